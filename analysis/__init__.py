@@ -1,0 +1,1 @@
+"""Joining people and models: tables in, tables, figures and a report out."""

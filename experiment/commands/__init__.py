@@ -1,0 +1,1 @@
+"""The shell's commands on materials and lists."""

@@ -1,0 +1,1 @@
+"""From items to lists that keep their promises."""

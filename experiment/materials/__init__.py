@@ -1,0 +1,1 @@
+"""From templates or files to items."""

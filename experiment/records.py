@@ -1,0 +1,121 @@
+"""The words of an experiment as records: items, trials, judgments, verdicts."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What an item is for."""
+
+    TARGET = "target"
+    FILLER = "filler"
+    CATCH = "catch"
+
+
+class Variant(StrEnum):
+    """The versions in which an item exists; ``GOOD`` is the expected choice."""
+
+    GOOD = "good"
+    BAD = "bad"
+    DISTRACTOR = "distractor"
+
+
+class Side(StrEnum):
+    """Where an option stands on the screen: first is above (or left), second below."""
+
+    FIRST = "first"
+    SECOND = "second"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A context and the options that continue it, stored once, as plain lower-case-safe words.
+
+    Attributes:
+        item_id: Unique in the study, ``<template>-<running number>``.
+        kind: Target, filler or catch; lists may re-label a target as a catch trial.
+        construction: The row of the results table this item counts towards.
+        condition: The supplement's name of the condition within the construction.
+        template: The template that generated it.
+        features: The condition's features as ``name=value`` pairs joined by spaces.
+        frame: The lexical choices as ``SLOT=lemma`` pairs joined by spaces (spaces inside a
+            lemma are written ``_``); items of one template that share it differ only in features.
+        context: The words before the options; empty for whole sentences.
+        good: The expected option.
+        bad: The option that violates the construction's rule.
+        distractor: A third version (the intrusive licensor of a negative polarity item), or empty.
+        contrast: Which version stands against ``good`` in the forced choice.
+    """
+
+    item_id: str
+    kind: Kind
+    construction: str
+    condition: str
+    template: str
+    features: str
+    frame: str
+    context: str
+    good: str
+    bad: str
+    distractor: str = ""
+    contrast: Variant = Variant.BAD
+
+    @property
+    def alternative(self) -> str:
+        """The text that stands against ``good`` in the forced choice."""
+        return self.distractor if self.contrast is Variant.DISTRACTOR else self.bad
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One item as one participant sees it.
+
+    Attributes:
+        position: 1 for the participant's first trial.
+        item_id: The item shown.
+        kind: The item's kind in this list.
+        good_side: Where the expected option stands; never sent to the browser.
+    """
+
+    position: int
+    item_id: str
+    kind: Kind
+    good_side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """One answered trial, as the exclusion rules see it.
+
+    Attributes:
+        position: The trial's position.
+        item_id: The item judged.
+        kind: The item's kind in this list.
+        construction: The item's construction.
+        chose_good: Whether the expected option was chosen.
+        chosen_side: Where the chosen option stood.
+        rt_ms: Reaction time in milliseconds; None when the browser could not measure it.
+    """
+
+    position: int
+    item_id: str
+    kind: Kind
+    construction: str
+    chose_good: bool
+    chosen_side: Side
+    rt_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether one participant's judgments enter the analysis, and why.
+
+    Attributes:
+        kept: False when the rule excludes the participant.
+        rule: The name of the rule that decided; empty when every rule kept the participant.
+        evidence: The figures the rule saw, in words.
+    """
+
+    kept: bool
+    rule: str
+    evidence: str

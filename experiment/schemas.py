@@ -1,0 +1,182 @@
+"""Every table that leaves or enters Parallax: columns, types, units, once.
+
+The web side writes these tables, the analysis side checks them, the codebook is made from
+them. ``experiment.tables`` reads and writes the files.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from experiment.records import Kind, Side, Variant
+
+ColumnType = Literal["string", "integer", "number", "boolean", "datetime", "numbers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: The column's header.
+        type: The type of its values; ``numbers`` is a list of numbers (Parquet only).
+        description: What a value means.
+        unit: The unit of a number; empty where there is none.
+        optional: Whether a value may be missing.
+        values: The only values allowed; empty when any value of the type is.
+    """
+
+    name: str
+    type: ColumnType
+    description: str
+    unit: str = ""
+    optional: bool = False
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """One table: its name is its file's stem."""
+
+    name: str
+    description: str
+    primary_key: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The headers in their written order."""
+        return tuple(column.name for column in self.columns)
+
+
+_ITEM_ID = Column("item_id", "string", "the item's id within the study")
+_KIND = Column("kind", "string", "what the item is for", values=tuple(Kind))
+_CONSTRUCTION = Column("construction", "string", "the construction the item counts towards")
+_CONDITION = Column("condition", "string", "the condition within the construction")
+_PARTICIPANT = Column("participant", "string", "random reference; not a platform's worker id")
+_POSITION = Column("position", "integer", "the trial's place in the session, from 1")
+
+ITEMS = TableSchema(
+    "items",
+    "The materials: one row per minimal pair (or triple).",
+    ("item_id",),
+    (
+        _ITEM_ID,
+        _KIND,
+        _CONSTRUCTION,
+        _CONDITION,
+        Column("template", "string", "the template that generated the item"),
+        Column("features", "string", "the condition's features as name=value, joined by spaces"),
+        Column("frame", "string", "the lexical choices as SLOT=lemma, joined by spaces"),
+        Column("context", "string", "the words before the options; empty for whole sentences"),
+        Column("good", "string", "the expected option, as plain words"),
+        Column("bad", "string", "the option that breaks the rule, as plain words"),
+        Column("distractor", "string", "a third version, as plain words; may be empty"),
+        Column(
+            "contrast",
+            "string",
+            "the version that stands against good in the forced choice",
+            values=(Variant.BAD, Variant.DISTRACTOR),
+        ),
+    ),
+)
+
+LISTS = TableSchema(
+    "lists",
+    "The design: one row per item of a list.",
+    ("list", "item_id"),
+    (Column("list", "integer", "the list's number, from 0"), _ITEM_ID, _KIND),
+)
+
+PARTICIPANTS = TableSchema(
+    "participants",
+    "One row per participant, in order of arrival.",
+    ("participant",),
+    (
+        _PARTICIPANT,
+        Column("number", "integer", "the order of arrival in the run, from 1"),
+        Column("simulated", "boolean", "true when a program answered, not a person"),
+        Column("state", "string", "how far the participant came"),
+        Column("list", "integer", "the list allotted", optional=True),
+        Column("place", "integer", "the place within the list, from 0", optional=True),
+        Column("arrived_at", "datetime", "when the participant opened the link (UTC)"),
+        Column("consented_at", "datetime", "when consent was given (UTC)", optional=True),
+        Column("finished_at", "datetime", "when the session was completed (UTC)", optional=True),
+    ),
+)
+
+ANSWERS = TableSchema(
+    "answers",
+    "The questionnaire: one row per answered field.",
+    ("participant", "field"),
+    (
+        _PARTICIPANT,
+        Column("field", "string", "the field's name in study.toml"),
+        Column("value", "string", "the answer as given"),
+    ),
+)
+
+TRIALS = TableSchema(
+    "trials",
+    "What each participant was to see: one row per trial.",
+    ("participant", "position"),
+    (
+        _PARTICIPANT,
+        _POSITION,
+        _ITEM_ID,
+        _KIND,
+        Column("good_side", "string", "where the expected option stood", values=tuple(Side)),
+    ),
+)
+
+RESPONSES = TableSchema(
+    "responses",
+    "What each participant chose: one row per answered trial.",
+    ("participant", "position"),
+    (
+        _PARTICIPANT,
+        _POSITION,
+        _ITEM_ID,
+        Column("chosen_side", "string", "where the chosen option stood", values=tuple(Side)),
+        Column("chose_good", "boolean", "whether the expected option was chosen"),
+        Column("rt_ms", "number", "time from painting to choice", unit="ms", optional=True),
+        Column("input_method", "string", "how the choice was made: key, pointer or touch"),
+        Column("client_time", "datetime", "the browser's clock at the choice", optional=True),
+        Column("recorded_at", "datetime", "the server's clock at the commit (UTC)"),
+    ),
+)
+
+VERDICTS = TableSchema(
+    "verdicts",
+    "Who enters the analysis: one row per participant who finished.",
+    ("participant",),
+    (
+        _PARTICIPANT,
+        Column("kept", "boolean", "false when the exclusion rule removes the participant"),
+        Column("rule", "string", "the rule that excluded; empty when kept"),
+        Column("evidence", "string", "the figures the rule saw"),
+    ),
+)
+
+SCORES = TableSchema(
+    "scores",
+    "A language model's scores: one row per item and version.",
+    ("item_id", "variant"),
+    (
+        _ITEM_ID,
+        _CONSTRUCTION,
+        _CONDITION,
+        Column(
+            "contrast",
+            "string",
+            "the version that stands against good in the forced choice",
+            values=(Variant.BAD, Variant.DISTRACTOR),
+        ),
+        Column("variant", "string", "the version scored", values=tuple(Variant)),
+        Column("logprob_nats", "number", "log-probability of the whole text", unit="nat"),
+        Column("n_tokens", "integer", "tokens scored"),
+        Column("n_unknown", "integer", "tokens outside the model's vocabulary"),
+        Column("token_logprobs_nats", "numbers", "log-probability of each token", unit="nat"),
+    ),
+)
+
+EXPORT_TABLES = (ITEMS, LISTS, PARTICIPANTS, ANSWERS, TRIALS, RESPONSES, VERDICTS)

@@ -1,0 +1,1 @@
+"""Participants that are programs."""

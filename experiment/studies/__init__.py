@@ -1,0 +1,1 @@
+"""Studies: the model of a study folder, its loader, and the studies that ship with Parallax."""

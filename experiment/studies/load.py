@@ -1,0 +1,90 @@
+"""Finding and reading a study folder."""
+
+import tomllib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from experiment.errors import StudyError
+from experiment.plugins import unknown_name
+from experiment.studies.study import Study
+
+BUILT_IN = Path(__file__).parent
+PAGES = ("consent", "instructions", "debrief")
+
+
+def built_in_studies() -> list[str]:
+    """Return the names of the studies that ship with Parallax."""
+    return sorted(path.parent.name for path in BUILT_IN.glob("*/study.toml"))
+
+
+def find_study(name_or_folder: str) -> Path:
+    """Return the folder of a built-in study, or the folder given.
+
+    Raises:
+        StudyError: The folder holds no study.toml.
+        UnknownNameError: It is neither a folder nor a built-in study.
+    """
+    built_in = BUILT_IN / name_or_folder
+    if name_or_folder in built_in_studies():
+        return built_in
+    folder = Path(name_or_folder)
+    if (folder / "study.toml").is_file():
+        return folder
+    if folder.is_dir():
+        raise StudyError(
+            "the folder holds no study.toml",
+            where=str(folder),
+            expected="a study folder",
+            remedy="docs/studies.md says how to write one",
+        )
+    raise unknown_name("study", name_or_folder, built_in_studies())
+
+
+def load_study(name_or_folder: str) -> Study:
+    """Read and check a study folder.
+
+    Raises:
+        StudyError: study.toml is malformed, a key is missing or wrong, or a text is missing.
+        UnknownNameError: There is no such study.
+    """
+    folder = find_study(name_or_folder)
+    path = folder / "study.toml"
+    try:
+        keys = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
+    try:
+        study = Study(folder=folder, **keys)
+    except (ValidationError, TypeError) as error:
+        raise _key_error(path, error) from error
+    _check_texts(study)
+    return study
+
+
+def _key_error(path: Path, error: ValidationError | TypeError) -> StudyError:
+    if isinstance(error, TypeError):
+        return StudyError(str(error), where=str(path))
+    problems = [
+        f"{'.'.join(map(str, e['loc']))}: {e['msg']} (seen: {e['input']!r})"
+        for e in error.errors(include_url=False)
+    ]
+    return StudyError(
+        f"{len(problems)} key(s) are wrong: {'; '.join(problems)}",
+        where=str(path),
+        remedy="docs/studies.md lists every key",
+    )
+
+
+def _check_texts(study: Study) -> None:
+    for page in PAGES:
+        try:
+            empty = not study.text(page).strip()
+        except FileNotFoundError:
+            empty = True
+        if empty:
+            raise StudyError(
+                f'the text of the page "{page}" is missing or empty',
+                where=str(study.folder / "texts" / study.study.language / f"{page}.md"),
+                expected="a Markdown text that participants read",
+            )

@@ -1,0 +1,133 @@
+"""The model of ``study.toml``: every table and key a study may have, with its meaning."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class About(_Table):
+    """Who and what the study is."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="the folder's name")
+    title: str = Field(min_length=1, description="as participants and tables show it")
+    version: str = Field(min_length=1, description="changes whenever the materials change")
+    language: str = Field(pattern=r"^[a-z]{2}$", description="ISO 639-1 code of the materials")
+    citation: str = Field(default="", description="how to cite the study")
+
+
+class Materials(_Table):
+    """Where the items come from and how they are rendered."""
+
+    grammar: str = Field(description="the grammar's file in the study folder")
+    shown_to_people: str = Field(
+        default="sentence_case", description="the rendering on participants' screens"
+    )
+    given_to_models: str = Field(
+        default="lower_case_tokens", description="the rendering that word-level models score"
+    )
+
+
+class Construction(_Table):
+    """A row of the results table."""
+
+    name: str = Field(description="as the grammar's templates name it")
+    title: str = Field(description="as the tables print it")
+    group: str = Field(default="", description="the heading the row stands under")
+    published_sentences: PositiveInt | None = Field(
+        default=None, description="the number of sentences printed in the paper"
+    )
+
+
+class Square(_Table):
+    """One Latin square: frames by conditions, from one template or several pooled."""
+
+    templates: list[str] = Field(min_length=1, description="the templates that give its frames")
+    frames: PositiveInt | None = Field(
+        default=None, description="frames in all, shared equally; the number of lists by default"
+    )
+    catch_trials: int = Field(
+        default=0, ge=0, description="how many of its items in each list are catch trials"
+    )
+
+
+class Disjoint(_Table):
+    """Templates with the same words in the same order, which must not share lexical choices."""
+
+    templates: list[str] = Field(min_length=2, description="the templates kept apart")
+    slots: list[str] = Field(min_length=1, description="the slots whose joint choice is unique")
+
+
+class Design(_Table):
+    """The lists and who sees them."""
+
+    lists: PositiveInt = Field(description="how many lists")
+    participants_per_list: PositiveInt = Field(description="how many places each list has")
+    trials_per_list: PositiveInt = Field(description="what the audit expects a list to have")
+    squares: list[Square] = Field(min_length=1, description="the Latin squares of the lists")
+    disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
+    separate: Literal["", "construction", "template"] = Field(
+        default="construction", description="what two neighbouring trials must not share"
+    )
+
+
+class Rule(BaseModel):
+    """An exclusion rule and its parameters, which the rule itself checks."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    rule: str = Field(description="the rule's registered name")
+
+
+class Question(_Table):
+    """A field of the questionnaire."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="the field's name in exports")
+    label: str = Field(min_length=1, description="the question as participants read it")
+    type: Literal["text", "choice", "number"] = Field(default="text", description="the field")
+    options: list[str] = Field(default=[], description="the answers offered by a choice")
+    required: bool = Field(default=False, description="whether it must be answered")
+
+
+class Simulation(_Table):
+    """Who the simulated participants are."""
+
+    mix: dict[str, float] = Field(description="responder name -> share; the shares sum to 1")
+    median_rt_ms: float = Field(default=3500.0, gt=0, description="a typical reaction time, ms")
+
+
+class Study(_Table):
+    """A study folder, read and checked."""
+
+    folder: Path = Field(description="where it was read from")
+    study: About
+    materials: Materials
+    constructions: list[Construction] = Field(min_length=1)
+    design: Design
+    presentation: str = Field(default="sentence_pair", description="how a trial is presented")
+    exclusion: list[Rule] = Field(default=[])
+    questionnaire: list[Question] = Field(default=[])
+    simulation: Simulation
+
+    @property
+    def name(self) -> str:
+        """The study's name, also its folder's."""
+        return self.study.name
+
+    @property
+    def grammar_path(self) -> Path:
+        """The grammar's file."""
+        return self.folder / self.materials.grammar
+
+    @property
+    def published_path(self) -> Path:
+        """The published results that stand beside a run's own (may be absent)."""
+        return self.folder / "published.csv"
+
+    def text(self, page: str) -> str:
+        """Return the Markdown of a page (consent, instructions, debrief) in the study's language."""
+        path = self.folder / "texts" / self.study.language / f"{page}.md"
+        return path.read_text(encoding="utf-8")

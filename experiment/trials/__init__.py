@@ -1,0 +1,1 @@
+"""From lists to what one participant sees."""

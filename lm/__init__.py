@@ -1,0 +1,1 @@
+"""Scoring and training language models: strings in, log-probabilities out."""

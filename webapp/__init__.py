@@ -1,0 +1,1 @@
+"""Serving people: Flask, SQLAlchemy, recruiters."""

@@ -1,0 +1,20 @@
+"""The records that serving people leaves in the database."""
+
+from webapp.models.event import Event
+from webapp.models.participant import Answer, Participant
+from webapp.models.response import Response
+from webapp.models.review import Verdict
+from webapp.models.run import Place, Run, RunItem
+from webapp.models.trial import Trial
+
+__all__ = [
+    "Answer",
+    "Event",
+    "Participant",
+    "Place",
+    "Response",
+    "Run",
+    "RunItem",
+    "Trial",
+    "Verdict",
+]

@@ -1,0 +1,42 @@
+"""A participant and the answers to the questionnaire."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.db import Base, UtcDateTime
+
+
+class Participant(Base):
+    """Somebody who opened the run's link; ``platform_id`` never leaves the database."""
+
+    __tablename__ = "participant"
+    __table_args__ = (
+        UniqueConstraint("run_id", "number"),
+        UniqueConstraint("run_id", "platform_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    ref: Mapped[str] = mapped_column(unique=True)  # random, in exports
+    number: Mapped[int]  # order of arrival in the run, from 1
+    platform_id: Mapped[str | None]
+    state: Mapped[str]  # experiment.participation.State
+    list: Mapped[int | None]
+    place: Mapped[int | None]
+    arrived_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    consented_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Answer(Base):
+    """One answered field of the questionnaire."""
+
+    __tablename__ = "answer"
+    __table_args__ = (UniqueConstraint("participant_id", "field"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"))
+    field: Mapped[str]
+    value: Mapped[str]
