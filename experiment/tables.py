@@ -2,8 +2,8 @@
 
 import csv
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -30,14 +30,25 @@ _ARROW_TYPES: dict[str, pa.DataType] = {
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; it takes the name only if the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Yield a temporary path beside ``path``; it takes the name only if the block succeeds.
+
+    Raises:
+        TableError: Nothing can be written there.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         temporary.replace(path)
+    except OSError as error:
+        raise TableError(
+            f"the file cannot be written ({error.strerror or error})",
+            where=str(path),
+            expected="a folder that this user may write to, with room left",
+        ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def arrow_schema(schema: TableSchema, metadata: Mapping[str, str] | None = None) -> pa.Schema:
@@ -123,8 +134,13 @@ def read_table(schema: TableSchema, path: Path) -> Iterator[dict[str, object]]:
         )
     if path.suffix == ".parquet":
         yield from _read_parquet(schema, path)
-    else:
+        return
+    try:
         yield from _read_text(schema, path)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TableError(
+            f"not a text table ({error})", where=str(path), expected="UTF-8 text"
+        ) from error
 
 
 def _read_parquet(schema: TableSchema, path: Path) -> Iterator[dict[str, object]]:
@@ -177,7 +193,7 @@ def _from_text(column: Column, text: str | None, place: str) -> object:
         ) from error
 
 
-_PARSERS = {
+_PARSERS: dict[str, Callable[[str], object]] = {
     "string": str,
     "integer": int,
     "number": float,

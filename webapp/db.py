@@ -6,9 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import DateTime, Dialect, Engine, MetaData, TypeDecorator, create_engine, event
+from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+
+from webapp.errors import WebappError
 
 _NAMING = {
     "ix": "ix_%(column_0_label)s",
@@ -48,15 +52,47 @@ def make_engine(url: str) -> Engine:
     """Return an engine for the URL, with SQLite made durable and safe for many threads."""
     if not url.startswith("sqlite"):
         return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"timeout": 30}, pool_size=32, max_overflow=0)
+    engine = create_engine(url, poolclass=QueuePool, pool_size=32, max_overflow=0)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_immediate)
     return engine
 
 
+def open_database(url: str) -> Engine:
+    """Return an engine for a database that can be reached and has every table.
+
+    Raises:
+        WebappError: The database cannot be reached, lives in memory only, or its driver is not
+            installed.
+    """
+    if url in ("sqlite://", "sqlite:///"):
+        raise WebappError(
+            "a database in memory would forget every answer",
+            where="database_url",
+            expected="a file, e.g. sqlite:///parallax.sqlite3",
+        )
+    try:
+        engine = make_engine(url)
+        create_schema(engine)
+    except (SQLAlchemyError, ImportError) as error:
+        raise WebappError(
+            f"the database cannot be used: {str(error).splitlines()[0]}",
+            where=_without_password(url),
+            remedy="The setting database_url says where it is",
+        ) from error
+    return engine
+
+
+def _without_password(url: str) -> str:
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except SQLAlchemyError:
+        return "database_url"
+
+
 def _prepare_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
     # SQLAlchemy's own "begin" event starts the transactions, so the driver must not.
-    connection.isolation_level = None  # type: ignore[attr-defined]
+    connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
         "journal_mode=WAL",

@@ -128,6 +128,6 @@ class Study(_Table):
         return self.folder / "published.csv"
 
     def text(self, page: str) -> str:
-        """Return the Markdown of a page (consent, instructions, debrief) in the study's language."""
+        """Return a page's Markdown (consent, instructions or debrief)."""
         path = self.folder / "texts" / self.study.language / f"{page}.md"
         return path.read_text(encoding="utf-8")

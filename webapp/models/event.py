@@ -1,4 +1,4 @@
-"""An event: something worth keeping that is no answer (a late answer, a declined consent)."""
+"""An event: something worth keeping that is no response (such as a second answer to a trial)."""
 
 from datetime import datetime
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.db import Base, UtcDateTime
@@ -19,7 +19,7 @@ class Run(Base):
     study_version: Mapped[str]
     study_folder: Mapped[str]
     materials_hash: Mapped[str]
-    seed: Mapped[int]
+    seed: Mapped[int] = mapped_column(BigInteger)
     recruiter: Mapped[str]
     simulated: Mapped[bool]
     code_version: Mapped[str]

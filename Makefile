@@ -1,0 +1,50 @@
+# Every target works on a fresh clone: what it needs, it installs into .venv.
+PYTHON ?= python3
+STUDY ?= marvin_linzen_2018
+KEEP ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help study stop test lint benchmarks clean
+
+help:  ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+study: $(VENV)/.analysis  ## run the main job on simulated participants (KEEP=1 leaves the server on)
+	@$(BIN)/parallax study $(STUDY) $(if $(KEEP),--keep)
+
+stop: $(VENV)/.analysis  ## stop the server that `make study KEEP=1` left on
+	@$(BIN)/parallax stop
+
+test: $(VENV)/.dev  ## install what the tests need and run them all
+	@$(BIN)/python -m pytest --numprocesses=auto
+
+lint: $(VENV)/.dev  ## check style and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+benchmarks: $(VENV)/.dev  ## measure the main job step by step and print a table
+	@$(BIN)/python benchmarks/main_job.py
+
+clean:  ## remove the virtual environment and caches (instance/ stays)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis *.egg-info
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Parallax needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..."; exit 2; }
+	@echo "Making the virtual environment $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+# Installed again only when the pins or the dependencies change; .dev covers .analysis.
+$(VENV)/.analysis: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Parallax with its analysis extra (about a minute the first time) ..."
+	@$(PIP) install -c constraints.txt -e '.[analysis]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Parallax with its development extra (about a minute the first time) ..."
+	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.analysis

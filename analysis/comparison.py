@@ -1,0 +1,116 @@
+"""From a run and models' scores to everything a comparison holds, without files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from analysis.accuracy import model_accuracy, people_accuracy
+from analysis.join import check_same_items, decisions, judgments
+from analysis.load import ExportedRun, Scores
+from analysis.participants import flow
+from analysis.provenance import ModelFacts, Provenance
+from analysis.resample import numpy_generator
+from analysis.tables import Table, conditions_table, table_1, table_2
+from experiment.materials.identity import materials_hash
+from experiment.materials.read import item_from_row
+from experiment.studies.published import read_published
+from experiment.studies.study import Study
+
+CONSTRUCTION = ("construction",)
+CONDITION = ("construction", "condition")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """People beside models.
+
+    Attributes:
+        study: The study, as the export holds it.
+        provenance: Where the numbers come from.
+        by_construction: Accuracies in long form (see ``analysis.accuracy``).
+        by_condition: The same for each condition of each construction.
+        tables: Table 1, Table 2 (where the study has published one), and every condition.
+        files: What was written, the report first; empty before.
+    """
+
+    study: Study
+    provenance: Provenance
+    by_construction: pd.DataFrame
+    by_condition: pd.DataFrame
+    tables: tuple[Table, ...]
+    files: tuple[Path, ...] = ()
+
+
+def analyse(
+    run: ExportedRun, scores: Sequence[Scores], *, resamples: int, seed: int, code_version: str
+) -> Comparison:
+    """Compare the people of a run with models.
+
+    Args:
+        run: The exported run.
+        scores: One entry per model.
+        resamples: How many times to resample for each interval.
+        seed: The seed of the resampling.
+        code_version: What the tables are to say about the code that compared.
+
+    Raises:
+        AnalysisError: The scores are not of the run's items, or the tables contradict each other.
+    """
+    judged = judgments(run)
+    items = judged["item_id"].unique()
+    chosen = {}
+    for one in scores:
+        check_same_items(run, one, items, lambda: _items_hash(run))
+        chosen[one.facts.model] = decisions(one)
+    provenance = Provenance(
+        run=run.facts,
+        flow=flow(run),
+        n_judgments=len(judged),
+        n_items=len(items),
+        models=[_model_facts(one, chosen[one.facts.model]) for one in scores],
+        resamples=resamples,
+        seed=seed,
+        code_version=code_version,
+    )
+    frames = []
+    for by in (CONSTRUCTION, CONDITION):
+        people = people_accuracy(judged, by, numpy_generator(seed, "bootstrap", *by), resamples)
+        models = [model_accuracy(frame, name, by, items) for name, frame in chosen.items()]
+        frames.append(pd.concat([people, *models], ignore_index=True))
+    return Comparison(
+        study=run.study,
+        provenance=provenance,
+        by_construction=frames[0],
+        by_condition=frames[1],
+        tables=_tables(run.study, frames[0], frames[1], provenance),
+    )
+
+
+def _items_hash(run: ExportedRun) -> str:
+    rows = cast(list[dict[str, object]], run.items.to_dict("records"))
+    return materials_hash(map(item_from_row, rows))
+
+
+def _model_facts(scores: Scores, chosen: pd.DataFrame) -> ModelFacts:
+    return ModelFacts(
+        facts=scores.facts,
+        n_items=len(chosen),
+        n_ties=int(np.sum(chosen["tie"])),
+        n_unknown=int(np.sum(chosen["n_unknown"])),
+    )
+
+
+def _tables(
+    study: Study, by_construction: pd.DataFrame, by_condition: pd.DataFrame, origin: Provenance
+) -> tuple[Table, ...]:
+    published = read_published(study)
+    found = (
+        table_1(study, by_construction, published, origin),
+        table_2(study, by_condition, published, origin),
+        conditions_table(study, by_condition, published, origin),
+    )
+    return tuple(table for table in found if table is not None)

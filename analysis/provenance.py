@@ -1,0 +1,89 @@
+"""Where the numbers come from: what every table, figure and file says about itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.load import RunFacts, ScoreFacts
+from analysis.participants import Flow
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What a reader must know of one model's scores.
+
+    Attributes:
+        facts: What the score file says.
+        n_items: How many items were scored.
+        n_ties: On how many of these both versions got the same score, which counts as wrong.
+        n_unknown: How many tokens of the compared versions the model does not know.
+    """
+
+    facts: ScoreFacts
+    n_items: int
+    n_ties: int
+    n_unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The origin of a comparison.
+
+    Attributes:
+        run: What the export says about the run.
+        flow: How many participants came and were kept.
+        n_judgments: Judgments analysed.
+        n_items: Items judged.
+        models: One entry per score file.
+        resamples: Resamples behind each interval.
+        seed: The seed of the resampling.
+        code_version: The code that compared.
+    """
+
+    run: RunFacts
+    flow: Flow
+    n_judgments: int
+    n_items: int
+    models: Sequence[ModelFacts]
+    resamples: int
+    seed: int
+    code_version: str
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any judgment came from a program."""
+        return self.run.simulated or self.flow.simulated > 0
+
+    @property
+    def warning(self) -> str:
+        """What must stand on everything made from simulated participants; else empty."""
+        if not self.simulated:
+            return ""
+        return (
+            f"SIMULATED PARTICIPANTS: {self.flow.simulated} of the {self.flow.kept} participants "
+            "analysed are programs, not people."
+        )
+
+    @property
+    def sentences(self) -> list[str]:
+        """The origin in words, to stand under a table whose caption has the warning."""
+        run, flow = self.run, self.flow
+        return [
+            f"Study {run.study}, version {run.study_version}; materials {run.materials_hash}.",
+            f"Run {run.run}, seed {run.seed}, launched {run.launched}, recruiter "
+            f"{run.recruiter}; shown to people as {run.rendering}.",
+            f"{self.n_judgments:,} judgments of {flow.kept} participants on {self.n_items:,} "
+            f"items; excluded: {flow.exclusions}.",
+            f"Intervals: 95%, bootstrap over participants and items, {self.resamples:,} "
+            f"resamples, seed {self.seed}.",
+            *map(_model_note, self.models),
+            f"Code: run {run.code_version}, comparison {self.code_version}.",
+        ]
+
+
+def _model_note(model: ModelFacts) -> str:
+    facts = model.facts
+    return (
+        f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given "
+        f"{facts.rendering}; {model.n_items:,} items scored, {model.n_ties:,} ties counted as "
+        f"wrong, {model.n_unknown:,} unknown tokens; code {facts.code_version}."
+    )

@@ -1,0 +1,149 @@
+"""Writing a comparison as a folder that appears whole or not at all."""
+
+import json
+import platform
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.comparison import Comparison
+from analysis.errors import AnalysisError
+from analysis.figures import accuracy_figure, save_figure
+from analysis.provenance import ModelFacts
+from analysis.report import render_report
+from analysis.typeset import to_csv, to_latex, to_markdown, to_text
+
+RESULTS = "results.json"
+REPORT = "report.html"
+_SETTINGS = {".csv": to_csv, ".md": to_markdown, ".tex": to_latex, ".txt": to_text}
+# A figure of every condition would be longer than a page.
+_DRAWN = ("table_1", "table_2")
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Keep what no comparison wrote from being replaced by one.
+
+    Raises:
+        AnalysisError: The folder holds other files, or is a file.
+    """
+    if not folder.exists():
+        return
+    present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    strange = sorted(present - _written_before(folder))
+    if strange:
+        raise AnalysisError(
+            f"the folder holds what no comparison wrote: {', '.join(strange[:5])}",
+            where=str(folder),
+            expected="a new folder, an empty one or an earlier comparison",
+            remedy="Choose another folder with --out, or move those files away",
+        )
+
+
+def _written_before(folder: Path) -> set[str]:
+    try:
+        return set(json.loads((folder / RESULTS).read_text("utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def write_comparison(comparison: Comparison, folder: Path) -> tuple[Path, ...]:
+    """Write tables, figures, report and results; an earlier comparison there is replaced.
+
+    Returns:
+        The files, the report first.
+
+    Raises:
+        AnalysisError: The folder holds something else, or cannot be written.
+    """
+    refuse_foreign(folder)
+    try:
+        with _replacing_folder(folder) as temporary:
+            names = _write_files(comparison, temporary)
+    except OSError as error:
+        raise AnalysisError(
+            f"the comparison cannot be written: {error.strerror}",
+            where=str(folder),
+            expected="a folder this user may write to",
+        ) from error
+    return tuple(folder / name for name in names)
+
+
+@contextmanager
+def _replacing_folder(folder: Path) -> Iterator[Path]:
+    """Yield a folder beside ``folder``; it takes the name only if the block succeeds."""
+    folder = folder.resolve()
+    temporary = folder.with_name(f".{folder.name}.new")
+    retired = folder.with_name(f".{folder.name}.old")
+    for leftover in (temporary, retired):
+        # A comparison that was killed could not clean up after itself.
+        shutil.rmtree(leftover, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        if folder.exists():
+            folder.rename(retired)
+        temporary.rename(folder)
+        shutil.rmtree(retired, ignore_errors=True)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write_files(comparison: Comparison, folder: Path) -> list[str]:
+    names, drawings = [REPORT], {}
+    for table in comparison.tables:
+        for suffix, setting in _SETTINGS.items():
+            (folder / f"{table.name}{suffix}").write_text(setting(table), "utf-8")
+            names.append(f"{table.name}{suffix}")
+        if table.name in _DRAWN:
+            figure = accuracy_figure(table, simulated=comparison.provenance.simulated)
+            paths = save_figure(figure, folder, table.name.replace("table", "figure"))
+            drawings[table.name] = paths[0].read_text("utf-8")
+            names += [path.name for path in paths]
+    (folder / REPORT).write_text(render_report(comparison, drawings), "utf-8")
+    names.append(RESULTS)
+    (folder / RESULTS).write_text(_results(comparison, names), "utf-8")
+    return names
+
+
+def _results(comparison: Comparison, files: list[str]) -> str:
+    """Return every number and its origin as JSON; ``files`` says what a comparison wrote."""
+    origin = comparison.provenance
+    content = {
+        "provenance": {
+            "simulated": origin.simulated,
+            "run": origin.run.model_dump(mode="json"),
+            "participants": asdict(origin.flow),
+            "n_judgments": origin.n_judgments,
+            "n_items": origin.n_items,
+            "models": [_model(model) for model in origin.models],
+            "resamples": origin.resamples,
+            "seed": origin.seed,
+            "code_version": origin.code_version,
+            "libraries": _libraries(),
+        },
+        "accuracy": {
+            "by_construction": _records(comparison.by_construction),
+            "by_condition": _records(comparison.by_condition),
+        },
+        "files": files,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _model(model: ModelFacts) -> dict[str, object]:
+    counts = {"n_items": model.n_items, "n_ties": model.n_ties, "n_unknown": model.n_unknown}
+    return model.facts.model_dump() | counts
+
+
+def _records(frame: pd.DataFrame) -> object:
+    return json.loads(frame.to_json(orient="records", double_precision=10))
+
+
+def _libraries() -> dict[str, str]:
+    names = ("numpy", "pandas", "scipy", "pyarrow", "matplotlib")
+    return {"python": platform.python_version()} | {name: version(name) for name in names}

@@ -1,0 +1,119 @@
+"""Built lists as a folder: items.csv, lists.csv and design.json."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
+
+from experiment.design.lists import BuiltLists, ListEntry
+from experiment.errors import DesignError
+from experiment.materials.read import item_row, read_items
+from experiment.records import Kind
+from experiment.schemas import ITEMS, LISTS
+from experiment.tables import read_table, replacing, write_table
+
+
+class _Origin(BaseModel):
+    """What design.json says the lists were made from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    study: str
+    version: str
+    seed: int
+    materials_hash: str
+    lists: NonNegativeInt
+
+
+def write_lists(built: BuiltLists, folder: Path) -> None:
+    """Write the lists to a folder; the same lists give the same bytes.
+
+    Raises:
+        DesignError: The folder cannot be written.
+    """
+    origin = folder / "design.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # design.json goes first and comes last: without it the folder is no set of lists, so
+        # an interrupted writer leaves nothing that could be taken for one.
+        origin.unlink(missing_ok=True)
+        _write_tables(built, folder)
+        with replacing(origin) as temporary:
+            temporary.write_text(_origin_of(built), encoding="utf-8")
+    except OSError as error:
+        raise DesignError(
+            f"the lists cannot be written ({error.strerror})",
+            where=str(folder),
+            expected="a folder that can be written, or a name that is free",
+        ) from error
+
+
+def _write_tables(built: BuiltLists, folder: Path) -> None:
+    entries = [(list_, entry) for list_, entries in enumerate(built.lists) for entry in entries]
+    write_table(ITEMS, (item_row(entry.item) for _, entry in entries), folder / "items.csv")
+    rows = (
+        {"list": list_, "item_id": entry.item.item_id, "kind": entry.kind}
+        for list_, entry in entries
+    )
+    write_table(LISTS, rows, folder / "lists.csv")
+
+
+def _origin_of(built: BuiltLists) -> str:
+    origin = _Origin(
+        study=built.study,
+        version=built.version,
+        seed=built.seed,
+        materials_hash=built.materials_hash,
+        lists=len(built.lists),
+    )
+    return origin.model_dump_json(indent=2) + "\n"
+
+
+def read_lists(folder: Path) -> BuiltLists:
+    """Return the lists written to a folder.
+
+    Raises:
+        DesignError: design.json is missing or malformed, or the tables contradict it.
+        TableError: A table is missing or malformed.
+    """
+    origin = _read_origin(folder / "design.json")
+    items = {item.item_id: item for item in read_items(folder / "items.csv")}
+    lists: list[list[ListEntry]] = [[] for _ in range(origin.lists)]
+    for row in read_table(LISTS, folder / "lists.csv"):
+        list_, item_id = row["list"], row["item_id"]
+        if list_ not in range(origin.lists) or item_id not in items:
+            raise DesignError(
+                f'list {list_} has the item "{item_id}"',
+                where=str(folder / "lists.csv"),
+                expected=f"lists 0 to {origin.lists - 1} and items that items.csv has",
+            )
+        lists[int(str(list_))].append(ListEntry(items[str(item_id)], Kind(str(row["kind"]))))
+    return BuiltLists(
+        origin.study,
+        origin.version,
+        origin.seed,
+        origin.materials_hash,
+        tuple(map(tuple, lists)),
+    )
+
+
+def _read_origin(path: Path) -> _Origin:
+    try:
+        return _Origin.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise DesignError(
+            "there are no lists here, or their writing was interrupted",
+            where=str(path),
+            expected="a folder made by `parallax lists build`",
+        ) from error
+    except OSError as error:
+        raise DesignError(f"cannot be read ({error.strerror})", where=str(path)) from error
+    except ValidationError as error:
+        problems = (
+            f"{'.'.join(map(str, e['loc']))} {e['msg']}".strip()
+            for e in error.errors(include_url=False)
+        )
+        raise DesignError(
+            f"not the description of lists: {'; '.join(problems)}",
+            where=str(path),
+            expected=f"JSON with {', '.join(_Origin.model_fields)}",
+            remedy="Build the lists again",
+        ) from error

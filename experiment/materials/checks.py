@@ -1,0 +1,163 @@
+"""Checks that hold for any set of items, wherever it comes from."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from experiment.materials.read import item_row
+from experiment.records import Item
+
+
+class Result(StrEnum):
+    """How a check ended."""
+
+    PASSED = "passed"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found.
+
+    Attributes:
+        check: What was asked of the items.
+        result: Whether it holds; a warning is for a person to judge.
+        found: The figures, with the first offender.
+    """
+
+    check: str
+    result: Result
+    found: str
+
+
+def check_items(items: Iterable[Item]) -> list[Finding]:
+    """Return one finding per check, in one pass over the items."""
+    checks = (
+        _Number(),
+        _EachItem("item ids are unique", _Repetition()),
+        _EachItem("the versions of an item differ", _version_fault),
+        _Balance(),
+        _EachItem("no stray white space", _white_space_fault),
+        _Characters(),
+    )
+    for item in items:
+        for check in checks:
+            check.see(item)
+    return [check.finding() for check in checks]
+
+
+@dataclass(slots=True)
+class _Number:
+    """Whether there is any item at all."""
+
+    number: int = 0
+
+    def see(self, _item: Item) -> None:
+        self.number += 1
+
+    def finding(self) -> Finding:
+        result = Result.PASSED if self.number else Result.FAILED
+        return Finding("there are items", result, f"{self.number:,}")
+
+
+@dataclass(slots=True)
+class _EachItem:
+    """A check that every item passes or fails by itself."""
+
+    check: str
+    fault: Callable[[Item], str]
+    number: int = 0
+    first: str = ""
+
+    def see(self, item: Item) -> None:
+        if fault := self.fault(item):
+            self.number += 1
+            self.first = self.first or f"{item.item_id}: {fault}"
+
+    def finding(self) -> Finding:
+        if not self.number:
+            return Finding(self.check, Result.PASSED, "in all items")
+        return Finding(self.check, Result.FAILED, f"not in {self.number:,}; first {self.first}")
+
+
+class _Repetition:
+    """The fault of an item whose id was seen before."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def __call__(self, item: Item) -> str:
+        repeated = item.item_id in self._seen
+        self._seen.add(item.item_id)
+        return "the id stands twice" if repeated else ""
+
+
+def _version_fault(item: Item) -> str:
+    if not item.good or not item.alternative:
+        return f"good or {item.contrast} is empty"
+    if item.good in (item.bad, item.distractor):
+        return f'two versions are "{item.good}"'
+    return ""
+
+
+def _white_space_fault(item: Item) -> str:
+    for name, value in item_row(item).items():
+        text = str(value)
+        if text != " ".join(text.split()):
+            return f"{name} is {text!r}"
+    return ""
+
+
+@dataclass(slots=True)
+class _Balance:
+    """Whether each template has as many items in one condition as in any other."""
+
+    numbers: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def see(self, item: Item) -> None:
+        self.numbers.setdefault(item.template, Counter())[item.condition] += 1
+
+    def finding(self) -> Finding:
+        check = "conditions are balanced"
+        for template, counts in self.numbers.items():
+            if len(set(counts.values())) > 1:
+                figures = ", ".join(f"{condition}: {n:,}" for condition, n in counts.items())
+                return Finding(check, Result.FAILED, f"not in {template} ({figures})")
+        conditions = sum(map(len, self.numbers.values()))
+        return Finding(check, Result.PASSED, f"{len(self.numbers)} templates, {conditions} cells")
+
+
+@dataclass(slots=True)
+class _Characters:
+    """Whether the sentences hold letters of one script, apostrophes, hyphens and spaces alone.
+
+    A letter is what Unicode calls one, so that every language's letters count; a second script
+    mostly is a letter that only looks right, such as a Cyrillic "a" in English.
+    """
+
+    first_in: dict[str, str] = field(default_factory=dict)
+
+    def see(self, item: Item) -> None:
+        for character in {*item.context, *item.good, *item.bad, *item.distractor}:
+            self.first_in.setdefault(character, item.item_id)
+
+    def finding(self) -> Finding:
+        check = "letters of one script, apostrophes and hyphens alone"
+        scripts: dict[str, str] = {}
+        others: list[str] = []
+        for character in self.first_in:
+            category = unicodedata.category(character)[0]
+            if category == "L":
+                scripts.setdefault(unicodedata.name(character, "unnamed").split()[0], character)
+            elif category != "M" and character not in "'\u2019- ":
+                others.append(character)
+        if others:
+            seen = ", ".join(f"{c!r} (first in {self.first_in[c]})" for c in sorted(others))
+            return Finding(check, Result.WARNING, f"also {seen}")
+        if len(scripts) > 1:
+            seen = ", ".join(f"{s} ({c!r} in {self.first_in[c]})" for s, c in scripts.items())
+            return Finding(check, Result.WARNING, f"several scripts: {seen}")
+        return Finding(check, Result.PASSED, f"{len(self.first_in)} different characters")

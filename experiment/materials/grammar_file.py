@@ -1,0 +1,118 @@
+"""The tables and keys a grammar's file may have, and reading them."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from experiment.errors import MaterialsError
+from experiment.materials.source import Place, Source
+from experiment.plugins import unknown_name
+from experiment.records import Kind
+
+_NAME = r"^[A-Za-z]\w*$"
+_LINE = re.compile(r"at line (\d+)")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LexiconTable(_Table):
+    """``[lexicon.NAME]``: words that can stand in one slot."""
+
+    forms: str = Field(
+        default="", description='the names of the forms, e.g. "singular | plural"; none by default'
+    )
+    entries: list[str] = Field(
+        min_length=1, description='the words, each with its forms, e.g. "author | authors"'
+    )
+
+
+class TemplateTable(_Table):
+    """``[[template]]``: a sentence with slots, and the contrast that makes its bad version."""
+
+    name: str = Field(pattern=_NAME, description="unique in the file")
+    construction: str = Field(pattern=_NAME, description="the construction in study.toml")
+    condition: str = Field(min_length=1, description="the condition's name, with {feature}s")
+    kind: Kind = Field(default=Kind.TARGET, description="what its items are for")
+    features: dict[str, str | list[str]] = Field(
+        description="feature -> its values; a single value is written as a string"
+    )
+    slots: dict[str, str] = Field(min_length=1, description="slot -> lexicon")
+    distinct: list[list[str]] = Field(
+        default=[], description="groups of slots that take different entries"
+    )
+    contrast: Literal["bad", "distractor"] = Field(
+        default="bad", description="which version stands against good in the forced choice"
+    )
+    good: str = Field(min_length=1, description="the expected version's pattern")
+    bad: str = Field(min_length=1, description="the pattern that breaks the rule")
+    distractor: str = Field(default="", description="a third version's pattern; none by default")
+
+
+class GrammarTables(_Table):
+    """A whole file."""
+
+    lexicon: dict[str, LexiconTable] = Field(default={}, description="the words")
+    template: list[TemplateTable] = Field(min_length=1, description="the sentences")
+
+
+def read_tables(path: Path) -> tuple[GrammarTables, Source]:
+    """Return the tables of a grammar's file, with the source that locates them.
+
+    Raises:
+        MaterialsError: The file is missing or not TOML, or a key is unknown, missing or wrong.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        tables = tomllib.loads(text)
+    except OSError as error:
+        raise MaterialsError(
+            f"the grammar cannot be read ({error.strerror})", where=str(path)
+        ) from error
+    except UnicodeDecodeError as error:
+        raise MaterialsError("the grammar is not UTF-8 text", where=str(path)) from error
+    except tomllib.TOMLDecodeError as error:
+        line = _LINE.search(str(error))
+        where = f"{path}:{line[1]}" if line else str(path)
+        raise MaterialsError(f"not valid TOML: {error}", where=where) from error
+    source = Source(path, tuple(text.splitlines()))
+    try:
+        return GrammarTables.model_validate(tables), source
+    except ValidationError as error:
+        raise _shape_error(source, tables, error) from error
+
+
+def _shape_error(source: Source, tables: dict[str, Any], error: ValidationError) -> MaterialsError:
+    """Return the error for one key; an unknown one first, for it is why another is missing."""
+    errors = error.errors(include_url=False)
+    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+    kind, *rest = first["loc"]
+    remedy = "docs/materials.md lists every key"
+    if not rest:
+        return MaterialsError(
+            f'the table "{kind}": {first["msg"]}', where=str(source.path), remedy=remedy
+        )
+    table, *keys = rest
+    place = Place(source, table, f'{kind} "{_name(tables, kind, table)}"')
+    if not keys:
+        return place.error(first["msg"], remedy=remedy)
+    key = str(keys[0])
+    if first["type"] == "extra_forbidden":
+        fields = LexiconTable.model_fields if kind == "lexicon" else TemplateTable.model_fields
+        unknown = unknown_name("key", key, list(fields))
+        return place.error(
+            unknown.problem, key=key, expected=unknown.expected, remedy=unknown.remedy or remedy
+        )
+    seen = "" if first["type"] == "missing" else f" (seen: {first['input']!r})"
+    return place.error(f'the key "{key}": {first["msg"]}{seen}', key=key, remedy=remedy)
+
+
+def _name(tables: dict[str, Any], kind: str | int, table: str | int) -> str:
+    if isinstance(table, str):
+        return table
+    keys = tables[str(kind)][table]
+    return str(keys["name"]) if isinstance(keys, dict) and "name" in keys else f"#{table + 1}"

@@ -1,0 +1,112 @@
+"""Patterns: the versions of a template's sentence, as text with references to slots."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiment.materials.grammar_file import TemplateTable
+from experiment.materials.lexicon import Lexicon
+from experiment.materials.source import Place
+from experiment.plugins import unknown_name
+
+BRACED = re.compile(r"\{([^{}]*)\}")
+_REFERENCE = re.compile(r"(\w+)(?:\.(!?)(\w+))?")
+
+Features = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What stands between two braces of a pattern: ``{slot}``, ``{slot.name}``, ``{slot.!name}``.
+
+    Attributes:
+        version: The pattern's key: good, bad or distractor.
+        text: The reference as written, with its braces.
+        slot: The slot it names.
+        name: A feature to agree with, or a form; empty for a slot of uninflected words.
+        violated: Whether it takes the feature's other value.
+    """
+
+    version: str
+    text: str
+    slot: str
+    name: str
+    violated: bool
+
+
+Pattern = tuple[str | Reference, ...]
+
+
+def read_pattern(version: str, table: TemplateTable, place: Place) -> Pattern:
+    """Return a pattern's words and references in their order; empty for an absent distractor.
+
+    Raises:
+        MaterialsError: A brace stands alone or what it encloses is no reference.
+    """
+    written: str = getattr(table, version)
+    parts: list[str | Reference] = []
+    for index, text in enumerate(BRACED.split(" ".join(written.split()))):
+        if index % 2 == 1:
+            parts.append(_read_reference(version, text, place))
+        elif "{" in text or "}" in text:
+            raise place.error(f'a brace stands alone in "{version}"', key=version)
+        else:
+            parts.append(text)
+    return tuple(part for part in parts if part)
+
+
+def _read_reference(version: str, text: str, place: Place) -> Reference:
+    match = _REFERENCE.fullmatch(text.strip())
+    if not match:
+        raise place.error(
+            f'"{{{text}}}" in "{version}" is no reference',
+            key=version,
+            text=f"{{{text}}}",
+            expected="{slot}, {slot.feature}, {slot.!feature} or {slot.form}",
+        )
+    return Reference(version, f"{{{text}}}", match[1], match[3] or "", bool(match[2]))
+
+
+def check_reference(
+    reference: Reference, slots: Mapping[str, Lexicon], features: Features, place: Place
+) -> None:
+    """Raise a MaterialsError unless the reference picks one form of its slot in every cell."""
+    fault = _slot_fault(reference, slots) or _form_fault(reference, slots[reference.slot], features)
+    if fault:
+        problem, expected = fault
+        where = f'slot "{reference.slot}", {reference.text} in "{reference.version}"'
+        raise place.error(
+            f"{where}: {problem}",
+            key=reference.version,
+            text=reference.text,
+            expected=expected,
+        )
+
+
+def _slot_fault(reference: Reference, slots: Mapping[str, Lexicon]) -> tuple[str, str] | None:
+    if reference.slot in slots:
+        return None
+    unknown = unknown_name("slot", reference.slot, list(slots))
+    return unknown.problem, unknown.expected
+
+
+def _form_fault(
+    reference: Reference, lexicon: Lexicon, features: Features
+) -> tuple[str, str] | None:
+    name, choices = reference.name, f"one of: {', '.join([*features, *lexicon.forms])}"
+    if not name:
+        needs_one = bool(lexicon.forms)
+        return ("its words are inflected, and no form is chosen", choices) if needs_one else None
+    if name in features and name in lexicon.forms:
+        return f'"{name}" is both a feature and a form', "different names for the two"
+    if name not in features and name not in lexicon.forms:
+        return f'"{name}" is neither a feature nor a form of "{lexicon.name}"', choices
+    if reference.violated and len(features.get(name, ())) != 2:
+        return f'"!{name}" has no single opposite', "a feature with exactly two values"
+    absent = [value for value in features.get(name, ()) if value not in lexicon.forms]
+    if absent:
+        return (
+            f'the lexicon "{lexicon.name}" has no form "{absent[0]}"',
+            f"a form for each value of {name}; it has {', '.join(lexicon.forms) or 'none'}",
+        )
+    return None

@@ -1,0 +1,74 @@
+"""The published results that stand beside a run's own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from experiment.errors import StudyError
+from experiment.plugins import unknown_name
+from experiment.schemas import Column, TableSchema
+from experiment.studies.study import Study
+from experiment.tables import read_table
+
+PUBLISHED = TableSchema(
+    "published",
+    "Accuracies as a publication prints them.",
+    ("table", "construction", "condition", "judge"),
+    (
+        Column("table", "string", "the table of the publication, as a short name"),
+        Column("construction", "string", "the construction in study.toml"),
+        Column("condition", "string", "the condition; empty for the whole construction"),
+        Column("judge", "string", "who judged: people, or a model's short name"),
+        Column("accuracy", "number", "proportion of expected choices, from 0 to 1"),
+        Column("source", "string", "where it is printed"),
+        Column("note", "string", "what to know about the figure; may be empty"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One printed accuracy; the attributes are the columns of ``PUBLISHED``."""
+
+    table: str
+    construction: str
+    condition: str
+    judge: str
+    accuracy: float
+    source: str
+    note: str
+
+
+def read_published(study: Study) -> list[Published]:
+    """Return the study's published results; none when it has no published.csv.
+
+    Raises:
+        TableError: The file lacks a column or holds a wrong type.
+        StudyError: A row names an unknown construction, repeats another or has no proportion.
+    """
+    if not study.published_path.exists():
+        return []
+    return list(_checked_rows(study))
+
+
+def _checked_rows(study: Study) -> Iterator[Published]:
+    known = [construction.name for construction in study.constructions]
+    seen: set[tuple[str, ...]] = set()
+    for number, row in enumerate(read_table(PUBLISHED, study.published_path), start=1):
+        where = f"{study.published_path}, row {number}"
+        published = Published(**row)  # type: ignore[arg-type]
+        if published.construction not in known:
+            unknown = unknown_name("construction", published.construction, known)
+            raise StudyError(
+                unknown.problem, where=where, expected=unknown.expected, remedy=unknown.remedy
+            )
+        if not 0 <= published.accuracy <= 1:
+            raise StudyError(
+                f"the accuracy {published.accuracy} is no proportion",
+                where=where,
+                expected="a number from 0 to 1",
+            )
+        key = tuple(str(row[name]) for name in PUBLISHED.primary_key)
+        if key in seen:
+            raise StudyError(f"the row repeats {', '.join(filter(None, key))}", where=where)
+        seen.add(key)
+        yield published

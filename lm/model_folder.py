@@ -1,0 +1,88 @@
+"""A trained model is a folder: config.json and what the model's type keeps beside it."""
+
+import json
+import os
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from lm.errors import LmError
+
+CONFIG = "config.json"
+
+
+def read_config(folder: Path) -> dict[str, object]:
+    """Return a model folder's config.json.
+
+    Raises:
+        LmError: There is no such folder or file, or the file is not a JSON object.
+    """
+    path = folder / CONFIG
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LmError(
+            f"{folder} holds no trained model ({CONFIG}: {error.strerror}). Train one with "
+            f"`parallax lm train`, or write {CONFIG} beside a model made by another tool."
+        ) from error
+    except ValueError as error:
+        raise LmError(f"{path} is not JSON ({error}). Mend it or train the model again.") from error
+    if not isinstance(config, dict):
+        raise LmError(f'{path} is not a JSON object. Expected one with "type" and "name".')
+    return config
+
+
+def refuse_foreign(folder: Path, own_files: Collection[str]) -> None:
+    """Raise an LmError if writing a model into ``folder`` would take somebody else's files away.
+
+    Args:
+        folder: Where a model is to be written; it need not exist.
+        own_files: The names a model folder of this type holds; anything else is foreign, and so is
+            a model that was not trained here.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise LmError(f"{folder} is a file; a model needs a folder. Choose another name.")
+    found = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+    if not found:
+        return
+    foreign = found - set(own_files)
+    if not foreign and "code_version" not in read_config(folder):
+        foreign = found
+    if foreign:
+        raise LmError(
+            f"{folder} holds files that were not trained here ({', '.join(sorted(foreign)[:3])}), "
+            "and writing would remove them. Choose an empty folder or a new name."
+        )
+
+
+@contextmanager
+def replacing_folder(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder that becomes ``folder`` only if the block succeeds.
+
+    What stood in ``folder`` before is gone afterwards: call ``refuse_foreign`` first.
+
+    Raises:
+        LmError: The place cannot be written to.
+    """
+    folder = folder.resolve()
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    try:
+        temporary.mkdir(parents=True)
+        yield temporary
+        # The old model is only set aside, so that a crash between the renames loses nothing.
+        if folder.is_dir():
+            folder.rename(old)
+        temporary.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise LmError(f"cannot write the model to {folder}: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_config(folder: Path, config: Mapping[str, object]) -> None:
+    """Write config.json into a folder that ``replacing_folder`` yielded."""
+    text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+    (folder / CONFIG).write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""N-gram models with interpolated modified Kneser-Ney smoothing."""

@@ -1,0 +1,87 @@
+"""N-gram models as scorers, and as folders."""
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lm.model_folder import CONFIG, read_config, replacing_folder, write_config
+from lm.ngram.arpa_read import read_arpa
+from lm.ngram.arpa_write import write_arpa
+from lm.ngram.table import NgramTable
+from lm.scorer import TokenScores
+from lm.vocab import Vocabulary
+
+TYPE = "ngram"
+MODEL = "model.arpa"
+FILES = (CONFIG, MODEL)
+
+
+class NgramScorer:
+    """A back-off n-gram model as a ``Scorer``.
+
+    Args:
+        table: The model.
+        name: What the model is called in tables and figures.
+        trained_on: The text it was estimated from.
+    """
+
+    def __init__(self, table: NgramTable, *, name: str, trained_on: str) -> None:
+        self.name, self.trained_on, self._table = name, trained_on, table
+        self._vocabulary = Vocabulary(table.words)
+
+    @classmethod
+    def load(cls, folder: Path) -> "NgramScorer":
+        """Return the model in a folder, whichever tool wrote its model.arpa.
+
+        Raises:
+            LmError: A file is missing or damaged.
+        """
+        config = read_config(folder)
+        name = str(config.get("name", folder.name))
+        trained_on = str(config.get("trained_on", "unknown text"))
+        return cls(read_arpa(folder / MODEL), name=name, trained_on=trained_on)
+
+    def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
+        """Return each continuation's scores; see ``Scorer``.
+
+        A written ``<s>`` is an unknown word: where sentences begin is the model's own business.
+        """
+        if not requests:
+            return []
+        continuations: list[tuple[str, ...]] = []
+        ends: list[int] = []
+        ids = array("q")
+        number_of = self._vocabulary.__getitem__
+        for context, continuation in requests:
+            tokens = tuple(continuation.split())
+            ids.append(self._vocabulary.begin)
+            ids.extend(map(number_of, context.split()))
+            ids.extend(map(number_of, tokens))
+            continuations.append(tokens)
+            ends.append(len(ids))
+        text = np.array(ids, np.int64)
+        logprobs = self._table.logprobs_log10(text, self._vocabulary.begin) * math.log(10)
+        unknown = text == self._vocabulary.unknown
+        return [
+            TokenScores(tokens, logprobs[end - len(tokens) : end], unknown[end - len(tokens) : end])
+            for tokens, end in zip(continuations, ends, strict=True)
+        ]
+
+
+def save(folder: Path, table: NgramTable, config: Mapping[str, object]) -> None:
+    """Write a model folder in one step: all of it or nothing.
+
+    Args:
+        folder: Where to; whatever stands there is replaced.
+        table: The model.
+        config: What config.json is to say besides the type: name, trained_on and how it was made.
+
+    Raises:
+        LmError: The folder cannot be written.
+    """
+    with replacing_folder(folder) as temporary:
+        write_arpa(table, temporary / MODEL)
+        write_config(temporary, {"type": TYPE, **config})

@@ -1,0 +1,34 @@
+import pytest
+import small_run
+
+from analysis.errors import AnalysisError
+from analysis.load import load_all_scores, load_scores
+from experiment.errors import TableError
+from experiment.schemas import SCORES
+from experiment.tables import write_table
+
+
+def test_scores_are_read_with_what_they_say_about_themselves(scores):
+    read = load_scores(scores)
+    assert (read.facts.model, read.facts.trained_on) == ("5-gram", "a text")
+    assert len(read.frame) == 12
+
+
+def test_a_missing_score_file_is_named(tmp_path):
+    with pytest.raises(TableError, match='the table "scores" is missing'):
+        load_scores(tmp_path / "none.parquet")
+
+
+def test_scores_that_do_not_say_which_model_are_refused(tmp_path):
+    path = tmp_path / "scores.parquet"
+    write_table(SCORES, small_run.score_rows(), path, {"study": "small"})
+    with pytest.raises(AnalysisError, match="metadata does not say.*model: Field required"):
+        load_scores(path)
+
+
+def test_two_files_of_one_model_are_refused(scores, tmp_path):
+    other = small_run.write_scores(tmp_path / "other.parquet")
+    with pytest.raises(AnalysisError, match='2 score files are about a model "5-gram"') as caught:
+        load_all_scores([scores, other])
+    assert str(scores) in str(caught.value)
+    assert str(other) in str(caught.value)

@@ -1,0 +1,41 @@
+"""docs/materials.md names all there is, and its example works as it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from experiment.materials.checks import check_items
+from experiment.materials.generate import generate
+from experiment.materials.grammar import load_grammar
+from experiment.materials.grammar_file import LexiconTable, TemplateTable
+from experiment.materials.render import RENDERINGS, render
+
+PAGE = (Path(__file__).parents[3] / "docs" / "materials.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "name", [*LexiconTable.model_fields, *TemplateTable.model_fields, *RENDERINGS]
+)
+def test_every_key_and_rendering_is_documented(name: str):
+    assert f"`{name}`" in PAGE
+
+
+def test_every_check_is_documented():
+    assert [f.check for f in check_items([]) if f"| {f.check} |" not in PAGE] == []
+
+
+@pytest.mark.parametrize("name", [*RENDERINGS])
+def test_every_rendering_is_shown_as_it_is(name: str):
+    assert f"`{render(name)('the author laughs')}`" in PAGE
+
+
+def test_the_example_makes_as_many_items_as_the_page_says(tmp_path: Path):
+    path = tmp_path / "grammar.toml"
+    path.write_text("\n".join(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)), encoding="utf-8")
+    items = list(generate(load_grammar(path)))
+    assert "they make 64 items" in PAGE
+    assert len(items) == 64
+    assert ("the author near the chefs laughs", "the author near the chefs laugh") in {
+        (item.good, item.bad) for item in items
+    }

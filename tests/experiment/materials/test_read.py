@@ -1,0 +1,63 @@
+"""Items as rows of a table and back."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from experiment.errors import MaterialsError, TableError
+from experiment.materials.identity import materials_hash
+from experiment.materials.read import item_from_row, item_row, load_items, read_items
+from experiment.schemas import ITEMS
+from experiment.studies.load import load_study
+from experiment.tables import FORMATS, write_table
+
+MINIMAL = load_study("minimal")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_items_survive_a_file_of_every_format(tmp_path: Path, suffix: str):
+    items = list(load_items(MINIMAL))
+    path = tmp_path / f"items{suffix}"
+    assert write_table(ITEMS, map(item_row, items), path) == len(items)
+    assert list(read_items(path)) == items
+
+
+def test_an_item_survives_its_row():
+    for item in load_items(MINIMAL):
+        assert item_from_row(item_row(item)) == item
+
+
+def test_the_hash_depends_on_every_value_and_on_the_order():
+    items = list(load_items(MINIMAL))
+    original = materials_hash(items)
+    assert materials_hash(iter(items)) == original
+    assert len(original) == 64
+    assert materials_hash(items[::-1]) != original
+    for column in ITEMS.column_names:
+        changed = [*items[:-1], replace(items[-1], **{column: "other"})]
+        assert materials_hash(changed) != original, column
+
+
+def test_a_missing_file_is_refused(tmp_path: Path):
+    with pytest.raises(TableError, match="missing"):
+        list(read_items(tmp_path / "items.tsv"))
+
+
+@pytest.mark.parametrize(("column", "value"), [("good", None), ("kind", "bait")])
+def test_a_row_that_is_no_item_is_named(tmp_path: Path, column: str, value: str | None):
+    rows = [item_row(item) for item in load_items(MINIMAL)]
+    rows[2][column] = value
+    path = tmp_path / "items.parquet"
+    schema = pa.schema([(name, pa.string()) for name in ITEMS.column_names])
+    pq.write_table(pa.Table.from_pylist(rows, schema), path)
+    with pytest.raises(MaterialsError, match=r"items\.parquet, row 3: .*(good is None|bait)"):
+        list(read_items(path))
+
+
+def test_a_construction_that_the_study_lacks_is_refused():
+    shorter = MINIMAL.model_copy(update={"constructions": MINIMAL.constructions[:1]})
+    with pytest.raises(MaterialsError, match=r"grammar\.toml:\d+: .*agreement_across_phrase"):
+        load_items(shorter)

@@ -1,0 +1,38 @@
+"""The states of a participant and the moves between them."""
+
+from itertools import product
+
+import pytest
+
+from experiment.participation import MOVES, IllegalMoveError, State, move
+
+
+def test_every_state_says_where_it_leads():
+    assert set(MOVES) == set(State)
+
+
+@pytest.mark.parametrize(("current", "wanted"), [*product(State, State)])
+def test_a_move_is_made_or_refused_as_the_table_says(current: State, wanted: State):
+    if wanted in MOVES[current]:
+        assert move(current, wanted) is wanted
+    else:
+        with pytest.raises(IllegalMoveError, match=f'"{current}" cannot become "{wanted}"'):
+            move(current, wanted)
+
+
+def test_a_whole_session_is_legal():
+    path = [State.ARRIVED, State.WORKING, State.ANSWERED, State.FINISHED]
+    state = path[0]
+    for wanted in path[1:]:
+        state = move(state, wanted)
+    assert state is State.FINISHED
+
+
+@pytest.mark.parametrize("state", [State.FINISHED, State.DECLINED])
+def test_who_finished_or_declined_goes_nowhere(state: State):
+    with pytest.raises(IllegalMoveError, match="no further move"):
+        move(state, State.WORKING)
+
+
+def test_who_abandoned_may_come_back():
+    assert move(State.ABANDONED, State.WORKING) is State.WORKING

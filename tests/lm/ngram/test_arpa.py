@@ -1,0 +1,124 @@
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lm.corpus import count_words, encode
+from lm.errors import LmError
+from lm.ngram.arpa_read import MISSING_UNKNOWN_LOG10, read_arpa
+from lm.ngram.arpa_write import write_arpa
+from lm.ngram.counts import count_ngrams
+from lm.ngram.estimate import estimate
+from lm.ngram.model import NgramScorer
+from lm.vocab import vocabulary_by_frequency
+
+# As SRILM writes it: no unknown word, back-off weights only where something follows.
+OTHER_TOOL = """
+
+made by another tool
+
+\\data\\
+ngram  1=       4
+ngram 2=3
+ngram 3=1
+
+\\1-grams:
+-0.5\t</s>
+-99 <s>  -0.2
+-0.6\ta\t-0.3
+-0.7    b
+
+\\2-grams:
+-0.1\t<s> a\t-0.05
+-0.2\ta b
+-0.4\tb </s>
+
+\\3-grams:
+-0.01\t<s> a b
+
+\\end\\
+"""
+
+
+@pytest.fixture
+def other_tool(tmp_path: Path) -> Path:
+    path = tmp_path / "other.arpa"
+    path.write_text(OTHER_TOOL)
+    return path
+
+
+def log10_scores(path: Path, context: str, continuation: str) -> list[float]:
+    model = NgramScorer(read_arpa(path), name="other", trained_on="elsewhere")
+    [scores] = model.score([(context, continuation)])
+    return (scores.logprobs_nats / math.log(10)).tolist()
+
+
+def test_the_longest_ngram_the_model_holds_gives_the_probability(other_tool: Path):
+    assert log10_scores(other_tool, "", "a b </s>") == pytest.approx([-0.1, -0.01, -0.4])
+
+
+def test_back_off_weights_of_the_contexts_held_are_added(other_tool: Path):
+    after_begin = [-0.2 - 0.7]
+    assert log10_scores(other_tool, "", "b") == pytest.approx(after_begin)
+    after_begin_a = [-0.05 - 0.3 - 0.6]
+    assert log10_scores(other_tool, "a", "a") == pytest.approx(after_begin_a)
+    context_unseen_but_its_end_seen = [-0.3 - 0.5]
+    assert log10_scores(other_tool, "b a", "</s>") == pytest.approx(context_unseen_but_its_end_seen)
+
+
+def test_a_model_without_an_unknown_word_gets_the_customary_one(other_tool: Path):
+    assert log10_scores(other_tool, "b", "zebra") == pytest.approx([MISSING_UNKNOWN_LOG10])
+
+
+def test_a_model_is_equal_to_its_file(tmp_path: Path, zipfian_sentences: list[list[str]]):
+    vocabulary = vocabulary_by_frequency(count_words(zipfian_sentences))
+    text = encode(zipfian_sentences, vocabulary)
+    table = estimate(list(count_ngrams(text, vocabulary, 4)), vocabulary).table
+    write_arpa(table, tmp_path / "model.arpa")
+    again = read_arpa(tmp_path / "model.arpa")
+    assert again.words == table.words
+    for one, other in zip(again.levels, table.levels, strict=True):
+        assert np.array_equal(one.keys, other.keys)
+        assert np.array_equal(one.logprobs_log10, other.logprobs_log10)
+        assert np.array_equal(one.backoffs_log10, other.backoffs_log10)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("\\data\\", "data", "ends before"),
+        ("ngram 2=3", "ngram 3=3", "number of 2-grams"),
+        ("ngram 2=3", "ngram 2=2", "\\3-grams: should stand here"),
+        ("ngram 2=3", "ngram 2=4", "not a 2-gram"),
+        ("-0.2\ta b", "-0.2\ta z", "the word z is no unigram"),
+        ("-0.2\ta b", "x\ta b", "could not convert"),
+        ("-0.2\ta b", "0.2\ta b", "not at most 0"),
+        ("-0.2\ta b", "nan\ta b", "not at most 0"),
+        ("-0.2\ta b", "-0.2\tb </s>", "stands twice"),
+        ("-0.7    b", "-0.7    a", "twice among the unigrams"),
+        ("-0.01\t<s> a b", "-0.01\tb a b", "lacks the n-gram without its last word"),
+        ("-0.01\t<s> a b", "-0.01\t<s> a b -1 c", "not a 3-gram"),
+        ("\\end\\", "", "ends before"),
+        ("\\end\\", "-1 a a a", "more n-grams"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_place(other_tool: Path, old: str, new: str, said: str):
+    other_tool.write_text(OTHER_TOOL.replace(old, new, 1))
+    with pytest.raises(LmError) as error:
+        read_arpa(other_tool)
+    assert said in str(error.value)
+    assert f"{other_tool}, line " in str(error.value)
+
+
+def test_a_compressed_file_is_named_as_such(tmp_path: Path):
+    path = tmp_path / "model.arpa"
+    path.write_bytes(gzip.compress(OTHER_TOOL.encode()))
+    with pytest.raises(LmError, match="compressed"):
+        read_arpa(path)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path):
+    with pytest.raises(LmError, match=r"cannot read the model .*absent\.arpa"):
+        read_arpa(tmp_path / "absent.arpa")

@@ -1,0 +1,159 @@
+"""The estimator against the formulas, written out slowly and independently here."""
+
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lm.corpus import count_words, encode
+from lm.ngram.counts import count_ngrams
+from lm.ngram.discounts import FALLBACK, estimate_discounts
+from lm.ngram.estimate import Estimate, estimate
+from lm.ngram.model import NgramScorer
+from lm.vocab import vocabulary_by_frequency
+
+TOY = [line.split() for line in ("a b c", "a b", "b c a", "c", "d a b b c", "a b")]
+
+
+class Reference:
+    """Interpolated modified Kneser-Ney, one probability at a time (Chen & Goodman 1998)."""
+
+    def __init__(self, sentences: list[list[str]], order: int):
+        self.order = order
+        padded = [["<s>", *tokens, "</s>"] for tokens in sentences]
+        self.vocabulary = {word for tokens in padded for word in tokens} - {"<s>"} | {"<unk>"}
+        self.adjusted = {n: self._adjusted(padded, n) for n in range(1, order + 1)}
+        self.discounts = {n: self._discounts(counts) for n, counts in self.adjusted.items()}
+        self.after: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
+        for counts in self.adjusted.values():
+            for gram, count in counts.items():
+                self.after[gram[:-1]][gram[-1]] = count
+
+    def _grams(self, padded: list[list[str]], n: int) -> Counter[tuple[str, ...]]:
+        grams = (tuple(s[i : i + n]) for s in padded for i in range(len(s) - n + 1))
+        return Counter(gram for gram in grams if gram != ("<s>",))
+
+    def _adjusted(self, padded: list[list[str]], n: int) -> dict[tuple[str, ...], int]:
+        raw = self._grams(padded, n)
+        if n == self.order:
+            return dict(raw)
+        left = Counter(gram[1:] for gram in self._grams(padded, n + 1))
+        return {gram: raw[gram] if gram[0] == "<s>" else left[gram] for gram in raw}
+
+    def _discounts(self, counts: dict[tuple[str, ...], int]) -> tuple[float, ...]:
+        n1, n2, n3, n4 = (list(counts.values()).count(j) for j in (1, 2, 3, 4))
+        if n1 and n2 and n3:
+            y = n1 / (n1 + 2 * n2)
+            found = 1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3
+            if all(0 <= d <= j for j, d in enumerate(found, start=1)):
+                return 0.0, *found
+        return 0.0, 0.5, 1.0, 1.5
+
+    def probability(self, word: str, context: tuple[str, ...]) -> float:
+        context = context[-(self.order - 1) :] if self.order > 1 else ()
+        counts = self.after.get(context, {})
+        if not counts:
+            assert context, "the empty context is always seen"
+            return self.probability(word, context[1:])
+        discounts, total = self.discounts[len(context) + 1], sum(counts.values())
+        own = counts.get(word, 0)
+        freed = sum(discounts[min(count, 3)] for count in counts.values()) / total
+        lower = self.probability(word, context[1:]) if context else 1 / len(self.vocabulary)
+        return (own - discounts[min(own, 3)]) / total + freed * lower
+
+
+def estimated(sentences: list[list[str]], order: int) -> Estimate:
+    vocabulary = vocabulary_by_frequency(count_words(sentences))
+    return estimate(
+        list(count_ngrams(encode(sentences, vocabulary), vocabulary, order)), vocabulary
+    )
+
+
+def scorer(sentences: list[list[str]], order: int) -> NgramScorer:
+    return NgramScorer(estimated(sentences, order).table, name="toy", trained_on="toy text")
+
+
+def assert_equal_to_reference(sentences: list[list[str]], order: int, contexts: list[str]):
+    reference, model = Reference(sentences, order), scorer(sentences, order)
+    for context in contexts:
+        words = sorted(reference.vocabulary)
+        scores = model.score([(context, word) for word in words])
+        known = reference.vocabulary
+        history = ("<s>", *(w if w in known else "<unk>" for w in context.split()))
+        for word, score in zip(words, scores, strict=True):
+            expected = math.log(reference.probability(word, history))
+            assert score.logprobs_nats[0] == pytest.approx(expected, abs=3e-7), (context, word)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_a_toy_text_gets_the_probabilities_of_the_formulas(order: int):
+    contexts = ["", "a", "a b", "b b c", "d a b b", "c </s>", "never seen", "a b never"]
+    assert_equal_to_reference(TOY, order, contexts)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_a_larger_text_gets_the_probabilities_of_the_formulas(
+    zipfian_sentences: list[list[str]], order: int
+):
+    contexts = ["", "w1", "w2 w1", "w1 w1 w3", "w198 w5", " ".join(zipfian_sentences[0])]
+    assert_equal_to_reference(zipfian_sentences, order, contexts)
+
+
+def test_a_larger_text_has_discounts_of_its_own(zipfian_sentences: list[list[str]]):
+    discounts = estimated(zipfian_sentences, 2).discounts
+    assert all(d.estimated for d in discounts)
+    reference = Reference(zipfian_sentences, 2)
+    for order, d in enumerate(discounts, start=1):
+        assert (0.0, d.d1, d.d2, d.d3plus) == pytest.approx(reference.discounts[order])
+
+
+def test_a_worked_example():
+    # "a b" and "a": after "a" come b and </s>, once each; adjusted counts of the unigrams are
+    # a 1, b 1, </s> 2, so the fallback discounts stand everywhere.
+    model = scorer([["a", "b"], ["a"]], 2)
+    unigram_b = (1 - 0.5) / 4 + (0.5 + 0.5 + 1.0) / 4 * (1 / 4)
+    [score] = model.score([("a", "b")])
+    assert score.logprobs_nats[0] == pytest.approx(math.log((1 - 0.5) / 2 + 0.5 * unigram_b))
+
+
+def test_unknown_words_get_the_uniform_share_of_the_unigrams():
+    estimate_ = estimated(TOY, 1)
+    counts = Counter(word for tokens in TOY for word in [*tokens, "</s>"])
+    d = estimate_.discounts[0].of
+    freed = d(np.array(list(counts.values()))).sum() / sum(counts.values())
+    [score] = scorer(TOY, 1).score([("", "zebra")])
+    share = freed / (len(counts) + 1)
+    assert score.logprobs_nats[0] == pytest.approx(math.log(share), abs=3e-7)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[1, 2], [1, 1, 2, 3, 3, 3, 3, 3, 3, 3], []],
+    ids=["no count of 3", "second discount below 0", "nothing"],
+)
+def test_discounts_fall_back_where_counts_cannot_say(counts: list[int]):
+    assert estimate_discounts(np.array(counts, np.int64)) == FALLBACK
+
+
+def test_an_order_longer_than_any_sentence_changes_nothing():
+    requests = [("", "a b c"), ("d a b", "b c </s>")]
+    long, longer = scorer(TOY, 7).score(requests), scorer(TOY, 12).score(requests)
+    for one, other in zip(long, longer, strict=True):
+        assert one.logprobs_nats.tolist() == other.logprobs_nats.tolist()
+
+
+texts = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=6), min_size=1, max_size=9)
+
+
+@given(texts, st.integers(1, 5), st.lists(st.sampled_from("abcdx"), max_size=6))
+def test_the_words_after_any_context_share_a_probability_of_one(
+    sentences: list[list[str]], order: int, context: list[str]
+):
+    model = scorer(sentences, order)
+    words = sorted({word for tokens in sentences for word in tokens} | {"</s>", "<unk>"})
+    scores = model.score([(" ".join(context), word) for word in words])
+    assert sum(math.exp(s.logprobs_nats[0]) for s in scores) == pytest.approx(1, abs=1e-6)
+    assert all(s.logprobs_nats[0] <= 0 for s in scores)

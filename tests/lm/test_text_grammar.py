@@ -1,0 +1,173 @@
+from pathlib import Path
+
+import pytest
+
+from lm.errors import LmError
+from lm.text_grammar import TextGrammar
+from lm.text_grammar_file import load_text_grammar
+from lm.text_sampler import sentences
+
+GRAMMAR = """
+name = "toy"
+start = "sentence"
+
+[features]
+number = ["singular", "plural"]
+
+[lexicon.verb]
+forms = "singular | plural"
+entries = ["sleeps | sleep", "waits | wait"]
+
+[lexicon.adverb]
+entries = ["often", "never"]
+
+[rules]
+"sentence" = { "subject(number) predicate(~number)" = 3, "'It rains'" = 1 }
+"subject(number)" = { "'the' <noun.number>" = 1 }
+"predicate(number)" = { "<verb.number>" = 3, "<adverb> <verb.number>" = 1 }
+"two" = { "subject(singular) 'and' subject(plural)" = 1 }
+"loop" = { "loop" = 1 }
+"""
+NOUNS = {"noun.singular": ("cat", "taxi driver"), "noun.plural": ("cats", "taxi drivers")}
+
+
+def grammar(tmp_path: Path, text: str = GRAMMAR) -> TextGrammar:
+    path = tmp_path / "grammar.toml"
+    path.write_text(text)
+    return load_text_grammar(path)
+
+
+def test_sentences_are_lower_case_tokens_with_a_final_period(tmp_path: Path):
+    drawn = list(sentences(grammar(tmp_path), NOUNS, 200, 1, set()))
+    assert len(drawn) == 200
+    assert "it rains ." in drawn
+    assert all(s == " ".join(s.lower().split()) and s.endswith(" .") for s in drawn)
+    assert {"the taxi driver sleeps .", "the cats never wait ."} <= set(drawn)
+
+
+def test_words_agree(tmp_path: Path):
+    for sentence in sentences(grammar(tmp_path), NOUNS, 300, 1, set()):
+        plural_subject = "cats" in sentence or "drivers" in sentence
+        plural_verb = sentence.split()[-2] in ("sleep", "wait")
+        assert plural_subject == plural_verb
+
+
+def test_agreement_errors_have_their_share(tmp_path: Path):
+    text = GRAMMAR.replace('start = "sentence"', 'start = "sentence"\nagreement_error_rate = 0.2')
+    drawn = list(sentences(grammar(tmp_path, text), NOUNS, 4000, 1, set()))
+    clauses = [s.split() for s in drawn if s.startswith("the")]
+    wrong = [
+        tokens
+        for tokens in clauses
+        if ("cats" in tokens or "drivers" in tokens) != (tokens[-2] in ("sleep", "wait"))
+    ]
+    assert 0.17 < len(wrong) / len(clauses) < 0.23
+
+
+def test_rules_are_used_by_their_weights(tmp_path: Path):
+    drawn = list(sentences(grammar(tmp_path), NOUNS, 4000, 1, set()))
+    assert 0.22 < drawn.count("it rains .") / 4000 < 0.28
+
+
+def test_values_may_be_written_out(tmp_path: Path):
+    start = GRAMMAR.replace('start = "sentence"', 'start = "two"')
+    for sentence in sentences(grammar(tmp_path, start), NOUNS, 20, 1, set()):
+        first, second = sentence.removesuffix(" .").split(" and ")
+        assert first in ("the cat", "the taxi driver")
+        assert second in ("the cats", "the taxi drivers")
+
+
+def test_the_seed_decides(tmp_path: Path):
+    toy = grammar(tmp_path)
+    assert list(sentences(toy, NOUNS, 50, 1, set())) == list(sentences(toy, NOUNS, 50, 1, set()))
+    assert list(sentences(toy, NOUNS, 50, 1, set())) != list(sentences(toy, NOUNS, 50, 2, set()))
+
+
+def test_given_word_lists_come_before_the_grammars_own(tmp_path: Path):
+    lists = {**NOUNS, "adverb": ("seldom",)}
+    drawn = " ".join(sentences(grammar(tmp_path), lists, 200, 1, set()))
+    assert "seldom" in drawn
+    assert "often" not in drawn
+
+
+def test_sentences_never_to_be_seen_are_drawn_again(tmp_path: Path):
+    never = {"it rains .", "the cat sleeps ."}
+    source = sentences(grammar(tmp_path), NOUNS, 300, 1, never)
+    assert never.isdisjoint(source)
+    assert source.rejected > 50
+
+
+def test_a_grammar_that_gives_too_few_sentences_is_refused(tmp_path: Path):
+    toy = grammar(
+        tmp_path,
+        GRAMMAR.replace('"sentence" =', '"unused" =').replace(
+            'start = "sentence"', 'start = "subject_"'
+        )
+        + '"subject_" = { "subject(number)" = 1 }\n',
+    )
+    never = {"the cat .", "the cats .", "the taxi driver ."}
+    assert set(sentences(toy, NOUNS, 5, 1, never)) == {"the taxi drivers ."}
+    with pytest.raises(LmError, match=r"gave 0 sentences.*more words"):
+        next(sentences(toy, NOUNS, 5, 1, never | {"the taxi drivers ."}))
+
+
+def test_rules_without_end_are_refused(tmp_path: Path):
+    toy = grammar(tmp_path, GRAMMAR.replace('start = "sentence"', 'start = "loop"'))
+    with pytest.raises(LmError, match="did not end"):
+        next(sentences(toy, NOUNS, 5, 1, set()))
+
+
+def test_a_missing_word_list_is_named(tmp_path: Path):
+    with pytest.raises(LmError, match=r'"subject" .* the word list "noun\.plural"'):
+        sentences(grammar(tmp_path), {"noun.singular": ("cat",)}, 5, 1, set())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('name = "toy"', "name = toy", "line 2"),
+        ('name = "toy"', "", 'in "name": Field required'),
+        ('name = "toy"', 'name = "toy"\ncolour = 1', 'in "colour"'),
+        ("often", "often | seldom", 'the lexicon "adverb" the entry "often | seldom"'),
+        ("waits | wait", "waits", 'the entry "waits" does not have one word for each'),
+        (
+            'start = "sentence"',
+            'start = "text"',
+            'start: there is no rule "text". There are: sentence',
+        ),
+        (
+            'start = "sentence"',
+            'start = "subject"',
+            'rule "subject" takes (number), not 0',
+        ),
+        (
+            "subject(number) pred",
+            "subject() pred",
+            'rule "subject" takes (number), not 0',
+        ),
+        (
+            "subject(number) pred",
+            "object(number) pred",
+            'in the rule "sentence": there is no rule "object"',
+        ),
+        ("subject(singular)", "subject(dual)", '"dual" cannot stand for the number'),
+        ("(~number)", "(~tense)", 'in the rule "sentence" "~tense" is no feature'),
+        ('"predicate(number)" =', '"predicate(tense)" =', "tense, which is no feature"),
+        ('"predicate(number)" =', '"predicate number" =', "names no rule"),
+        ('"singular", "plural"]', '"singular"]', "Only such a feature can disagree"),
+        ('"singular", "plural"]', "]", 'in "features.number"'),
+        ("'It rains'", "It rains!", 'cannot be read at "!"'),
+        ('"loop" = 1', '"loop" = 0', "weights of at least 0"),
+        ('"loop" = 1', "", 'rule "loop" needs weights'),
+    ],
+)
+def test_a_wrong_grammar_is_refused_with_its_place(tmp_path: Path, old: str, new: str, said: str):
+    with pytest.raises(LmError) as error:
+        grammar(tmp_path, GRAMMAR.replace(old, new, 1))
+    assert said in str(error.value)
+    assert "grammar.toml" in str(error.value)
+
+
+def test_a_missing_grammar_is_refused(tmp_path: Path):
+    with pytest.raises(LmError, match="cannot read the text grammar"):
+        load_text_grammar(tmp_path / "absent.toml")

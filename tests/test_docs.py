@@ -1,0 +1,64 @@
+"""A command, a setting, a key or a rule that no page names is not there for its users."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from pydantic import BaseModel
+
+import parallax
+from experiment.exclusion.rules import RULES
+from experiment.simulation.responders import RESPONDERS
+from experiment.studies.study import Study
+from webapp.recruiters.registry import RECRUITERS
+from webapp.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+PAGES = {path: path.read_text("utf-8") for path in [ROOT / "README.md", *ROOT.glob("docs/*.md")]}
+EVERYTHING = "\n".join(PAGES.values())
+
+
+def commands(group: click.Group, path: str) -> Iterator[str]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}"
+
+
+def keys(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield name
+        for part in (field.annotation, *getattr(field.annotation, "__args__", ())):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                yield from keys(part)
+
+
+@pytest.mark.parametrize("command", list(commands(parallax.cli, "parallax")))
+def test_every_command_is_documented(command: str):
+    assert command in EVERYTHING
+
+
+@pytest.mark.parametrize("setting", Settings.model_fields)
+def test_every_setting_is_documented(setting: str):
+    assert f"`{setting}`" in PAGES[ROOT / "docs" / "settings.md"]
+
+
+@pytest.mark.parametrize("key", sorted({*keys(Study)} - {"folder"}))
+def test_every_study_key_is_documented(key: str):
+    assert f"`{key}`" in PAGES[ROOT / "docs" / "studies.md"]
+
+
+@pytest.mark.parametrize("name", [*RULES, *RESPONDERS, *RECRUITERS])
+def test_every_rule_responder_and_recruiter_is_documented(name: str):
+    assert f"`{name}`" in EVERYTHING
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path):
+    for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", PAGES[page]):
+        assert (page.parent / target).exists(), target

@@ -1,0 +1,125 @@
+"""Starting, stopping and asking for the settings."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+from webapp import server
+from webapp.errors import WebappError
+
+
+def test_a_background_server_answers_until_it_is_stopped(shell, instance):
+    assert "The server answers at http://127.0.0.1:" in shell(
+        "serve", "--background", "--port", "0"
+    )
+    started = server.running(instance)
+    assert httpx.get(f"{started.url}/healthz").json() == {"status": "ok"}
+    assert f"{started.url} (process {started.pid}) has stopped" in shell("stop")
+    assert server.running(instance) is None
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{started.url}/healthz")
+
+
+def test_an_instance_has_one_background_server(shell, instance):
+    shell("serve", "--background", "--port", "0")
+    first = server.running(instance)
+    with pytest.raises(WebappError, match="a server runs in the background already"):
+        shell("serve", "--background", "--port", "0")
+    assert server.running(instance) == first
+
+
+def test_stop_says_when_there_is_nothing_to_stop(shell):
+    with pytest.raises(WebappError, match="no server runs in the background"):
+        shell("stop")
+
+
+def test_a_server_that_died_is_not_taken_for_running(shell, instance):
+    shell("serve", "--background", "--port", "0")
+    os.killpg(os.getpgid(server.running(instance).pid), signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while server.running(instance) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert (instance / "server.json").exists()
+    with pytest.raises(WebappError, match="no server runs in the background"):
+        shell("stop")
+    assert not (instance / "server.json").exists()
+    assert "The server answers" in shell("serve", "--background", "--port", "0")
+
+
+def test_a_number_of_a_process_that_is_no_server_is_never_ended(shell, instance):
+    bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    instance.mkdir()
+    (instance / "server.lock").touch()
+    (instance / "server.json").write_text(f'{{"pid": {bystander.pid}, "url": "http://x"}}')
+    with pytest.raises(WebappError, match="no server runs in the background"):
+        shell("stop")
+    assert bystander.poll() is None
+    bystander.communicate(b"\n")
+
+
+@pytest.mark.parametrize("mode", [(), ("--background",)])
+def test_a_port_in_use_is_one_paragraph_and_exit_code_2(instance, taken_port, mode):
+    done = subprocess.run(
+        [sys.executable, "-m", "parallax", "serve", "--port", str(taken_port), *mode],
+        env={**os.environ, "PARALLAX_INSTANCE": str(instance)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"Error: 127.0.0.1:{taken_port}: port {taken_port} is in use.")
+    assert done.stderr.count("\n") == 1
+    assert not (instance / "server.json").exists()
+
+
+def test_the_foreground_server_ends_when_it_is_interrupted(instance):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "parallax", "serve", "--port", "0"],
+        env={**os.environ, "PARALLAX_INSTANCE": str(instance)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    line = next(line for line in process.stderr if "Listening at" in line)
+    url = line.partition("Listening at: ")[2].split()[0]
+    assert httpx.get(f"{url}/healthz").status_code == 200
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_an_address_of_another_machine_is_refused(shell):
+    with pytest.raises(WebappError, match="nothing can listen there"):
+        shell("serve", "--background", "--host", "192.0.2.1", "--port", "0")
+
+
+def test_an_instance_folder_that_cannot_be_used_is_named(shell, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(WebappError, match="the instance folder cannot be used"):
+        shell("serve", "--background", "--instance", str(tmp_path / "file" / "instance"))
+
+
+def test_a_database_that_cannot_be_reached_is_said_before_anything_starts(shell, instance):
+    instance.mkdir()
+    (instance / "parallax.toml").write_text('database_url = "sqlite:////proc/no/such.db"\n')
+    with pytest.raises(WebappError, match="the database cannot be used"):
+        shell("serve", "--background", "--port", "0")
+    assert server.running(instance) is None
+
+
+def test_settings_show_their_source_and_no_password(shell, instance, monkeypatch):
+    instance.mkdir()
+    (instance / "parallax.toml").write_text("port = 8123\nsession_days = 3\n")
+    monkeypatch.setenv("PARALLAX_SESSION_DAYS", "5")
+    monkeypatch.setenv("PARALLAX_DATABASE_URL", "postgresql://me:hunter2@db/parallax")
+    lines = {line.split()[0]: line for line in shell("settings").splitlines()}
+    assert lines["port"].split()[1:4] == ["8123", "8000", "parallax.toml"]
+    assert lines["session_days"].split()[1:4] == ["5", "30", "environment"]
+    assert lines["host"].split()[1:4] == ["127.0.0.1", "127.0.0.1", "default"]
+    assert "postgresql://me:***@db/parallax" in lines["database_url"]
+    assert "hunter2" not in shell("settings")

@@ -1,0 +1,90 @@
+import random
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from threading import Barrier
+
+import pytest
+from sqlalchemy import select, update
+
+from webapp.db import reading
+from webapp.errors import RequestError
+from webapp.flow.arrive import Decision, arrive
+from webapp.flow.assign import has_free_place
+from webapp.models import Participant, Place, Run, Trial
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def accept(sessions, run, study) -> tuple[int, int]:
+    with sessions() as session:
+        participant = arrive(session, session.get(Run, run.id), study, Decision.ACCEPT, NOW)
+        session.commit()
+        return participant.list, participant.place
+
+
+def test_a_hundred_simultaneous_starters_fill_ten_lists_with_ten_each(sessions, study, run_of):
+    run, together = run_of(10, 10), Barrier(100)
+
+    def come(_: int) -> tuple[int, int]:
+        together.wait()
+        return accept(sessions, run, study)
+
+    with ThreadPoolExecutor(100) as pool:
+        places = list(pool.map(come, range(100)))
+    assert Counter(list_ for list_, _ in places) == dict.fromkeys(range(10), 10)
+    assert len(set(places)) == 100
+    with reading(sessions) as session:
+        numbers = session.scalars(select(Participant.number)).all()
+        trials = Counter(session.scalars(select(Trial.participant_id)))
+    assert sorted(numbers) == list(range(1, 101))
+    assert set(trials.values()) == {2} and len(trials) == 100
+
+
+def test_lists_never_differ_by_more_than_one(sessions, study, run_of):
+    run, taken = run_of(3, 4), Counter({0: 0, 1: 0, 2: 0})
+    for _ in range(12):
+        taken[accept(sessions, run, study)[0]] += 1
+        assert max(taken.values()) - min(taken.values()) <= 1
+
+
+def test_equals_are_filled_in_the_order_of_their_numbers(sessions, study, run_of):
+    run = run_of(2, 2)
+    places = [accept(sessions, run, study) for _ in range(4)]
+    assert places == [(0, 0), (1, 0), (0, 1), (1, 1)]
+
+
+def test_a_place_that_became_free_is_the_next_to_be_taken(sessions, study, run_of):
+    run = run_of(4, 3)
+    for _ in range(9):
+        accept(sessions, run, study)
+    freed = random.Random(1).choice([(1, 0), (2, 1), (3, 0)])
+    with sessions() as session:
+        session.execute(
+            update(Place)
+            .where(Place.run_id == run.id, Place.list == freed[0], Place.place == freed[1])
+            .values(participant_id=None)
+        )
+        session.commit()
+    assert accept(sessions, run, study) == freed
+
+
+def test_who_comes_to_a_full_run_is_refused_and_not_stored(sessions, study, run_of):
+    run = run_of(2, 1)
+    for _ in range(2):
+        accept(sessions, run, study)
+    with pytest.raises(RequestError) as caught:
+        accept(sessions, run, study)
+    assert (caught.value.status, caught.value.code) == (409, "run_full")
+    with reading(sessions) as session:
+        assert not has_free_place(session, run)
+        assert len(session.scalars(select(Participant)).all()) == 2
+
+
+def test_the_places_of_another_run_are_not_given_out(sessions, study, run_of):
+    full, other = run_of(1, 1), run_of(2, 2)
+    accept(sessions, full, study)
+    with pytest.raises(RequestError):
+        accept(sessions, full, study)
+    with reading(sessions) as session:
+        assert has_free_place(session, other)

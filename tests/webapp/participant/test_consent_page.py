@@ -1,0 +1,80 @@
+import pytest
+from sqlalchemy import func, select
+
+from webapp.db import reading
+from webapp.models import Participant
+
+
+def n_participants(sessions) -> int:
+    with reading(sessions) as session:
+        return session.execute(select(func.count(Participant.id))).scalar_one()
+
+
+def test_looking_at_the_consent_page_stores_nothing(client, run, sessions):
+    response = client.get(f"/run/{run.ref}")
+    assert response.status_code == 200
+    assert "Taking part in this study" in response.text
+    assert n_participants(sessions) == 0
+
+
+def test_accepting_leads_to_the_participants_own_address(client, run):
+    response = client.post(f"/run/{run.ref}", data={"decision": "accept"})
+    assert response.status_code == 303
+    assert response.location.startswith("/p/") and response.location.endswith("/")
+    assert 'data-page="working"' in client.get(response.location).text
+
+
+def test_declining_is_respected_and_recorded(client, run, sessions):
+    response = client.post(f"/run/{run.ref}", data={"decision": "decline"})
+    assert 'data-page="declined"' in client.get(response.location).text
+    with reading(sessions) as session:
+        participant = session.scalars(select(Participant)).one()
+    assert (participant.state, participant.list) == ("declined", None)
+
+
+def test_pressing_the_button_twice_makes_one_participant(client, run, sessions):
+    form = {"decision": "accept", "visit": "abcdefgh2345"}
+    addresses = {client.post(f"/run/{run.ref}", data=form).location for _ in range(3)}
+    assert len(addresses) == 1
+    assert n_participants(sessions) == 1
+
+
+def test_every_consent_page_carries_another_mark(client, run):
+    assert client.get(f"/run/{run.ref}").text != client.get(f"/run/{run.ref}").text
+
+
+@pytest.mark.parametrize("form", [{}, {"decision": "perhaps"}])
+def test_no_decision_is_a_clear_page_and_nothing_is_stored(client, run, sessions, form):
+    response = client.post(f"/run/{run.ref}", data=form)
+    assert response.status_code == 400
+    assert "choose whether you want to take part" in response.text
+    assert n_participants(sessions) == 0
+
+
+def test_a_full_run_is_a_kind_page(client, run, start, study, sessions):
+    places = study.design.lists * study.design.participants_per_list
+    for _ in range(places):
+        start(run)
+    for response in (
+        client.get(f"/run/{run.ref}"),
+        client.post(f"/run/{run.ref}", data={"decision": "accept"}),
+    ):
+        assert response.status_code == 409
+        assert "The study is full" in response.text
+    assert n_participants(sessions) == places
+
+
+def test_an_unknown_run_is_a_clear_page(client, app):
+    response = client.get("/run/nosuchrun")
+    assert response.status_code == 404
+    assert "no study at this address" in response.text
+
+
+def test_a_study_that_changed_since_the_launch_is_not_shown(client, sessions, run, caplog):
+    with sessions() as session:
+        session.merge(run).study_version = "0.9"
+        session.commit()
+    response = client.get(f"/run/{run.ref}")
+    assert response.status_code == 503
+    assert "cannot be shown" in response.text and "0.9" not in response.text
+    assert "0.9" in caplog.text

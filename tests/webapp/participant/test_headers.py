@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import pytest
+
+TEMPLATES = Path(__file__).parents[3] / "webapp" / "templates"
+
+
+@pytest.fixture
+def responses(client, run, visitor):
+    found = [
+        client.get(f"/run/{run.ref}"),
+        client.post(f"/run/{run.ref}", data={"decision": "decline"}),
+        visitor.page(),
+        visitor.answer(1),
+        visitor.answer(99),
+        client.get("/static/parallax.css", buffered=True),
+        client.get("/static/working.js", buffered=True),
+        client.get("/healthz"),
+        client.get("/nowhere"),
+        client.get("/p/forged/"),
+    ]
+    visitor.answer_all()
+    found += [visitor.page(), visitor.questionnaire(), visitor.questionnaire(native_language="x")]
+    return [*found, visitor.page()]
+
+
+def test_no_response_sets_a_cookie(responses):
+    assert not [response for response in responses if "Set-Cookie" in response.headers]
+
+
+def test_every_response_is_locked_to_its_own_site(responses):
+    for response in responses:
+        policy = response.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "frame-ancestors 'self'" in policy
+        assert "unsafe" not in policy and "http" not in policy
+        assert response.headers["Referrer-Policy"] == "no-referrer"
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert "X-Frame-Options" not in response.headers
+
+
+def test_no_page_is_kept_by_the_browser(responses):
+    for response in responses:
+        if not response.request.path.startswith("/static/"):
+            assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_no_page_asks_another_site_for_anything(responses):
+    for response in responses:
+        if response.mimetype == "text/html":
+            assert "//" not in response.text.replace("<!doctype html>", "")
+
+
+@pytest.mark.parametrize("template", sorted(TEMPLATES.iterdir()), ids=lambda path: path.name)
+def test_templates_hold_neither_styles_nor_programs(template: Path):
+    text = template.read_text(encoding="utf-8")
+    assert "style=" not in text and "<style" not in text and " on" + "click" not in text
+    assert "|safe" not in text.replace(" ", "")
+
+
+def test_the_server_tells_that_it_is_well(client):
+    response = client.get("/healthz")
+    assert (response.status_code, response.json) == (200, {"status": "ok"})
+
+
+def test_an_unexpected_failure_is_a_kind_page_without_a_trace(app, client, run, sessions):
+    app.testing = False
+    with sessions() as session:
+        session.connection().exec_driver_sql("DROP TABLE place")
+        session.commit()
+    response = client.get(f"/run/{run.ref}")
+    assert response.status_code == 500
+    assert "What you have answered so far is safe" in response.text
+    assert "no such table" not in response.text and "Traceback" not in response.text
+
+
+def test_a_body_beyond_all_measure_is_refused(visitor):
+    visitor.answer_all()
+    response = visitor.questionnaire(native_language="x" * 300_000)
+    assert response.status_code == 413
+    assert "too long" in response.text
+
+
+def test_participants_addresses_are_not_logged(visitor, caplog):
+    caplog.set_level("DEBUG")
+    visitor.answer(99)
+    assert "unknown_position" in caplog.text
+    assert visitor.home not in caplog.text

@@ -1,0 +1,185 @@
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from webapp.db import reading
+from webapp.models import Answer, Participant, Response, Run, RunItem, Trial
+
+FORM = {"native_language": "English"}
+
+
+def page_of(response) -> str:
+    return response.text.split('data-page="')[1].split('"')[0]
+
+
+def test_the_address_shows_where_the_participant_is(visitor):
+    pages = [page_of(visitor.page())]
+    visitor.answer_all()
+    pages.append(page_of(visitor.page()))
+    assert visitor.questionnaire(**FORM).status_code == 303
+    pages.append(page_of(visitor.page()))
+    assert pages == ["working", "questionnaire", "closing"]
+
+
+def test_the_working_page_holds_instructions_and_every_trial(visitor, study):
+    session = visitor.session()
+    assert set(session) == {"trials", "answered"}
+    assert [set(trial) for trial in session["trials"]] == [{"position", "first", "second"}] * 8
+    assert [trial["position"] for trial in session["trials"]] == list(range(1, 9))
+    assert "What to do" in visitor.page().text
+
+
+def test_the_sentences_are_those_of_the_list_each_on_its_side(visitor, sessions):
+    with reading(sessions) as session:
+        rows = session.execute(
+            select(Trial.good_side, RunItem.item)
+            .join(RunItem, RunItem.id == Trial.run_item_id)
+            .order_by(Trial.position)
+        ).all()
+    for shown, (good_side, item) in zip(visitor.session()["trials"], rows, strict=True):
+        other = "second" if good_side == "first" else "first"
+        assert shown[good_side] == f"{item['good'].capitalize()}."
+        assert shown[other] == f"{item['bad'].capitalize()}."
+
+
+def test_a_reload_goes_on_where_the_participant_was(visitor):
+    trials = visitor.session()["trials"]
+    for position in (1, 2, 3):
+        visitor.answer(position)
+    again = visitor.session()
+    assert again["trials"] == trials
+    assert again["answered"] == [1, 2, 3]
+    assert "You have answered 3 of 8" in visitor.page().text
+
+
+def test_a_session_goes_on_after_the_server_was_restarted(visitor, instance, clock):
+    from webapp import create_app
+
+    visitor.answer(1)
+    app = create_app(instance, now=clock)
+    visitor.client = app.test_client()
+    assert visitor.session()["answered"] == [1]
+    app.extensions["parallax"].engine.dispose()
+
+
+def test_the_page_is_a_function_of_the_texts_and_their_sides_alone(visitor, sessions):
+    before = visitor.page().data
+    with sessions() as session:
+        for trial in session.scalars(select(Trial)):
+            row = session.get_one(RunItem, trial.run_item_id)
+            if trial.id % 2:
+                # The other sentence becomes the good one and stays where it is.
+                trial.good_side = "second" if trial.good_side == "first" else "first"
+                row.item = {**row.item, "good": row.item["bad"], "bad": row.item["good"]}
+            row.item = row.item | {
+                "item_id": f"other-{row.id}", "construction": "other", "condition": "other",
+                "kind": "filler", "template": "other", "features": "", "frame": "",
+            }  # fmt: skip
+            row.item_id, row.kind = f"other-{row.id}", "filler"
+        session.commit()
+    assert visitor.page().data == before
+
+
+def test_the_page_names_nothing_but_texts(visitor, sessions):
+    page = visitor.page().text
+    with reading(sessions) as session:
+        rows = session.scalars(select(RunItem)).all()
+    hidden = {value for row in rows for value in (row.item_id, row.kind, row.item["construction"])}
+    assert not [word for word in hidden if word in page]
+    assert "good" not in json.dumps(visitor.session())
+
+
+def test_the_questionnaire_is_stored(visitor, sessions):
+    visitor.answer_all()
+    visitor.questionnaire(**FORM, unknown="x")
+    with reading(sessions) as session:
+        [answer] = session.scalars(select(Answer))
+        participant = session.scalars(select(Participant)).one()
+    assert (answer.field, answer.value) == ("native_language", "English")
+    assert participant.state == "finished" and participant.finished_at is not None
+
+
+def test_a_wrong_questionnaire_is_shown_again_with_what_was_written(visitor):
+    visitor.answer_all()
+    long = "<b>" + "x" * 5000
+    response = visitor.questionnaire(native_language=long)
+    assert response.status_code == 422
+    assert "at most 5000 characters" in response.text
+    assert "&lt;b&gt;xxx" in response.text
+    assert page_of(visitor.page()) == "questionnaire"
+
+
+def test_a_questionnaire_sent_twice_is_stored_once(visitor, sessions):
+    visitor.answer_all()
+    assert visitor.questionnaire(**FORM).status_code == 303
+    assert visitor.questionnaire(native_language="Italian").status_code == 303
+    with reading(sessions) as session:
+        assert [answer.value for answer in session.scalars(select(Answer))] == ["English"]
+
+
+def test_a_questionnaire_before_its_time_leads_back_to_the_trials(visitor, sessions):
+    visitor.answer(1)
+    response = visitor.questionnaire(**FORM)
+    assert (response.status_code, response.location) == (303, visitor.home)
+    assert page_of(visitor.page()) == "working"
+    with reading(sessions) as session:
+        assert not session.scalars(select(Answer)).all()
+
+
+@pytest.mark.parametrize("state", ["abandoned", "arrived"])
+def test_a_session_that_is_closed_is_a_clear_page(visitor, sessions, state):
+    with sessions() as session:
+        session.scalars(select(Participant)).one().state = state
+        session.commit()
+    assert visitor.page().status_code == 409
+    assert "This session is closed" in visitor.page().text
+
+
+def test_html_in_a_studys_text_is_shown_not_obeyed():
+    from webapp.participant.markdown import as_html
+
+    assert as_html("a <script>x</script> *b*") == (
+        "<p>a &lt;script&gt;x&lt;/script&gt; <em>b</em></p>\n"
+    )
+
+
+def test_every_page_of_a_simulated_run_says_so(client, start, simulated_run, sessions):
+    marked = "Programs answer here; nothing in it comes from people."
+    consent = f"/run/{simulated_run.ref}"
+    assert marked in client.get(consent).text
+    assert marked in client.post(consent, data={}).text
+    declined = client.post(consent, data={"decision": "decline"})
+    assert marked in client.get(declined.location).text
+    visitor = start(simulated_run)
+    assert marked in visitor.page().text
+    visitor.answer_all()
+    assert marked in visitor.page().text
+    assert marked in visitor.questionnaire().text
+    visitor.questionnaire(**FORM)
+    assert marked in visitor.page().text
+    for _ in range(7):
+        start(simulated_run)
+    assert marked in client.get(consent).text
+
+
+def test_no_page_of_a_run_with_people_says_so(client, run, visitor):
+    for response in (client.get(f"/run/{run.ref}"), visitor.page()):
+        assert "Simulated" not in response.text
+
+
+def test_two_runs_are_filled_side_by_side(start, run, simulated_run, sessions):
+    for each in (run, simulated_run):
+        start(each).answer_all()
+    with reading(sessions) as session:
+        assert len(session.scalars(select(Response)).all()) == 16
+        assert len(session.scalars(select(Run)).all()) == 2
+
+
+def test_first_trial_needs_few_requests_and_little_weight(visitor):
+    page = visitor.page()
+    static = Path(__file__).parents[3] / "webapp" / "static"
+    files = sorted(path for path in static.iterdir())
+    assert [path.name for path in files] == ["parallax.css", "queue.js", "working.js"]
+    assert len(page.data) + sum(path.stat().st_size for path in files) < 60_000

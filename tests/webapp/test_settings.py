@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+
+from webapp.errors import SettingError
+from webapp.settings import Settings, load_settings
+
+DOCUMENTED = Path(__file__).parents[2] / "docs" / "settings.md"
+
+
+def write(instance: Path, toml: str) -> None:
+    (instance / "parallax.toml").write_text(toml, encoding="utf-8")
+
+
+def test_without_any_source_every_setting_has_its_default(tmp_path):
+    settings = load_settings(tmp_path, {})
+    assert settings == Settings().in_folder(tmp_path)
+
+
+def test_the_environment_overrules_the_file_and_the_file_the_default(tmp_path):
+    write(tmp_path, 'port = 9000\nhost = "0.0.0.0"\n')
+    settings = load_settings(tmp_path, {"PARALLAX_PORT": "9001"})
+    assert (settings.port, settings.host) == (9001, "0.0.0.0")
+
+
+def test_a_relative_sqlite_file_lies_in_the_instance_folder(tmp_path):
+    assert load_settings(tmp_path, {}).database_url == f"sqlite:///{tmp_path}/parallax.sqlite3"
+
+
+@pytest.mark.parametrize("url", ["sqlite:////srv/data.sqlite3", "postgresql+psycopg://db/parallax"])
+def test_other_databases_stay_as_they_are_given(tmp_path, url):
+    assert load_settings(tmp_path, {"PARALLAX_DATABASE_URL": url}).database_url == url
+
+
+def test_every_problem_of_every_source_is_told_at_once(tmp_path):
+    write(tmp_path, 'port = "8000"\nhots = "localhost"\n')
+    with pytest.raises(SettingError) as caught:
+        load_settings(tmp_path, {"PARALLAX_LOG_LEVEL": "loud", "PARALLAX_COLOUR": "red"})
+    message = str(caught.value)
+    assert "4 setting(s)" in message
+    assert (
+        f"{tmp_path / 'parallax.toml'}: port = '8000': Input should be a valid integer" in message
+    )
+    assert "hots" in message and 'did you mean "host"?' in message
+    assert "PARALLAX_LOG_LEVEL = 'loud'" in message
+    assert "PARALLAX_COLOUR" in message and "there is no such setting" in message
+    assert "\n" not in message
+
+
+def test_the_variable_that_names_the_instance_is_no_setting(tmp_path):
+    load_settings(tmp_path, {"PARALLAX_INSTANCE": "elsewhere", "HOME": "/"})
+
+
+def test_a_file_that_is_not_toml_is_told_with_its_place(tmp_path):
+    write(tmp_path, "port = = 3")
+    with pytest.raises(SettingError, match=r"parallax\.toml"):
+        load_settings(tmp_path, {})
+
+
+def test_links_begin_with_the_public_url_or_the_servers_own_address():
+    assert Settings().link_base == "http://127.0.0.1:8000"
+    assert Settings(public_url="https://study.example/").link_base == "https://study.example"
+
+
+def test_the_page_of_settings_tells_every_default():
+    page = DOCUMENTED.read_text(encoding="utf-8")
+    for name, field in Settings.model_fields.items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+        assert f"| `{field.default}` |" in row or (field.default == "" and "| empty |" in row)
+        assert field.description.split(";")[0] in row

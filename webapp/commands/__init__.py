@@ -1,0 +1,1 @@
+"""The shell commands of serving: they read options, call one flow and print."""

@@ -1,0 +1,146 @@
+"""``parallax launch``, ``runs``, ``simulate``, ``exclude`` and ``export``."""
+
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from experiment.studies.load import load_study
+from experiment.version import code_version
+from webapp import server
+from webapp.clock import utc_now
+from webapp.commands.installation import open_sessions, with_instance
+from webapp.commands.text_table import text_table
+from webapp.db import reading
+from webapp.errors import RunError
+from webapp.flow import exclude as exclude_flow
+from webapp.flow import export as export_flow
+from webapp.flow import launch as launch_flow
+from webapp.flow.runs import named_run, progress
+from webapp.recruiters.registry import RECRUITERS, load_recruiter
+from webapp.recruiters.simulator import crowd
+from webapp.recruiters.simulator.plan import plan
+from webapp.settings import load_settings
+
+_SHOWN_PROBLEMS = 5
+
+
+@click.command()
+@click.argument("study")
+@click.option("--seed", type=int, required=True, help="Decides lists, sides and orders.")
+@click.option(
+    "--recruiter",
+    type=click.Choice(list(RECRUITERS)),
+    default="direct",
+    show_default=True,
+    help="How participants come to the run.",
+)
+@with_instance
+def launch(study: str, seed: int, recruiter: str, instance: Path) -> None:
+    """Launch STUDY, the name of a built-in study or a study folder, as a new run."""
+    click.echo("Building and auditing the lists ...", err=True)
+    with open_sessions(instance).begin() as session:
+        run = launch_flow.launch(
+            session,
+            load_study(study),
+            seed,
+            recruiter,
+            now=utc_now(),
+            code_version=code_version(),
+        )
+    link = load_recruiter(recruiter).invitation(load_settings(instance).link_base, run.ref)
+    click.echo(f"Run {run.ref} of {run.study} {run.study_version} is launched (seed {seed}).")
+    click.echo("The audit found every promise of the design kept.")
+    click.echo(f"{'Simulated participants' if run.simulated else 'Participants'} come to: {link}")
+
+
+@click.command()
+@with_instance
+def runs(instance: Path) -> None:
+    """List the runs and how far each has come."""
+    header = ("run", "study", "recruiter", "simulated", "seed", "taken", "finished", "excluded")
+    with reading(open_sessions(instance)) as session:
+        rows = [
+            (
+                p.run.ref,
+                p.run.study,
+                p.run.recruiter,
+                "yes" if p.run.simulated else "no",
+                p.run.seed,
+                f"{p.taken} of {p.places}",
+                p.finished,
+                p.excluded,
+            )
+            for p in progress(session)
+        ]
+    click.echo(text_table(header, rows) if rows else "There are no runs yet.")
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--participants", type=click.IntRange(min=1), help="How many; by default every free place."
+)
+@click.option(
+    "--url",
+    help="The server; by default the one in the background, else http://HOST:PORT of the settings.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=crowd.WORKERS,
+    show_default=True,
+    help="How many take part at the same time.",
+)
+@with_instance
+def simulate(
+    run: str, participants: int | None, url: str | None, workers: int, instance: Path
+) -> None:
+    """Send simulated participants through the pages of RUN."""
+    with reading(open_sessions(instance)) as session:
+        ready = plan(session, named_run(session, run))
+    visits = crowd.simulate(ready, url or _server_url(instance), participants, workers)
+    total = participants or ready.free
+    outcomes = list(
+        tqdm(visits, desc="Simulating", total=total, unit=" participants", disable=None)
+    )
+    problems = [outcome for outcome in outcomes if outcome.problem]
+    click.echo(f"{len(outcomes) - len(problems)} simulated participants finished.")
+    if problems:
+        told = "; ".join(f"number {o.number}: {o.problem}" for o in problems[:_SHOWN_PROBLEMS])
+        raise RunError(f"{len(problems)} did not finish: {told}", where=f"run {run}")
+
+
+def _server_url(instance: Path) -> str:
+    background = server.running(instance)
+    return background.url if background else load_settings(instance).link_base
+
+
+@click.command()
+@click.argument("run")
+@with_instance
+def exclude(run: str, instance: Path) -> None:
+    """Decide by the study's rules who of RUN's finished participants enters the analysis."""
+    with open_sessions(instance).begin() as session:
+        result = exclude_flow.exclude(session, named_run(session, run), utc_now())
+    click.echo(
+        f"{result.decided} participants decided now; in all {result.kept} kept,"
+        f" {result.excluded} excluded."
+    )
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The folder to write; exports/RUN in the instance folder.",
+)
+@with_instance
+def export(run: str, out: Path | None, instance: Path) -> None:
+    """Write everything RUN has gathered as a folder of tables with its codebook."""
+    folder = out or instance / "exports" / run
+    with reading(open_sessions(instance)) as session:
+        facts = export_flow.export(session, named_run(session, run), folder)
+    of_whom = "simulated participants" if facts["simulated"] else "participants"
+    click.echo(f"{facts['n_responses']} responses of {facts['n_participants']} {of_whom}: {folder}")

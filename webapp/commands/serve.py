@@ -1,0 +1,95 @@
+"""``parallax serve``, ``stop`` and ``settings``."""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import click
+
+from webapp import server
+from webapp.commands.installation import with_instance
+from webapp.commands.text_table import text_table
+from webapp.instance import open_instance
+from webapp.settings import ENVIRONMENT_PREFIX, FILE_NAME, Settings, load_settings
+
+_PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
+
+
+@click.command()
+@click.option("--host", help="The address to listen on; the setting host.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port; the setting port. 0: any.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=server.WORKERS,
+    show_default=True,
+    help="How many processes answer.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=server.THREADS,
+    show_default=True,
+    help="How many requests each process answers at a time.",
+)
+@click.option("--background", is_flag=True, help="Return when it answers; see parallax stop.")
+@with_instance
+def serve(
+    host: str | None,
+    port: int | None,
+    workers: int,
+    threads: int,
+    background: bool,
+    instance: Path,
+) -> None:
+    """Serve participants, until interrupted or in the background."""
+    settings = load_settings(open_instance(instance))
+    host, port = host or settings.host, settings.port if port is None else port
+    if not background:
+        server.serve(instance, host, port, workers, threads)
+    started = server.start(instance, host, port, workers, threads)
+    click.echo(f"The server answers at {started.url} (process {started.pid}).")
+    click.echo("Stop it with: parallax stop")
+
+
+@click.command()
+@with_instance
+def stop(instance: Path) -> None:
+    """Stop the server in the background once it has answered what it was asked."""
+    stopped = server.stop(instance)
+    click.echo(f"The server at {stopped.url} (process {stopped.pid}) has stopped.")
+
+
+@click.command()
+@with_instance
+def settings(instance: Path) -> None:
+    """Print every setting: its value, its default, where the value comes from, its meaning."""
+    values, in_file = load_settings(instance), _names_in_file(instance)
+    header = ("setting", "value", "default", "source", "meaning")
+    rows = [
+        (
+            name,
+            _shown(getattr(values, name)),
+            _shown(field.default),
+            _source(name, in_file),
+            field.description or "",
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+    click.echo(text_table(header, rows))
+
+
+def _names_in_file(instance: Path) -> set[str]:
+    file = instance / FILE_NAME
+    return set(tomllib.loads(file.read_text(encoding="utf-8"))) if file.exists() else set()
+
+
+def _source(name: str, in_file: set[str]) -> str:
+    if ENVIRONMENT_PREFIX + name.upper() in os.environ:
+        return "environment"
+    return FILE_NAME if name in in_file else "default"
+
+
+def _shown(value: object) -> str:
+    return _PASSWORD.sub(r"\1:***@", str(value)) or '""'

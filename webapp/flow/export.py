@@ -1,0 +1,123 @@
+"""Writing everything a run has gathered as one folder, for analysts and archives."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.schemas import ANSWERS, EXPORT_TABLES
+from experiment.studies.study import Study
+from experiment.tables import write_table
+from experiment.version import code_version
+from webapp.errors import RunError
+from webapp.flow.codebook import datapackage, readme
+from webapp.flow.export_folder import CODEBOOK, README, STUDY, SUFFIXES, replacing_folder
+from webapp.flow.export_rows import export_rows
+from webapp.flow.runs import study_as_launched
+from webapp.models import Participant, Response, Run, Trial, Verdict
+
+# What a spreadsheet takes for a formula when a cell begins with it; the apostrophe itself is
+# among them so that taking one leading apostrophe away always gives the text back.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "'")
+
+
+def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
+    """Write every table of a run, its study and its codebook; the folder appears whole or not.
+
+    Args:
+        session: A reading session: all tables then show one moment.
+        run: The run.
+        folder: Where to; an earlier export there is replaced.
+
+    Returns:
+        Where the data comes from and how much it is, as the codebook has it under ``parallax``.
+
+    Raises:
+        RunError: Nobody answered yet, the study changed since the launch, the folder holds
+            something else than an export, or it cannot be written.
+    """
+    study = study_as_launched(run)
+    provenance = _provenance(session, run, study)
+    if not provenance["n_responses"]:
+        raise RunError(
+            f'the run "{run.ref}" has nothing to export: nobody answered a trial yet',
+            remedy="Send participants to the run first",
+        )
+    with replacing_folder(folder) as temporary:
+        _write_tables(session, run, temporary)
+        _copy_study(study, temporary / STUDY)
+        _write_codebook(temporary, study, provenance)
+    return provenance
+
+
+def _provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
+    counts = _counts(session, run)
+    return {
+        "run": run.ref,
+        "study": run.study,
+        "study_version": run.study_version,
+        "study_citation": study.study.citation,
+        "seed": run.seed,
+        "materials_hash": run.materials_hash,
+        "rendering": study.materials.shown_to_people,
+        "recruiter": run.recruiter,
+        "simulated": run.simulated,
+        "launched_at": run.launched_at.isoformat(),
+        "code_version": run.code_version,
+        "exported_by": code_version(),
+        **counts,
+        "n_simulated": counts["n_participants"] if run.simulated else 0,
+    }
+
+
+def _counts(session: Session, run: Run) -> dict[str, int]:
+    people = select(func.count()).select_from(Participant).where(Participant.run_id == run.id)
+    judged = people.join(Verdict, Verdict.participant_id == Participant.id)
+    answers = people.join(Trial, Trial.participant_id == Participant.id).join(
+        Response, Response.trial_id == Trial.id
+    )
+    queries = {
+        "n_participants": people,
+        "n_finished": people.where(Participant.state == State.FINISHED),
+        "n_kept": judged.where(Verdict.kept.is_(True)),
+        "n_excluded": judged.where(Verdict.kept.is_(False)),
+        "n_responses": answers,
+    }
+    return {name: session.execute(query).scalar_one() for name, query in queries.items()}
+
+
+def _write_tables(session: Session, run: Run, folder: Path) -> None:
+    for table in EXPORT_TABLES:
+        for suffix in SUFFIXES:
+            rows: Iterable[Mapping[str, object]] = export_rows(session, run, table)
+            if suffix == ".csv" and table is ANSWERS:
+                rows = map(_for_spreadsheets, rows)
+            write_table(table, rows, folder / f"{table.name}{suffix}")
+
+
+def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
+    # A lone carriage return would also end the row for many readers of CSV.
+    value = str(row["value"]).replace("\r\n", "\n").replace("\r", "\n")
+    return {**row, "value": f"'{value}" if value.startswith(_FORMULA_STARTS) else value}
+
+
+def _copy_study(study: Study, folder: Path) -> None:
+    folder.mkdir()
+    for source in (study.folder / "study.toml", study.grammar_path, study.published_path):
+        if source.exists():
+            copy = folder / source.relative_to(study.folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, copy)
+    shutil.copytree(study.folder / "texts", folder / "texts")
+
+
+def _write_codebook(folder: Path, study: Study, provenance: Mapping[str, object]) -> None:
+    name = f"{provenance['study']}-{provenance['run']}".replace("_", "-").lower()
+    package = datapackage(folder, name, study.study.title, provenance)
+    text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
+    (folder / CODEBOOK).write_text(text, encoding="utf-8")
+    (folder / README).write_text(readme(study.study.title, provenance), encoding="utf-8")

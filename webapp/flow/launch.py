@@ -1,0 +1,81 @@
+"""Launching a study: its lists are built, audited, and frozen as a run."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from experiment.design.audit import audit, refuse_broken
+from experiment.design.lists import BuiltLists, build_lists
+from experiment.materials.read import item_row, load_items
+from experiment.studies.study import Study
+from experiment.trials.presentations import load_presentation
+from webapp.errors import RunError
+from webapp.models import Place, Run, RunItem
+from webapp.recruiters.registry import load_recruiter
+from webapp.tokens import new_reference
+
+_SEEDS = range(2**63)
+
+
+def launch(
+    session: Session, study: Study, seed: int, recruiter: str, *, now: datetime, code_version: str
+) -> Run:
+    """Return a new run of the study, with every list and place it will ever have.
+
+    Args:
+        session: An open session; untouched unless everything is sound.
+        study: The study.
+        seed: From which the lists, the sides and the orders follow.
+        recruiter: The name of the recruiter that brings the participants.
+        now: The time of the launch.
+        code_version: Which code launched it.
+
+    Raises:
+        UnknownNameError: There is no such recruiter, or the study names no known presentation.
+        DesignError: The lists cannot be built, or break a promise of the design.
+        RunError: The seed is out of range.
+    """
+    if seed not in _SEEDS:
+        raise RunError(f"{seed} is no seed", expected="a whole number from 0 to 2^63 - 1")
+    simulated = load_recruiter(recruiter).simulated
+    load_presentation(study.presentation)
+    built = build_lists(study, load_items(study), seed)
+    refuse_broken(audit(study, built))
+    run = Run(
+        ref=new_reference(),
+        study=study.name,
+        study_version=study.study.version,
+        study_folder=str(study.folder.resolve()),
+        materials_hash=built.materials_hash,
+        seed=seed,
+        recruiter=recruiter,
+        simulated=simulated,
+        code_version=code_version,
+        launched_at=now,
+    )
+    session.add(run)
+    session.flush()
+    session.add_all(_items(run, built))
+    session.add_all(_places(run, study))
+    session.flush()
+    return run
+
+
+def _items(run: Run, built: BuiltLists) -> Iterator[RunItem]:
+    for number, entries in enumerate(built.lists):
+        for order, entry in enumerate(entries):
+            yield RunItem(
+                run_id=run.id,
+                list=number,
+                list_order=order,
+                item_id=entry.item.item_id,
+                kind=entry.kind,
+                item={name: str(value) for name, value in item_row(entry.item).items()},
+            )
+
+
+def _places(run: Run, study: Study) -> Iterator[Place]:
+    for number in range(study.design.lists):
+        for place in range(study.design.participants_per_list):
+            yield Place(run_id=run.id, list=number, place=place)

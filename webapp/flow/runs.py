@@ -1,0 +1,84 @@
+"""The runs of an installation, as its operator asks for them."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.plugins import unknown_name
+from experiment.studies.load import load_study
+from experiment.studies.study import Study
+from webapp.errors import RunError
+from webapp.models import Participant, Place, Run, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come.
+
+    Attributes:
+        run: The run.
+        places: How many participants it has room for.
+        taken: How many of its places are taken.
+        finished: How many participants completed the session.
+        excluded: How many of them a rule excluded.
+    """
+
+    run: Run
+    places: int
+    taken: int
+    finished: int
+    excluded: int
+
+
+def named_run(session: Session, ref: str) -> Run:
+    """Return the run of that reference.
+
+    Raises:
+        RunError: There are no runs yet.
+        UnknownNameError: There is no such run; the message lists the known ones.
+    """
+    run = session.scalar(select(Run).where(Run.ref == ref))
+    if run is not None:
+        return run
+    known = list(session.scalars(select(Run.ref)))
+    if known:
+        raise unknown_name("run", ref, known)
+    raise RunError(
+        f'there is no run "{ref}": nothing was launched here yet',
+        remedy="Launch one with: parallax launch STUDY",
+    )
+
+
+def study_as_launched(run: Run) -> Study:
+    """Return the run's study.
+
+    Raises:
+        RunError: The study's folder holds another version by now.
+        StudyError: The folder is gone or no longer sound.
+    """
+    study = load_study(run.study_folder)
+    if study.study.version != run.study_version:
+        raise RunError(
+            f"the study is now at version {study.study.version}, which is not what was launched",
+            where=str(study.folder / "study.toml"),
+            expected=f"version {run.study_version}",
+            remedy=f'Put the folder back as it was when the run "{run.ref}" was launched',
+        )
+    return study
+
+
+def progress(session: Session) -> list[Progress]:
+    """Return every run in order of launch, with how far it has come."""
+    places = select(func.count()).select_from(Place).where(Place.run_id == Run.id)
+    people = select(func.count()).select_from(Participant).where(Participant.run_id == Run.id)
+    excluded = people.join(Verdict, Verdict.participant_id == Participant.id)
+    query = select(
+        Run,
+        places.scalar_subquery(),
+        places.where(Place.participant_id.is_not(None)).scalar_subquery(),
+        people.where(Participant.state == State.FINISHED).scalar_subquery(),
+        excluded.where(Verdict.kept.is_(False)).scalar_subquery(),
+    ).order_by(Run.id)
+    return [Progress(*row) for row in session.execute(query)]

@@ -1,0 +1,9 @@
+"""The study's texts as HTML."""
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+
+def as_html(markdown: str) -> Markup:
+    """Return a study's Markdown as HTML; HTML written in it is shown as text, not obeyed."""
+    return Markup(MarkdownIt("commonmark", {"html": False}).render(markdown))

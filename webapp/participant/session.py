@@ -1,0 +1,91 @@
+"""A participant's own address: it always shows where they are."""
+
+from collections.abc import Callable, Mapping
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.studies.study import Study
+from webapp.db import reading
+from webapp.errors import RequestError
+from webapp.flow.finish import LONGEST_TEXT, finish
+from webapp.flow.serve import serve
+from webapp.models import Participant, Run
+from webapp.participant.lookup import requested_participant
+from webapp.participant.markdown import as_html
+from webapp.recruiters.registry import load_recruiter
+from webapp.services import services
+
+session_pages = Blueprint("session", __name__)
+
+
+@session_pages.get("/p/<token>/")
+def show(token: str) -> str:
+    """Show the page of the participant's state."""
+    with reading(services().sessions) as session:
+        participant, run = requested_participant(session, token)
+        study = services().study_of(run)
+        page = _PAGES.get(State(participant.state), _closed)
+        return page(session, participant, run, study)
+
+
+@session_pages.post("/p/<token>/questionnaire")
+def answer_questionnaire(token: str) -> ResponseReturnValue:
+    """Store the questionnaire, or show it again with what must be mended."""
+    own = services()
+    with own.sessions() as session:
+        participant, run = requested_participant(session, token, writing=True)
+        study = own.study_of(run)
+        problems = finish(session, participant, study.questionnaire, request.form, own.now())
+        session.commit()
+    if problems:
+        return _questionnaire(study, request.form, problems), 422
+    return redirect(url_for("session.show", token=token), 303)
+
+
+def _working(session: Session, participant: Participant, _run: Run, study: Study) -> str:
+    work = serve(session, participant, study)
+    return render_template(
+        "working.html", study=study, instructions=as_html(study.text("instructions")), work=work
+    )
+
+
+def _answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
+    return _questionnaire(study, given={}, problems={})
+
+
+def _questionnaire(study: Study, given: Mapping[str, str], problems: Mapping[str, str]) -> str:
+    return render_template(
+        "questionnaire.html",
+        study=study,
+        given=given,
+        problems=problems,
+        longest_text=LONGEST_TEXT,
+    )
+
+
+def _finished(_session: Session, _participant: Participant, run: Run, study: Study) -> str:
+    return render_template(
+        "closing.html",
+        study=study,
+        text=as_html(study.text("debrief")),
+        closing=load_recruiter(run.recruiter).closing,
+    )
+
+
+def _declined(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
+    return render_template("declined.html", study=study)
+
+
+def _closed(_session: Session, _participant: Participant, _run: Run, _study: Study) -> str:
+    raise RequestError("This session is closed.", status=409, code="session_closed")
+
+
+_PAGES: dict[State, Callable[[Session, Participant, Run, Study], str]] = {
+    State.WORKING: _working,
+    State.ANSWERED: _answered,
+    State.FINISHED: _finished,
+    State.DECLINED: _declined,
+}

@@ -1,0 +1,1 @@
+"""Where participants come from."""

@@ -1,0 +1,107 @@
+"""What simulated participants know beforehand: the researcher's side, never the pages."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.materials.read import item_from_row
+from experiment.materials.render import render
+from experiment.records import Kind, Side, Trial
+from experiment.simulation.session import accuracy_of, cast
+from experiment.studies.published import read_published
+from experiment.studies.study import Study
+from experiment.trials.presentations import load_presentation
+from webapp.errors import RunError
+from webapp.flow.runs import study_as_launched
+from webapp.models import Place, Run, RunItem
+
+_UNPUBLISHED_ACCURACY = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One pair of texts as a screen shows it.
+
+    Attributes:
+        good: The expected text.
+        kind: What the item is for.
+        accuracy: How often an attentive person chooses ``good``, from 0 to 1.
+    """
+
+    good: str
+    kind: Kind
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that decides what a run's simulated participants do.
+
+    Attributes:
+        run_ref: The run they come to.
+        seed: The run's seed.
+        study: The study, for its questionnaire and typical reaction time.
+        responders: The responder of each participant of a full run, in order of arrival.
+        taken: How many of them have a place already.
+        pairs: The run's items by their two texts, in either order.
+    """
+
+    run_ref: str
+    seed: int
+    study: Study
+    responders: tuple[str, ...]
+    taken: int
+    pairs: Mapping[frozenset[str], Pair]
+
+    @property
+    def free(self) -> int:
+        """How many more participants the run can take."""
+        return len(self.responders) - self.taken
+
+
+def plan(session: Session, run: Run) -> Plan:
+    """Return the plan of a simulated run's next participants.
+
+    Raises:
+        RunError: The run is for people.
+    """
+    if not run.simulated:
+        raise RunError(
+            f'the run "{run.ref}" is for people (recruiter "{run.recruiter}")',
+            expected='a run launched with the recruiter "simulator"',
+            remedy="Simulated answers never mix with people's: launch a run for them",
+        )
+    study = study_as_launched(run)
+    places = select(func.count()).select_from(Place).where(Place.run_id == run.id)
+    total = session.execute(places).scalar_one()
+    taken = session.execute(places.where(Place.participant_id.is_not(None))).scalar_one()
+    # The whole run is cast at once, so participants sent in several batches are who they would
+    # have been in one.
+    responders = tuple(cast(study.simulation.mix, total, run.seed))
+    return Plan(run.ref, run.seed, study, responders, taken, _pairs(session, run, study))
+
+
+def _pairs(session: Session, run: Run, study: Study) -> dict[frozenset[str], Pair]:
+    accuracy = _accuracy(study)
+    present, show = load_presentation(study.presentation), render(study.materials.shown_to_people)
+    pairs = {}
+    items = select(RunItem).where(RunItem.run_id == run.id).order_by(RunItem.id)
+    for row in session.scalars(items):
+        item, kind = item_from_row(row.item), Kind(row.kind)
+        good, other = present(Trial(1, item.item_id, kind, Side.FIRST), item, show)
+        pairs[frozenset((good, other))] = Pair(
+            good, kind, accuracy(item.construction, item.condition)
+        )
+    return pairs
+
+
+def _accuracy(study: Study) -> Callable[[str, str], float]:
+    """Return what attentive people achieve, from a construction and a condition."""
+    published = read_published(study)
+    look_up = accuracy_of(published)
+    known = {row.construction for row in published if row.judge == "people"}
+    return lambda construction, condition: (
+        look_up(construction, condition) if construction in known else _UNPUBLISHED_ACCURACY
+    )

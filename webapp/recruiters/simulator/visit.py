@@ -1,0 +1,118 @@
+"""One simulated participant's visit, page by page, as a browser makes it."""
+
+import json
+from typing import TypedDict
+from uuid import UUID
+
+import httpx
+
+from experiment.records import Side
+from experiment.seeds import generator
+from experiment.simulation.responders import load_responder
+from experiment.simulation.session import reaction_time_ms
+from experiment.studies.study import Question
+from webapp.clock import utc_now
+from webapp.errors import WebappError
+from webapp.recruiters.simulator.page import Page
+from webapp.recruiters.simulator.plan import Plan
+
+_INPUT_METHODS = ("key", "pointer", "touch")
+
+
+class VisitError(WebappError):
+    """The server does not behave as a participant may expect."""
+
+
+class _Trial(TypedDict):
+    position: int
+    first: str
+    second: str
+
+
+class Visit:
+    """A simulated participant on the way from the run's link to the closing page.
+
+    Args:
+        client: The connection to the server.
+        plan: What the participant knows.
+        number: Which of the run's participants this is, from 1; with the plan's seed it decides
+            every answer.
+    """
+
+    def __init__(self, client: httpx.Client, plan: Plan, number: int) -> None:
+        self.number, self.responder = number, plan.responders[number - 1]
+        self._client, self._plan = client, plan
+        self._choose = load_responder(self.responder).choose
+        self._rng = generator(plan.seed, "responder", number)
+        self._home = ""
+
+    def arrive(self) -> None:
+        """Read the consent page and agree to it; the server then gives a place."""
+        link = f"/run/{self._plan.run_ref}"
+        form = {**self._open(link, "consent").hidden, "decision": "accept"}
+        agreed = self._request(303, "POST", link, form=form)
+        self._home = agreed.headers["location"]
+
+    def take_part(self) -> None:
+        """Answer every trial and the questionnaire, and see the closing page.
+
+        Raises:
+            VisitError: The server refused a request, or showed a page out of its turn.
+        """
+        trials: list[_Trial] = json.loads(self._open(self._home, "working").session)["trials"]
+        for trial in trials:
+            self._request(200, "POST", f"{self._home}answers", answer=self._answer(trial))
+        form = self._open(self._home, "questionnaire").hidden
+        form |= {q.name: self._reply(q) for q in self._plan.study.questionnaire}
+        self._request(303, "POST", f"{self._home}questionnaire", form=form)
+        self._open(self._home, "closing")
+
+    def _open(self, url: str, expected_page: str) -> Page:
+        page = Page(self._request(200, "GET", url).text)
+        if page.name != expected_page:
+            raise VisitError(f'the page "{page.name}" came', expected=f'"{expected_page}"')
+        return page
+
+    def _answer(self, trial: _Trial) -> dict[str, object]:
+        pair = self._plan.pairs.get(frozenset((trial["first"], trial["second"])))
+        if pair is None:
+            raise VisitError(
+                f'the page shows "{trial["first"]}" against "{trial["second"]}"',
+                expected="a pair of the run's materials",
+            )
+        rng, good_side = self._rng, Side.FIRST if trial["first"] == pair.good else Side.SECOND
+        return {
+            "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
+            "position": trial["position"],
+            "side": self._choose(pair.kind, good_side, pair.accuracy, rng),
+            "rt_ms": round(reaction_time_ms(rng, self._plan.study.simulation.median_rt_ms), 1),
+            "input_method": rng.choice(_INPUT_METHODS),
+            "client_time": utc_now().isoformat(),
+        }
+
+    def _reply(self, question: Question) -> str:
+        match question.type:
+            case "choice":
+                return self._rng.choice(question.options)
+            case "number":
+                return str(self._rng.randint(18, 80))
+            case "text":
+                return "simulated" if question.required else ""
+
+    def _request(
+        self,
+        expected_status: int,
+        method: str,
+        url: str,
+        *,
+        form: dict[str, str] | None = None,
+        answer: dict[str, object] | None = None,
+    ) -> httpx.Response:
+        response = self._client.request(method, url, data=form, json=answer)
+        if response.status_code != expected_status:
+            raise VisitError(
+                f"{method} {response.url.path} was answered with {response.status_code}:"
+                f" {response.text[:200].strip()}",
+                expected=f"the status {expected_status}",
+            )
+        return response

@@ -1,0 +1,61 @@
+"""Errors at the edge: a kind page for people, one JSON shape for programs, never a trace."""
+
+from http import HTTPStatus
+
+from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from experiment.errors import ParallaxError
+from webapp.errors import RequestError
+
+# The blueprints that programs talk to; everything else is read by people.
+_PROGRAMS_TALK_TO = frozenset({"answers", "health"})
+_HEADINGS = {
+    "run_full": "The study is full",
+    "expired_token": "This link has expired",
+    "internal_server_error": "Something went wrong on our side",
+    "unavailable": "Not available at the moment",
+}
+_TEXTS = {
+    HTTPStatus.NOT_FOUND: "There is no page at this address. Please check the link.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "What was sent is too long.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: (
+        "What you have answered so far is safe. Please load the page again in a moment."
+    ),
+}
+
+
+def answer_errors(app: Flask) -> None:
+    """Answer every error that a request of this app ends in."""
+    app.register_error_handler(RequestError, _refused)
+    app.register_error_handler(ParallaxError, _unavailable)
+    app.register_error_handler(HTTPException, _http_error)
+
+
+def _refused(error: RequestError) -> Response:
+    # The address holds the participant's token, so only the endpoint is logged.
+    current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
+    return _answer(error.status, error.code, error.problem)
+
+
+def _unavailable(error: ParallaxError) -> Response:
+    # The operator can mend this, the participant cannot: the paragraph goes to the log.
+    current_app.logger.error("%s", error)
+    text = "This study cannot be shown. Please try again later."
+    return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", text)
+
+
+def _http_error(error: HTTPException) -> Response:
+    status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
+    text = _TEXTS.get(status, "This request cannot be answered.")
+    response = _answer(status, status.name.lower(), text)
+    kept = [(name, value) for name, value in error.get_headers() if name != "Content-Type"]
+    response.headers.extend(kept)
+    return response
+
+
+def _answer(status: int, code: str, text: str) -> Response:
+    if request.blueprint in _PROGRAMS_TALK_TO:
+        return make_response(jsonify(error={"code": code, "message": text}), status)
+    heading = _HEADINGS.get(code, "This page cannot be shown")
+    return make_response(render_template("error.html", heading=heading, text=text), status)

@@ -1,0 +1,123 @@
+"""The installation's settings: one table, read once, from sources in one written order."""
+
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from webapp.errors import SettingError
+
+FILE_NAME = "parallax.toml"
+ENVIRONMENT_PREFIX = "PARALLAX_"
+INSTANCE_VARIABLE = "PARALLAX_INSTANCE"
+_SQLITE_FILE = "sqlite:///"
+
+
+class Settings(BaseModel):
+    """Every setting: its name, type, default and meaning."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    database_url: str = Field(
+        default="sqlite:///parallax.sqlite3",
+        pattern=r"^\w+(\+\w+)?://",
+        description="where the data are kept; a relative SQLite file lies in the instance folder",
+    )
+    host: str = Field(
+        default="127.0.0.1", min_length=1, description="the address the server listens on"
+    )
+    port: int = Field(default=8000, ge=1, le=65535, description="the port the server listens on")
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="what participants' links begin with; http://host:port when empty",
+    )
+    session_days: int = Field(
+        default=30, ge=1, description="how many days after arrival a participant's link works"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="the least serious messages the server logs"
+    )
+
+    @property
+    def link_base(self) -> str:
+        """What participants' links begin with, without a slash at the end."""
+        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+
+    def in_folder(self, instance: Path) -> Self:
+        """Return these settings with a relative SQLite file placed in the instance folder."""
+        file = self.database_url.removeprefix(_SQLITE_FILE)
+        if file in ("", self.database_url) or Path(file).is_absolute():
+            return self
+        url = f"{_SQLITE_FILE}{instance.resolve() / file}"
+        return self.model_copy(update={"database_url": url})
+
+
+def load_settings(instance: Path, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Return the settings: defaults, then the instance's file, then the environment; the last wins.
+
+    Args:
+        instance: The installation's folder; its ``parallax.toml`` may be absent.
+        environment: Variables named ``PARALLAX_<NAME>``.
+
+    Raises:
+        SettingError: A setting is unknown or has the wrong type; the message holds every problem.
+    """
+    file = instance / FILE_NAME
+    from_file, from_environment = _read_file(file), _read_environment(environment)
+    problems = [
+        *_problems(from_file, lambda name: f"{file}: {name}", strict=True),
+        *_problems(from_environment, _variable, strict=False),
+    ]
+    if problems:
+        raise SettingError(
+            f"{len(problems)} setting(s) cannot be used: {'; '.join(problems)}",
+            remedy="docs/settings.md lists every setting",
+        )
+    return Settings.model_validate({**from_file, **from_environment}).in_folder(instance)
+
+
+def _read_file(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingError(f"the settings cannot be read: {error}", where=str(path)) from error
+
+
+def _read_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        variable.removeprefix(ENVIRONMENT_PREFIX).lower(): value
+        for variable, value in environment.items()
+        if variable.startswith(ENVIRONMENT_PREFIX) and variable != INSTANCE_VARIABLE
+    }
+
+
+def _variable(name: str) -> str:
+    return f"{ENVIRONMENT_PREFIX}{name.upper()}"
+
+
+def _problems(
+    values: Mapping[str, object], place: Callable[[str], str], *, strict: bool
+) -> Iterator[str]:
+    # The environment holds only text, so numbers are read from it; in the file a number in
+    # quotes is a mistake.
+    try:
+        Settings.model_validate(values, strict=strict)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            name = str(detail["loc"][0])
+            yield f"{place(name)} = {detail['input']!r}: {_wrong(name, detail['msg'])}"
+
+
+def _wrong(name: str, message: str) -> str:
+    if name in Settings.model_fields:
+        return f"{message} ({Settings.model_fields[name].description})"
+    near = get_close_matches(name, Settings.model_fields, n=1)
+    hint = f'did you mean "{near[0]}"?' if near else f"known are {', '.join(Settings.model_fields)}"
+    return f"there is no such setting, {hint}"
