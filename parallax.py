@@ -1,9 +1,10 @@
 """The shell's door: one command group whose subcommands are loaded when they are called."""
 
+import hashlib
 import importlib
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ import click
 from experiment.errors import ParallaxError
 from lm.errors import LmError
 
-_SEED = 1
+_SEED = "1"
 
 
 class LazyGroup(click.Group):
@@ -72,7 +73,7 @@ cli.add_command(
 
 @cli.command()
 @click.argument("name", metavar="STUDY", default="marvin_linzen_2018")
-@click.option("--port", type=click.IntRange(0, 65535), help="The server's port; the setting port.")
+@click.option("--port", help="The server's port.  [default: the setting port]")
 @click.option("--keep", is_flag=True, help="Leave the server on, to take part oneself.")
 @click.option(
     "--instance",
@@ -82,44 +83,100 @@ cli.add_command(
     show_default=True,
     help="The installation's folder.",
 )
-def study(name: str, port: int | None, keep: bool, instance: Path) -> None:
-    """Run the main job on STUDY: simulated people, a 5-gram model, and both side by side.
+def study(name: str, port: str | None, keep: bool, instance: Path) -> None:
+    """Do the main job on STUDY: simulated people and a 5-gram model, side by side.
 
-    Each step is a command that could be typed by itself; what an earlier call left is used again.
+    Each step is a command that could be typed by itself. What an earlier call made from the same
+    study with the same code is used again.
     """
-    from webapp import server
-
+    made = instance / "studies" / _identity(name)
     here = ("--instance", str(instance))
-    made = instance / "studies" / name.rstrip("/").rpartition("/")[2]
-    _step("lists", "build", name, "--seed", str(_SEED), "--out", str(made / "lists"))
-    if server.running(instance) is None:
-        listening = () if port is None else ("--port", str(port))
-        _step("serve", "--background", *listening, *here)
-    try:
-        run = _people(name, here, instance)
-        _step("exclude", run, *here)
-        _step("export", run, "--out", str(made / "export"), *here)
-    finally:
-        if not keep:
-            _step("stop", *here)
-    _models(name, made)
-    _step("compare", "--run", str(made / "export"), "--scores", str(made / "scores.parquet"),
-          "--out", str(made / "report"))  # fmt: skip
-    _say_what_next(name, here, instance, keep)
+    listen = ("serve", "--background", *(("--port", port) if port else ()), *here)
+    _make(made / "items.parquet", "materials", "write", name, "--out")
+    _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
+    if not (made / "export").exists():
+        _take_part(name, made, listen, here)
+    _make(made / "text.txt", "lm", "text", name, "--out")
+    _make(made / "model", "lm", "train", "--type", "ngram", "--text", f"{made}/text.txt", "--out")
+    _make(made / "scores.parquet", "lm", "score", f"{made}/model", name, "--out")
+    _compare(made)
+    if keep:
+        _open_door(name, made, listen, here)
+    else:
+        click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
+        click.echo("To stop the server afterwards: make stop")
 
 
-def _step(*command: str) -> None:
-    """Show a command and run it."""
+def _identity(name: str) -> str:
+    """Return a name for what is made from a study, another one when study or code change."""
+    from experiment.studies.load import load_study
+    from experiment.version import code_version
+
+    study = load_study(name)
+    digest = hashlib.sha256(code_version().encode())
+    for path in sorted(path for path in study.folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(study.folder).as_posix().encode() + path.read_bytes())
+    return f"{study.name}-{digest.hexdigest()[:12]}"
+
+
+def _make(path: Path, *command: str) -> None:
+    """Run a command that writes a path, given as its last word, unless the path is there."""
+    if path.exists():
+        click.echo(f"{path} is there already.")
+    else:
+        _run(*command, str(path))
+
+
+def _compare(made: Path) -> None:
+    report = made / "report"
+    if not report.exists():
+        scores = ("--scores", f"{made}/scores.parquet")
+        _run("compare", "--run", f"{made}/export", *scores, "--out", str(report))
+        return
+    click.echo(f"\n{(report / 'table_1.txt').read_text(encoding='utf-8')}")
+    for path in (report / "report.html", *sorted(report.glob("*.svg"))):
+        click.echo(path)
+
+
+def _run(*command: str) -> object:
+    """Show a command, run it and return what it returns."""
     click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
-    cli.main(command, standalone_mode=False)
+    return cli.main(command, standalone_mode=False)
 
 
-def _people(name: str, here: tuple[str, ...], instance: Path) -> str:
-    """Fill a simulated run of the study, a new one if none is there; return its reference."""
-    from webapp.flow.runs import launched_runs
+def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
+    """Return the reference of the run of that recruiter, launched now if it is not there."""
+    note = made / f"{recruiter}_run"
+    if not note.exists():
+        run = _run("launch", name, "--seed", _SEED, "--recruiter", recruiter, *here)
+        note.write_text(str(run), encoding="utf-8")
+    return note.read_text(encoding="utf-8")
 
-    run = next(launched_runs(instance, name, _SEED, "simulator"), None)
-    return "" if run is None else run.ref
+
+def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
+    from webapp.server import running
+
+    run = _launched(name, "simulator", made, here)
+    serving = running(Path(here[-1])) is not None
+    if not serving:
+        _run(*listen)
+    try:
+        _run("simulate", run, *here)
+    finally:
+        if not serving:
+            _run("stop", *here)
+    _run("exclude", run, *here)
+    _run("export", run, "--out", str(made / "export"), *here)
+
+
+def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
+    from webapp.server import running
+
+    if running(Path(here[-1])) is None:
+        _run(*listen)
+    server, run = running(Path(here[-1])), _launched(name, "direct", made, here)
+    click.echo(f"\nTo take part yourself, open: {server and server.url}/run/{run}")
+    click.echo("To stop the server: make stop")
 
 
 def main() -> None:

@@ -55,19 +55,9 @@ def people_accuracy(
         grouped.ngroup().to_numpy().astype(np.intp),
     )
     draws = crossed_bootstrap(counted, rng, resamples)
-    intervals = pd.DataFrame(
-        [
-            _interval(draws[:, group], *numbers)
-            for group, numbers in enumerate(
-                zip(
-                    found["n_right"],
-                    found["n_judgments"],
-                    found[["n_items", "n_participants"]].min(axis=1),
-                    strict=True,
-                )
-            )
-        ]
-    )
+    clusters = found[["n_items", "n_participants"]].min(axis=1)
+    each = map(_interval, draws.T, found["n_right"], found["n_judgments"], clusters)
+    intervals = pd.DataFrame(list(each))
     return found.drop(columns="n_right").assign(
         judge=PEOPLE,
         is_model=False,

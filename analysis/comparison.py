@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-import numpy as np
 import pandas as pd
 
 from analysis.accuracy import model_accuracy, people_accuracy
@@ -14,7 +13,8 @@ from analysis.load import ExportedRun, Scores
 from analysis.participants import flow
 from analysis.provenance import ModelFacts, Provenance
 from analysis.resample import numpy_generator
-from analysis.tables import Table, conditions_table, table_1, table_2
+from analysis.side_by_side import Table
+from analysis.tables import conditions_table, table_1, table_2
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_from_row
 from experiment.studies.published import read_published
@@ -61,7 +61,7 @@ def analyse(
         AnalysisError: The scores are not of the run's items, or the tables contradict each other.
     """
     judged = judgments(run)
-    items = judged["item_id"].unique()
+    items = judged["item_id"].unique().tolist()
     chosen = {}
     for one in scores:
         check_same_items(run, one, items, lambda: _items_hash(run))
@@ -99,8 +99,8 @@ def _model_facts(scores: Scores, chosen: pd.DataFrame) -> ModelFacts:
     return ModelFacts(
         facts=scores.facts,
         n_items=len(chosen),
-        n_ties=int(np.sum(chosen["tie"])),
-        n_unknown=int(np.sum(chosen["n_unknown"])),
+        n_ties=int(chosen["tie"].sum()),
+        n_unknown=int(chosen["n_unknown"].sum()),
     )
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.typing import RcKeyType
 
 from analysis.accuracy import JUDGED
-from analysis.tables import Table
+from analysis.side_by_side import Table
 
 FORMATS = ("svg", "pdf", "png")
 CHANCE = 0.5
@@ -80,7 +80,8 @@ def _draw_frame(axes: Axes, rows: pd.DataFrame) -> None:
     axes.hlines(rows["place"], 0, 1, color=_GUIDE, linewidth=0.5, zorder=0)
     axes.axvline(CHANCE, color=_TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
     axes.set_yticks(rows["place"], rows["label"])
-    for group, first in rows.groupby("group", sort=False)["place"].min().items():
+    headed = rows[rows["group"] != ""]
+    for group, first in headed.groupby("group", sort=False)["place"].min().items():
         # A heading may be wider than the labels, and must not push the axes aside.
         axes.annotate(
             str(group),

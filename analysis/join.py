@@ -1,8 +1,10 @@
 """People's judgments and models' decisions, one row each, about the same items or not at all."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
 from analysis.load import ExportedRun, Scores
@@ -83,22 +85,33 @@ def decisions(scores: Scores) -> pd.DataFrame:
     """
     frame = scores.frame
     _refuse_scores(scores, frame.loc[frame["logprob_nats"].isna(), "item_id"], "are not numbers")
-    good = frame[frame["variant"] == Variant.GOOD].rename(
-        columns={"logprob_nats": "logprob_good_nats"}
+    number, items = pd.factorize(frame["item_id"])
+    is_good = (frame["variant"] == Variant.GOOD).to_numpy()
+    is_against = (frame["variant"] == frame["contrast"]).to_numpy()
+    good, against = (
+        _placed(frame["logprob_nats"], number, rows, len(items)) for rows in (is_good, is_against)
     )
-    against = frame.loc[
-        frame["variant"] == frame["contrast"], ["item_id", "logprob_nats", "n_unknown"]
-    ].rename(columns={"logprob_nats": "logprob_contrast_nats"})
-    both = good.merge(against, on="item_id", suffixes=("", "_contrast"))
-    lacking = frame.loc[~frame["item_id"].isin(both["item_id"]), "item_id"]
+    lacking = items[np.isnan(good) | np.isnan(against)]
     _refuse_scores(scores, lacking, "lack the good version or the one against it")
-    return both[["item_id", "construction", "condition"]].assign(
-        logprob_good_nats=both["logprob_good_nats"],
-        logprob_contrast_nats=both["logprob_contrast_nats"],
-        correct=both["logprob_good_nats"] > both["logprob_contrast_nats"],
-        tie=both["logprob_good_nats"] == both["logprob_contrast_nats"],
-        n_unknown=both["n_unknown"] + both["n_unknown_contrast"],
+    unknown = frame["n_unknown"].where(is_good | is_against, 0)
+    described = frame.loc[is_good, ["item_id", "construction", "condition"]]
+    order = number[is_good]
+    return described.reset_index(drop=True).assign(
+        logprob_good_nats=good[order],
+        logprob_contrast_nats=against[order],
+        correct=(good > against)[order],
+        tie=(good == against)[order],
+        n_unknown=np.bincount(number, unknown).astype(int)[order],
     )
+
+
+def _placed(
+    values: "pd.Series[float]", number: NDArray[np.intp], rows: NDArray[np.bool_], n: int
+) -> NDArray[np.float64]:
+    """Return the values of some rows, each at its item's place; NaN where an item has none."""
+    placed = np.full(n, np.nan)
+    placed[number[rows]] = values.to_numpy()[rows]
+    return placed
 
 
 def _refuse_scores(scores: Scores, items: Iterable[str], what: str) -> None:
@@ -111,7 +124,7 @@ def _refuse_scores(scores: Scores, items: Iterable[str], what: str) -> None:
 
 
 def check_same_items(
-    run: ExportedRun, scores: Scores, judged: Iterable[str], items_hash: Callable[[], str]
+    run: ExportedRun, scores: Scores, judged: Sequence[str], items_hash: Callable[[], str]
 ) -> None:
     """Raise unless the scores are of the run's materials and cover every judged item.
 
@@ -126,7 +139,8 @@ def check_same_items(
     """
     seen, facts = scores.facts, run.facts
     where = f"{run.folder} and {scores.path}"
-    if missing := sorted(set(judged) - set(scores.frame["item_id"])):
+    scored = scores.frame.loc[scores.frame["item_id"].isin(judged), "item_id"]
+    if missing := sorted(set(judged) - set(scored)):
         raise AnalysisError(
             f"{len(missing)} judged item(s) have no scores; the first: {_first(missing)}",
             where=where,

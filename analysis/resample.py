@@ -3,8 +3,9 @@
 The bootstrap is crossed (the "pigeonhole bootstrap"): participants and items are drawn with
 replacement, each on their own, and a judgment counts as often as its participant was drawn times
 as often as its item was. Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied
-Statistics, 1(2), 386-411, https://doi.org/10.1214/07-AOAS122, shows that its variance errs, if at
-all, on the large side.
+Statistics, 1(2), 386-411, https://doi.org/10.1214/07-AOAS122. Its variance is cautious: what
+differs between participants and between items counts once, the noise of single judgments about
+three times.
 """
 
 from collections.abc import Iterator

@@ -135,15 +135,8 @@ def write_scores(table: pa.Table, facts: ScoreFacts, path: Path) -> None:
     """Write a score table as a Parquet file that says which model and materials it is about.
 
     Raises:
-        AnalysisError: The file cannot be written.
+        TableError: The file cannot be written.
     """
     described = table.replace_schema_metadata(facts.model_dump())
-    try:
-        with replacing(path) as temporary:
-            pq.write_table(described, temporary, compression="zstd")
-    except OSError as error:
-        raise AnalysisError(
-            f"the scores cannot be written: {error.strerror}",
-            where=str(path),
-            expected="a file in a folder this user may write to",
-        ) from error
+    with replacing(path) as temporary:
+        pq.write_table(described, temporary, compression="zstd")

@@ -1,6 +1,5 @@
 """Setting a table: as CSV, Markdown, LaTeX, or plain text for the terminal."""
 
-import csv
 import io
 import re
 import textwrap
@@ -10,7 +9,7 @@ from itertools import groupby
 
 import pandas as pd
 
-from analysis.tables import Column, Table
+from analysis.side_by_side import Column, Table
 
 MISSING = "-"
 _LATEX = {
@@ -59,8 +58,10 @@ def _cell(row: pd.Series, column: Column) -> str:
     return f"{value:.2f}"
 
 
-def _lines(table: Table) -> tuple[str, ...]:
-    return (f"{table.title}. {table.caption}", *table.notes, *table.origin)
+def _lines(table: Table) -> list[str]:
+    # A line break inside a note would end the comment that it stands in.
+    notes = (f"{table.title}. {table.caption}", *table.notes, *table.origin)
+    return [" ".join(note.split()) for note in notes]
 
 
 def spans(table: Table) -> list[tuple[str, int]]:
@@ -73,7 +74,7 @@ def to_csv(table: Table) -> str:
     """Return the whole frame as CSV, after the notes as lines that begin with ``#``."""
     out = io.StringIO()
     out.writelines(f"# {line}\n" for line in _lines(table))
-    table.frame.round(6).to_csv(out, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+    table.frame.round(6).to_csv(out, index=False, lineterminator="\n")
     return out.getvalue()
 
 
@@ -123,7 +124,7 @@ def to_text(table: Table) -> str:
 def _widened(table: Table, widths: Sequence[int]) -> list[int]:
     wide, start = list(widths), 0
     for over, number in spans(table):
-        lacking = len(over) - sum(wide[start : start + number]) - 2 * (number - 1)
+        lacking = len(f" {over} ") - sum(wide[start : start + number]) - 2 * (number - 1)
         wide[start + number - 1] += max(0, lacking)
         start += number
     return wide

@@ -119,7 +119,8 @@ def _as_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, datetime):
         return value.isoformat()
-    return str(value)
+    # Some readers take a lone carriage return for the end of the row.
+    return str(value).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_table(schema: TableSchema, path: Path) -> Iterator[dict[str, object]]:

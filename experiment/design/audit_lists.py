@@ -43,7 +43,7 @@ def _contrast_text(built: BuiltLists) -> str:
     constructions = Counter(
         contrast for _, contrast in {(item.construction, item.contrast) for item in items}
     )
-    return ", ".join(f"{name} in {n} constructions" for name, n in sorted(constructions.items()))
+    return ", ".join(f"{name} ({n} constructions)" for name, n in sorted(constructions.items()))
 
 
 def list_promises(

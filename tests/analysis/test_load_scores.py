@@ -22,7 +22,7 @@ def test_a_missing_score_file_is_named(tmp_path):
 def test_scores_that_do_not_say_which_model_are_refused(tmp_path):
     path = tmp_path / "scores.parquet"
     write_table(SCORES, small_run.score_rows(), path, {"study": "small"})
-    with pytest.raises(AnalysisError, match="metadata does not say.*model: Field required"):
+    with pytest.raises(AnalysisError, match=r"metadata does not say.*model: Field required"):
         load_scores(path)
 
 

@@ -36,7 +36,7 @@ _SHOWN_PROBLEMS = 5
     help="How participants come to the run.",
 )
 @with_instance
-def launch(study: str, seed: int, recruiter: str, instance: Path) -> None:
+def launch(study: str, seed: int, recruiter: str, instance: Path) -> str:
     """Launch STUDY, the name of a built-in study or a study folder, as a new run."""
     click.echo("Building and auditing the lists ...", err=True)
     with open_sessions(instance).begin() as session:
@@ -48,10 +48,16 @@ def launch(study: str, seed: int, recruiter: str, instance: Path) -> None:
             now=utc_now(),
             code_version=code_version(),
         )
-    link = load_recruiter(recruiter).invitation(load_settings(instance).link_base, run.ref)
+    link = load_recruiter(recruiter).invitation(_link_base(instance), run.ref)
     click.echo(f"Run {run.ref} of {run.study} {run.study_version} is launched (seed {seed}).")
     click.echo("The audit found every promise of the design kept.")
     click.echo(f"{'Simulated participants' if run.simulated else 'Participants'} come to: {link}")
+    return run.ref
+
+
+def _link_base(instance: Path) -> str:
+    settings, background = load_settings(instance), server.running(instance)
+    return background.url if background and not settings.public_url else settings.link_base
 
 
 @click.command()

@@ -42,7 +42,7 @@ def serve(
     threads: int,
     background: bool,
     instance: Path,
-) -> None:
+) -> server.Server:
     """Serve participants, until interrupted or in the background."""
     settings = load_settings(open_instance(instance))
     host, port = host or settings.host, settings.port if port is None else port
@@ -51,6 +51,7 @@ def serve(
     started = server.start(instance, host, port, workers, threads)
     click.echo(f"The server answers at {started.url} (process {started.pid}).")
     click.echo("Stop it with: parallax stop")
+    return started
 
 
 @click.command()

@@ -55,7 +55,7 @@ def _resources(folder: Path) -> Iterator[dict[str, object]]:
         for suffix, media_type in MEDIA_TYPES.items():
             path, format_ = folder / f"{schema.name}{suffix}", suffix.removeprefix(".")
             yield {
-                "name": f"{schema.name}-{format_}",
+                "name": schema.name if format_ == "csv" else f"{schema.name}-{format_}",
                 "type": "table",
                 "path": path.name,
                 "format": format_,
@@ -64,7 +64,7 @@ def _resources(folder: Path) -> Iterator[dict[str, object]]:
                 "description": schema.description,
                 "bytes": path.stat().st_size,
                 "hash": _sha256(path),
-                "schema": _table_schema(schema, format_),
+                "schema": _table_schema(schema),
             }
 
 
@@ -73,11 +73,11 @@ def _sha256(path: Path) -> str:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
-def _table_schema(schema: TableSchema, format_: str) -> dict[str, object]:
+def _table_schema(schema: TableSchema) -> dict[str, object]:
     return {
         "fields": [_field(column) for column in schema.columns],
         "primaryKey": list(schema.primary_key),
-        **({"foreignKeys": keys} if (keys := list(_foreign_keys(schema, format_))) else {}),
+        **({"foreignKeys": keys} if (keys := list(_foreign_keys(schema))) else {}),
     }
 
 
@@ -97,7 +97,7 @@ def _field(column: Column) -> dict[str, object]:
     }
 
 
-def _foreign_keys(schema: TableSchema, format_: str) -> Iterator[dict[str, object]]:
+def _foreign_keys(schema: TableSchema) -> Iterator[dict[str, object]]:
     """Yield a reference to each table whose whole key is a column here; the first such owns it."""
     owners: dict[str, TableSchema] = {}
     for table in EXPORT_TABLES:
@@ -105,8 +105,7 @@ def _foreign_keys(schema: TableSchema, format_: str) -> Iterator[dict[str, objec
             owners.setdefault(table.primary_key[0], table)
     for name, owner in owners.items():
         if name in schema.column_names and owner is not schema:
-            reference = {"resource": f"{owner.name}-{format_}", "fields": [name]}
-            yield {"fields": [name], "reference": reference}
+            yield {"fields": [name], "reference": {"resource": owner.name, "fields": [name]}}
 
 
 def readme(title: str, provenance: Mapping[str, object]) -> str:

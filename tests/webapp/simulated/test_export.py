@@ -101,17 +101,17 @@ def test_the_codebook_describes_every_file_as_it_is(exported):
 def test_foreign_keys_lead_to_the_participants_and_the_items(exported):
     package = json.loads((exported / "datapackage.json").read_text("utf-8"))
     schemas = {resource["name"]: resource["schema"] for resource in package["resources"]}
-    references = [key["reference"] for key in schemas["responses-csv"]["foreignKeys"]]
+    references = [key["reference"] for key in schemas["responses"]["foreignKeys"]]
     assert {(r["resource"], *r["fields"]) for r in references} == {
-        ("items-csv", "item_id"),
-        ("participants-csv", "participant"),
+        ("items", "item_id"),
+        ("participants", "participant"),
     }
-    assert "foreignKeys" not in schemas["participants-csv"]
+    assert "foreignKeys" not in schemas["participants"]
 
 
 def test_units_and_allowed_values_stand_in_the_codebook(exported):
     package = json.loads((exported / "datapackage.json").read_text("utf-8"))
-    (responses,) = (r for r in package["resources"] if r["name"] == "responses-csv")
+    (responses,) = (r for r in package["resources"] if r["name"] == "responses")
     fields = {field["name"]: field for field in responses["schema"]["fields"]}
     assert fields["rt_ms"]["unit"] == "ms"
     assert "constraints" not in fields["rt_ms"]

@@ -1,0 +1,176 @@
+"""Accuracies of people, models and publications side by side: one printed row per row asked for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import pandas as pd
+
+from analysis.accuracy import ALL, JUDGED, PEOPLE
+from analysis.provenance import Provenance
+from experiment.studies.published import Published
+
+Form = Literal["text", "count", "accuracy", "estimate"]
+
+# How the columns of published figures are headed; any other judge goes by its own name.
+PUBLISHED_TITLES = {
+    "people": "Humans",
+    "rnn": "RNN",
+    "multitask": "Multitask",
+    "ngram": "n-gram",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A printed column.
+
+    Attributes:
+        key: The frame's column; an estimate also reads ``<key>_low`` and ``<key>_high``.
+        title: Its heading.
+        form: How its values are written.
+        over: The heading it shares with its neighbours.
+    """
+
+    key: str
+    title: str
+    form: Form = "accuracy"
+    over: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table ready to be set.
+
+    Attributes:
+        name: The stem of its files.
+        title: What to call it, such as "Table 1".
+        caption: What it shows.
+        frame: One row per printed row; ``group`` holds the headings the rows stand under.
+        columns: The printed columns, the row's label first.
+        notes: What to know about its rows and columns.
+        origin: Where its numbers come from, in sentences.
+    """
+
+    name: str
+    title: str
+    caption: str
+    frame: pd.DataFrame
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...]
+    origin: tuple[str, ...]
+
+
+def side_by_side(
+    name: str,
+    title: str,
+    caption: str,
+    rows: pd.DataFrame,
+    accuracy: pd.DataFrame,
+    printed: Sequence[Published],
+    origin: Provenance,
+) -> Table:
+    """Return a table of the rows asked for, with what each judge did on them.
+
+    Args:
+        name: The stem of the table's files.
+        title: What to call it.
+        caption: What it shows.
+        rows: ``group``, ``label``, ``construction`` and, for conditions, ``condition``; a column
+            ``published_sentences`` is printed too, unless it is empty.
+        accuracy: Long form, by the same keys (see ``analysis.accuracy``).
+        printed: The published figures to show.
+        origin: Where the numbers come from.
+    """
+    keys = [key for key in ("construction", "condition") if key in rows.columns]
+    models = list(accuracy.loc[accuracy["is_model"], "judge"].unique())
+    judges = list(dict.fromkeys(one.judge for one in printed))
+    frame = rows.merge(_people(accuracy, keys), "left", on=keys)
+    for model in models:
+        frame = frame.merge(_model(accuracy, model, keys), "left", on=keys)
+    for judge in judges:
+        frame = frame.merge(_published(printed, judge, keys), "left", on=keys)
+    sentences = "published_sentences" in rows and rows["published_sentences"].notna().any()
+    columns = _columns(models, judges, sentences=bool(sentences))
+    return Table(
+        name=name,
+        title=title,
+        caption=f"{caption} {origin.warning}".strip(),
+        frame=frame,
+        columns=columns,
+        notes=tuple(_notes(frame, keys, printed)),
+        origin=tuple(origin.sentences),
+    )
+
+
+def _notes(rows: pd.DataFrame, keys: list[str], printed: Sequence[Published]) -> Iterator[str]:
+    if (rows["people_interval"] == "wilson").any():
+        yield "Where all judgments of a row agree, the interval is Wilson's for the fewer clusters."
+    if printed:
+        yield f"Published: {'; '.join(dict.fromkeys(one.source for one in printed))}."
+    cells = rows[[*keys, "group", "label"]].itertuples(index=False)
+    labels = {tuple(key): ", ".join(filter(None, (group, label))) for *key, group, label in cells}
+    for one in printed:
+        row = labels.get(tuple(getattr(one, key) for key in keys))
+        if one.note and row:
+            yield f"Published, {row}, {PUBLISHED_TITLES.get(one.judge, one.judge)}: {one.note}"
+
+
+def _people(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    wanted = {
+        "accuracy": "people",
+        "low": "people_low",
+        "high": "people_high",
+        "interval": "people_interval",
+        "n_judgments": "judgments",
+        "n_participants": "participants",
+        "n_items": "items",
+    }
+    people = accuracy.loc[accuracy["judge"] == PEOPLE, [*keys, *wanted]]
+    return people.rename(columns=wanted).astype(
+        dict.fromkeys(("judgments", "participants", "items"), "Int64")
+    )
+
+
+def _model(accuracy: pd.DataFrame, model: str, keys: list[str]) -> pd.DataFrame:
+    of_model = accuracy[accuracy["is_model"] & (accuracy["judge"] == model)]
+    sides = [
+        of_model.loc[of_model["items"] == items, [*keys, "accuracy", "n_items"]]
+        .rename(columns={"accuracy": f"{model}_{items}", "n_items": f"{model}_{items}_items"})
+        .astype({f"{model}_{items}_items": "Int64"})
+        for items in (JUDGED, ALL)
+    ]
+    return sides[0].merge(sides[1], "outer", on=keys)
+
+
+def _published(printed: Sequence[Published], judge: str, keys: list[str]) -> pd.DataFrame:
+    frame = pd.DataFrame([asdict(one) for one in printed if one.judge == judge])
+    return frame[[*keys, "accuracy"]].rename(columns={"accuracy": f"published_{judge}"})
+
+
+def _columns(models: list[str], judges: list[str], *, sentences: bool) -> tuple[Column, ...]:
+    of_models = [
+        column
+        for model in models
+        for column in (
+            Column(f"{model}_{JUDGED}", "judged", over=model),
+            Column(f"{model}_{ALL}", "all", over=model),
+        )
+    ]
+    published = [
+        Column(f"published_{judge}", PUBLISHED_TITLES.get(judge, judge), over="Published")
+        for judge in judges
+    ]
+    return (
+        Column("label", "", "text"),
+        Column("people", "accuracy", "estimate", over="People"),
+        Column("judgments", "n", "count", over="People"),
+        Column("items", "items", "count", over="People"),
+        *of_models,
+        *published,
+        *(
+            [Column("published_sentences", "Sentences", "count", over="Published")]
+            if sentences
+            else []
+        ),
+    )

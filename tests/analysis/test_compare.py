@@ -1,0 +1,116 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import small_run
+
+from analysis.compare import compare
+from analysis.errors import AnalysisError
+
+ROOT = Path(__file__).parent.parent.parent
+SCRIPT = ROOT / "analysis" / "compare.py"
+FILES = {
+    "report.html", "results.json",
+    *(f"{name}{suffix}" for name in ("table_1", "table_2", "conditions")
+      for suffix in (".csv", ".md", ".tex", ".txt")),
+    *(f"figure_{number}.{suffix}" for number in (1, 2) for suffix in ("svg", "pdf", "png")),
+}  # fmt: skip
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_comparison_writes_tables_figures_report_and_results(export, scores, tmp_path):
+    out = tmp_path / "out"
+    found = compare(export, [scores], out, resamples=100)
+    assert names(out) == FILES
+    assert set(found.files) == {out / name for name in FILES}
+    assert found.files[0] == out / "report.html"
+    assert names(tmp_path) == {"export", "scores.parquet", "out"}
+
+
+def test_results_hold_every_accuracy_and_its_origin(export, scores, tmp_path):
+    compare(export, [scores], tmp_path / "out", resamples=100, seed=5)
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert set(results["files"]) == FILES
+    origin = results["provenance"]
+    assert (origin["run"]["run"], origin["seed"], origin["simulated"]) == ("r1", 5, False)
+    assert origin["participants"]["excluded"] == {"max_errors": 1}
+    assert origin["models"][0]["trained_on"] == "a text"
+    rows = results["accuracy"]["by_construction"]
+    assert [
+        row["accuracy"] for row in rows
+        if (row["judge"], row["construction"]) == ("people", "simple")
+    ] == [0.75]  # fmt: skip
+
+
+def test_the_same_inputs_and_seed_give_the_same_files(export, scores, tmp_path):
+    for name in ("one", "two"):
+        compare(export, [scores], tmp_path / name, resamples=100)
+    for name in FILES:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_two_models_stand_side_by_side(export, scores, tmp_path):
+    other = small_run.write_scores(tmp_path / "other.parquet", model="RNN")
+    found = compare(export, [scores, other], tmp_path / "out", resamples=100)
+    assert [c.over for c in found.tables[0].columns if c.title == "judged"] == ["5-gram", "RNN"]
+
+
+def test_an_earlier_comparison_is_replaced(export, scores, tmp_path):
+    compare(export, [scores], tmp_path / "out", resamples=100)
+    (export / "study" / "published.csv").unlink()
+    compare(export, [scores], tmp_path / "out", resamples=100)
+    assert not (tmp_path / "out" / "table_2.csv").exists()
+
+
+def test_other_files_are_never_replaced(export, scores, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "report.html").write_text("mine")
+    with pytest.raises(AnalysisError, match=r"no comparison wrote: report\.html"):
+        compare(export, [scores], tmp_path / "out", resamples=100)
+    assert (tmp_path / "out" / "report.html").read_text() == "mine"
+
+
+def test_nothing_is_written_when_inputs_do_not_match(export, tmp_path):
+    rows = [row for row in small_run.score_rows() if row["item_id"] != "s-1"]
+    scores = small_run.write_scores(tmp_path / "other.parquet", rows)
+    with pytest.raises(AnalysisError, match=r"1 judged item\(s\) have no scores; the first: s-1"):
+        compare(export, [scores], tmp_path / "out", resamples=100)
+    assert names(tmp_path) == {"export", "other.parquet"}
+
+
+def test_a_folder_that_cannot_be_made_is_named(export, scores, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AnalysisError, match="the comparison cannot be written"):
+        compare(export, [scores], tmp_path / "file" / "out", resamples=100)
+
+
+def script(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_script_explains_itself():
+    done = script("--help")
+    assert done.returncode == 0
+    assert "--scores" in done.stdout
+
+
+def test_the_script_prints_table_1_and_where_the_report_is(export, scores, tmp_path):
+    out = tmp_path / "out"
+    done = script("--run", export, "--scores", scores, "--out", out, "--resamples", 100)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Table 1. Accuracy on each construction." in done.stdout
+    assert f"{out}/report.html" in done.stdout
+    assert f"{out}/figure_1.svg" in done.stdout
+
+
+def test_the_script_ends_with_one_paragraph_and_code_2(scores, tmp_path):
+    done = script("--run", tmp_path / "none", "--scores", scores, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: ")
+    assert len(done.stderr.splitlines()) == 1

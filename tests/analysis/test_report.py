@@ -1,0 +1,94 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+import small_run
+
+from analysis.comparison import analyse
+from analysis.load import load_run, load_scores
+from analysis.report import inline_svg, render_report
+
+SVG = '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"><metadata>m</metadata><path id="a"/><use xlink:href="#a" clip-path="url(#a)"/></svg>'  # noqa: E501
+
+
+VOID = {"meta", "br", "path", "use", "link", "img", "rect"}
+
+
+class Page(HTMLParser):
+    """Collects what a browser would load, every id, and whether elements close in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded, self.ids, self.open, self.closed_wrongly = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.loaded += [named[key] for key in ("src", "href", "xlink:href", "data") if key in named]
+        self.ids += [named["id"]] if "id" in named else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.closed_wrongly.append(tag)
+
+
+@pytest.fixture
+def html(tmp_path) -> str:
+    export = small_run.write_export(
+        tmp_path / "export", small_run.tables(simulated=True), small_run.facts(simulated=True)
+    )
+    scores = small_run.write_scores(tmp_path / "s.parquet", trained_on="<a corpus>")
+    found = analyse(
+        load_run(export), [load_scores(scores)], resamples=100, seed=1, code_version="v9"
+    )
+    return render_report(found, {"table_1": SVG, "table_2": SVG})
+
+
+def parsed(html: str) -> Page:
+    page = Page()
+    page.feed(html)
+    return page
+
+
+def test_the_report_asks_the_network_for_nothing(html):
+    assert all(target.startswith("#") for target in parsed(html).loaded)
+    assert not re.search(r"@import|<script|<link|<iframe", html)
+    assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", html))
+
+
+def test_the_report_is_well_formed_and_its_ids_are_unique(html):
+    page = parsed(html)
+    assert not page.closed_wrongly
+    assert not page.open
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_the_report_holds_the_numbers_and_where_they_come_from(html):
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+    for words in (
+        "4recruited", "3consented", "3finished", "1excluded by max_errors", "2kept",
+        "8 judgments on 4 items",
+        "construction = simple, max_errors = 1 removed 1",
+        "100 resamples, seed 1",
+        "SIMULATED PARTICIPANTS: 2 of the 2",
+        "Doe, J. (2026). A small study.",
+        small_run.HASH,
+        "launched 2026-03-01 09:00 UTC",
+    ):  # fmt: skip
+        assert words in text
+
+
+def test_what_a_model_says_of_itself_is_escaped(html):
+    assert "Trained on &lt;a corpus&gt;." in html
+
+
+def test_two_drawings_on_a_page_do_not_share_ids():
+    drawing = str(inline_svg(SVG, "table_1"))
+    assert drawing.startswith("<svg")
+    assert "metadata" not in drawing
+    assert 'id="table_1-a"' in drawing
+    assert 'href="#table_1-a"' in drawing
+    assert "url(#table_1-a)" in drawing

@@ -1,0 +1,114 @@
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from analysis.errors import AnalysisError
+from analysis.load import ScoreFacts, score_facts
+from analysis.score_materials import blocks, score_items, sentences, write_scores
+from experiment.errors import TableError
+from experiment.materials.render import render
+from experiment.records import Item, Kind, Variant
+from experiment.schemas import SCORES
+from experiment.tables import arrow_schema
+from lm.scorer import TokenScores
+
+TOKENS = render("lower_case_tokens")
+
+
+class LengthScorer:
+    """Gives each token minus its length, and does not know "ever"."""
+
+    name, trained_on = "length", "nothing"
+
+    def __init__(self) -> None:
+        self.asked = []
+
+    def score(self, requests):
+        self.asked += requests
+        return [self._score(continuation.split()) for _, continuation in requests]
+
+    def _score(self, tokens):
+        logprobs = np.array([-float(len(token)) for token in tokens])
+        return TokenScores(tuple(tokens), logprobs, np.array([token == "ever" for token in tokens]))
+
+
+def item(item_id: str, good: str, bad: str, distractor: str = "", context: str = "") -> Item:
+    return Item(
+        item_id, Kind.TARGET, "c", "d", "t", "", "", context, good, bad, distractor,
+        Variant.DISTRACTOR if distractor else Variant.BAD,
+    )  # fmt: skip
+
+
+def test_every_version_of_every_item_gets_a_row():
+    items = [item("1", "A dog barks", "A dog bark"), item("2", "no ever", "most ever", "the ever")]
+    table = score_items(LengthScorer(), items, TOKENS)
+    assert table.schema.equals(arrow_schema(SCORES))
+    rows = table.to_pylist()
+    assert [(row["item_id"], row["variant"]) for row in rows] == [
+        ("1", "good"), ("1", "bad"), ("2", "good"), ("2", "bad"), ("2", "distractor"),
+    ]  # fmt: skip
+    assert rows[0]["token_logprobs_nats"] == [-1, -3, -5, -1]
+    assert (rows[0]["logprob_nats"], rows[0]["n_tokens"], rows[0]["n_unknown"]) == (-10, 4, 0)
+    assert rows[2]["n_unknown"] == 1
+
+
+def test_a_sentence_that_items_share_is_asked_once():
+    scorer = LengthScorer()
+    items = [item("1", "x y", "x z"), item("2", "x y", "x w")]
+    table = score_items(scorer, items, TOKENS)
+    assert scorer.asked == [("", "x y ."), ("", "x z ."), ("", "x w .")]
+    assert table.num_rows == 4
+
+
+def test_a_context_begins_each_version():
+    wanted = sentences([item("1", "barks", "bark", context="the dog")], TOKENS)
+    assert wanted.distinct == ["the dog barks .", "the dog bark ."]
+
+
+def test_blocks_hold_every_sentence_once():
+    assert blocks(list("abcde"), 2) == [["a", "b"], ["c", "d"], ["e"]]
+
+
+def test_the_same_token_scores_in_any_order_give_the_same_sum():
+    class Thirds(LengthScorer):
+        def _score(self, tokens):
+            values = {"a": -0.1, "b": -0.2, "c": -0.3, ".": 0.0}
+            logprobs = np.array([values[token] for token in tokens])
+            return TokenScores(tuple(tokens), logprobs, np.zeros(len(tokens), bool))
+
+    table = score_items(Thirds(), [item("1", "a b c", "c b a")], TOKENS)
+    good, bad = table["logprob_nats"].to_pylist()
+    assert good == bad
+
+
+def test_what_is_no_log_probability_is_refused_with_its_sentence():
+    class Broken(LengthScorer):
+        def _score(self, tokens):
+            value = 1.0 if "bad" in tokens else -1.0
+            return TokenScores(
+                tuple(tokens), np.full(len(tokens), value), np.zeros(len(tokens), bool)
+            )
+
+    with pytest.raises(AnalysisError, match=r'the sentence "bad \.".*no log-probability'):
+        score_items(Broken(), [item("1", "good", "bad")], TOKENS)
+
+
+def test_a_score_file_says_what_it_is_about(tmp_path):
+    facts = ScoreFacts(
+        model="m", trained_on="t", model_hash="h", rendering="lower_case_tokens",
+        study="s", study_version="1", materials_hash="x", code_version="v",
+    )  # fmt: skip
+    path = tmp_path / "scores.parquet"
+    table = score_items(LengthScorer(), [item("1", "a b", "a c")], TOKENS)
+    write_scores(table, facts, path)
+    assert score_facts(path) == facts
+    assert pq.read_table(path).num_rows == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.parquet"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    table = score_items(LengthScorer(), [item("1", "a b", "a c")], TOKENS)
+    facts = ScoreFacts.model_construct(model="m")
+    with pytest.raises(TableError, match="cannot be written"):
+        write_scores(table, facts, tmp_path / "file" / "scores.parquet")

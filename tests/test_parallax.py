@@ -1,0 +1,110 @@
+"""The shell's door: the main job, and errors as one paragraph with exit code 2."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def parallax(*arguments: str, instance: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PARALLAX_INSTANCE": str(instance)}
+    return subprocess.run(
+        [sys.executable, "-m", "parallax", *arguments],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def main_job(tmp_path_factory: pytest.TempPathFactory):
+    instance = tmp_path_factory.mktemp("instance")
+    return instance, parallax("study", "minimal", "--port", "0", instance=instance)
+
+
+def test_the_main_job_ends_with_the_table_the_report_and_what_to_do_next(main_job):
+    instance, done = main_job
+    assert done.returncode == 0, done.stderr
+    assert "Table 1" in done.stdout
+    assert "SIMULATED PARTICIPANTS" in done.stdout
+    (report,) = instance.glob("studies/minimal-*/report/report.html")
+    assert str(report) in done.stdout
+    assert "make study KEEP=1" in done.stdout
+    assert "make stop" in done.stdout
+
+
+def test_the_main_job_leaves_no_server_running(main_job):
+    instance, _ = main_job
+    stopped = parallax("stop", instance=instance)
+    assert stopped.returncode == 2
+    assert "no server runs in the background" in stopped.stderr
+
+
+def test_a_second_call_reuses_everything_and_prints_the_same_table(main_job):
+    instance, first = main_job
+    second = parallax("study", "minimal", "--port", "0", instance=instance)
+    assert second.returncode == 0, second.stderr
+    assert "$ parallax" not in second.stdout
+    table = second.stdout[second.stdout.index("Table 1") :]
+    assert table.partition("\n\n/")[0] in first.stdout
+
+
+def test_keep_leaves_the_server_on_with_a_link_that_opens(main_job):
+    import httpx
+
+    instance, _ = main_job
+    kept = parallax("study", "minimal", "--port", "0", "--keep", instance=instance)
+    try:
+        assert kept.returncode == 0, kept.stderr
+        link = kept.stdout.partition("To take part yourself, open: ")[2].split()[0]
+        page = httpx.get(link, trust_env=False)
+        assert page.status_code == 200
+        assert "SIMULATED" not in page.text.upper()
+    finally:
+        assert parallax("stop", instance=instance).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["study", "marvin_linzen_2019"], 'Did you mean "marvin_linzen_2018"?'),
+        (["lists", "build", "no/such/folder", "--seed", "1", "--out", "x"], "there is no study"),
+        (["export", "nowhere"], "nothing was launched here yet"),
+        (["lm", "score", "nowhere", "minimal", "--out", "s.parquet"], "nowhere"),
+        (["compare", "--run", "nowhere", "--scores", "s.parquet", "--out", "x"], "nowhere"),
+        (["materials", "check", "nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_what_a_user_can_mend_is_one_paragraph_and_exit_code_2(
+    arguments: list[str], said: str, tmp_path: Path
+):
+    refused = parallax(*arguments, instance=tmp_path)
+    assert refused.returncode == 2
+    assert said in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_a_read_only_instance_folder_is_refused(tmp_path: Path):
+    (tmp_path / "file").write_text("not a folder")
+    refused = parallax("runs", instance=tmp_path / "file" / "instance")
+    assert refused.returncode == 2
+    assert "the instance folder cannot be used" in refused.stderr
+
+
+def test_serving_needs_no_library_of_the_analysis(tmp_path: Path):
+    code = (
+        "import sys, wsgi;"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'pandas', 'scipy', 'matplotlib')))"
+    )
+    environment = {**os.environ, "PARALLAX_INSTANCE": str(tmp_path)}
+    served = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=False)
+    assert served.returncode == 0
+
+
+def test_help_lists_every_command(tmp_path: Path):
+    helped = parallax("--help", instance=tmp_path)
+    assert helped.returncode == 0
+    assert all(f"\n  {name} " in helped.stdout for name in ("lists", "serve", "compare", "study"))
