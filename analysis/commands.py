@@ -14,7 +14,7 @@ from analysis.score_materials import blocks, score_blocks, score_table, sentence
 from experiment.errors import ParallaxError
 from experiment.materials.grammar import load_grammar
 from experiment.materials.identity import materials_hash
-from experiment.materials.lexicon import Lexicon
+from experiment.materials.notation.lexicon import Lexicon
 from experiment.materials.read import load_items, read_items
 from experiment.materials.render import render
 from experiment.records import Item
@@ -107,7 +107,7 @@ def _holds(out: Path, wanted: ScoreFacts) -> bool:
 @click.option(
     "--sentences",
     "number",
-    default=100_000,
+    default=40_000,
     show_default=True,
     type=click.IntRange(min=1),
     help="How many.",

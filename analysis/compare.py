@@ -13,9 +13,10 @@ import click
 from analysis.comparison import Comparison, analyse
 from analysis.load import load_all_scores, load_run
 from analysis.typeset import to_text
-from analysis.write import refuse_foreign, write_comparison
+from analysis.write import write_comparison, written_before
 from experiment.errors import ParallaxError
 from experiment.version import code_version
+from experiment.writing import refuse_foreign
 
 
 def compare(
@@ -34,7 +35,7 @@ def compare(
         ParallaxError: An input is missing or unsound, inputs do not belong together, or the
             folder cannot be written; nothing is written then.
     """
-    refuse_foreign(out)
+    refuse_foreign(out, written_before(out))
     comparison = analyse(
         load_run(run),
         load_all_scores(scores),

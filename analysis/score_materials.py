@@ -14,7 +14,8 @@ from analysis.errors import AnalysisError
 from analysis.load import ScoreFacts
 from experiment.records import Item, Variant
 from experiment.schemas import SCORES
-from experiment.tables import arrow_schema, replacing
+from experiment.tables import arrow_schema
+from experiment.writing import replacing
 from lm.scorer import Scorer, TokenScores
 
 SENTENCES_AT_A_TIME = 16_384

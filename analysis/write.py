@@ -2,9 +2,6 @@
 
 import json
 import platform
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -12,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.errors import AnalysisError
 from analysis.figures import accuracy_figure, save_figure
 from analysis.provenance import ModelFacts
 from analysis.report import render_report
 from analysis.typeset import to_csv, to_latex, to_markdown, to_text
+from experiment.writing import replacing_folder
 
 RESULTS = "results.json"
 REPORT = "report.html"
@@ -25,26 +22,8 @@ _SETTINGS = {".csv": to_csv, ".md": to_markdown, ".tex": to_latex, ".txt": to_te
 _DRAWN = ("table_1", "table_2")
 
 
-def refuse_foreign(folder: Path) -> None:
-    """Keep what no comparison wrote from being replaced by one.
-
-    Raises:
-        AnalysisError: The folder holds other files, or is a file.
-    """
-    if not folder.exists():
-        return
-    present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    strange = sorted(present - _written_before(folder))
-    if strange:
-        raise AnalysisError(
-            f"the folder holds what no comparison wrote: {', '.join(strange[:5])}",
-            where=str(folder),
-            expected="a new folder, an empty one or an earlier comparison",
-            remedy="Choose another folder with --out, or move those files away",
-        )
-
-
-def _written_before(folder: Path) -> set[str]:
+def written_before(folder: Path) -> set[str]:
+    """Return the names that an earlier comparison left in a folder."""
     try:
         return set(json.loads((folder / RESULTS).read_text("utf-8"))["files"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -58,39 +37,11 @@ def write_comparison(comparison: Comparison, folder: Path) -> tuple[Path, ...]:
         The files, the report first.
 
     Raises:
-        AnalysisError: The folder holds something else, or cannot be written.
+        WritingError: The folder holds something else, or cannot be written.
     """
-    refuse_foreign(folder)
-    try:
-        with _replacing_folder(folder) as temporary:
-            names = _write_files(comparison, temporary)
-    except OSError as error:
-        raise AnalysisError(
-            f"the comparison cannot be written: {error.strerror}",
-            where=str(folder),
-            expected="a folder this user may write to",
-        ) from error
+    with replacing_folder(folder, written_before(folder)) as temporary:
+        names = _write_files(comparison, temporary)
     return tuple(folder / name for name in names)
-
-
-@contextmanager
-def _replacing_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder beside ``folder``; it takes the name only if the block succeeds."""
-    folder = folder.resolve()
-    temporary = folder.with_name(f".{folder.name}.new")
-    retired = folder.with_name(f".{folder.name}.old")
-    for leftover in (temporary, retired):
-        # A comparison that was killed could not clean up after itself.
-        shutil.rmtree(leftover, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    try:
-        yield temporary
-        if folder.exists():
-            folder.rename(retired)
-        temporary.rename(folder)
-        shutil.rmtree(retired, ignore_errors=True)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _write_files(comparison: Comparison, folder: Path) -> list[str]:

@@ -1,9 +1,7 @@
 """Reading and writing tables as files, checked against their schema, never half-written."""
 
 import csv
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -13,6 +11,7 @@ import pyarrow.parquet as pq
 
 from experiment.errors import TableError
 from experiment.schemas import Column, TableSchema
+from experiment.writing import replacing
 
 Row = Mapping[str, object]
 
@@ -26,29 +25,6 @@ _ARROW_TYPES: dict[str, pa.DataType] = {
     "datetime": pa.timestamp("us", tz="UTC"),
     "numbers": pa.list_(pa.float32()),
 }
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; it takes the name only if the block succeeds.
-
-    Raises:
-        TableError: Nothing can be written there.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        raise TableError(
-            f"the file cannot be written ({error.strerror or error})",
-            where=str(path),
-            expected="a folder that this user may write to, with room left",
-        ) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def arrow_schema(schema: TableSchema, metadata: Mapping[str, str] | None = None) -> pa.Schema:

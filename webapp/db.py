@@ -1,51 +1,18 @@
-"""The database: engines, sessions, and the types the models share."""
+"""The database: engines and sessions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, Engine, MetaData, TypeDecorator, create_engine, event
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from webapp.errors import WebappError
-
-_NAMING = {
-    "ix": "ix_%(column_0_label)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
-
-class Base(DeclarativeBase):
-    """The base of every model; constraints get predictable names."""
-
-    metadata = MetaData(naming_convention=_NAMING)
-
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC time on every database; SQLite would otherwise give naive times back."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Store the time as UTC."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a naive time cannot be stored: which zone is it in?")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give the time back as aware UTC."""
-        return None if value is None else value.replace(tzinfo=UTC)
+from webapp.models import Base
 
 
 def make_engine(url: str) -> Engine:
@@ -129,6 +96,4 @@ def reading(sessions: Sessions) -> Iterator[Session]:
 
 def create_schema(engine: Engine) -> None:
     """Create every table that does not exist yet."""
-    import webapp.models  # noqa: F401 - the import declares the tables
-
     Base.metadata.create_all(engine)

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from experiment.design.audit import audit, refuse_broken
 from experiment.design.files import read_lists, write_lists
 from experiment.design.lists import BuiltLists, build_lists
-from experiment.design.promise import Promise
+from experiment.design.promises.promise import Promise
 from experiment.errors import UnknownNameError
 from experiment.materials.read import load_items
 from experiment.studies.load import load_study

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from experiment.design.audit_frames import frame_promises
-from experiment.design.audit_lists import list_promises, origin_promises
-from experiment.design.audit_sessions import session_promises
 from experiment.design.catalogue import read_catalogue
-from experiment.design.inspection import inspect
 from experiment.design.lists import BuiltLists
-from experiment.design.promise import Promise
-from experiment.design.sessions import compose_all
+from experiment.design.promises.composed import compose_all
+from experiment.design.promises.frames import frame_promises
+from experiment.design.promises.inspection import inspect
+from experiment.design.promises.lists import list_promises, origin_promises
+from experiment.design.promises.promise import Promise
+from experiment.design.promises.sessions import session_promises
 from experiment.errors import DesignError
 from experiment.materials.read import load_items
 from experiment.records import Item

@@ -9,7 +9,11 @@ from experiment.errors import DesignError
 from experiment.materials.read import item_row, read_items
 from experiment.records import Kind
 from experiment.schemas import ITEMS, LISTS
-from experiment.tables import read_table, replacing, write_table
+from experiment.tables import read_table, write_table
+from experiment.writing import replacing_folder
+
+ORIGIN = "design.json"
+FILES = ("items.csv", "lists.csv", ORIGIN)
 
 
 class _Origin(BaseModel):
@@ -27,23 +31,11 @@ def write_lists(built: BuiltLists, folder: Path) -> None:
     """Write the lists to a folder; the same lists give the same bytes.
 
     Raises:
-        DesignError: The folder cannot be written.
+        WritingError: The folder holds other files or cannot be written.
     """
-    origin = folder / "design.json"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # design.json goes first and comes last: without it the folder is no set of lists, so
-        # an interrupted writer leaves nothing that could be taken for one.
-        origin.unlink(missing_ok=True)
-        _write_tables(built, folder)
-        with replacing(origin) as temporary:
-            temporary.write_text(_origin_of(built), encoding="utf-8")
-    except OSError as error:
-        raise DesignError(
-            f"the lists cannot be written ({error.strerror})",
-            where=str(folder),
-            expected="a folder that can be written, or a name that is free",
-        ) from error
+    with replacing_folder(folder, FILES) as temporary:
+        _write_tables(built, temporary)
+        (temporary / ORIGIN).write_text(_origin_of(built), encoding="utf-8")
 
 
 def _write_tables(built: BuiltLists, folder: Path) -> None:
@@ -74,7 +66,7 @@ def read_lists(folder: Path) -> BuiltLists:
         DesignError: design.json is missing or malformed, or the tables contradict it.
         TableError: A table is missing or malformed.
     """
-    origin = _read_origin(folder / "design.json")
+    origin = _read_origin(folder / ORIGIN)
     items = {item.item_id: item for item in read_items(folder / "items.csv")}
     lists: list[list[ListEntry]] = [[] for _ in range(origin.lists)]
     for row in read_table(LISTS, folder / "lists.csv"):

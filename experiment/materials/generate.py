@@ -5,7 +5,7 @@ from itertools import count, product
 
 from experiment.errors import MaterialsError
 from experiment.materials.grammar import Grammar
-from experiment.materials.templates import Template
+from experiment.materials.notation.templates import Template
 from experiment.records import Item
 
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiment.materials.grammar_file import GrammarTables, read_tables
-from experiment.materials.lexicon import Lexicon, read_lexicon
-from experiment.materials.source import Place, Source
-from experiment.materials.templates import Template, read_template
+from experiment.materials.notation.lexicon import Lexicon, read_lexicon
+from experiment.materials.notation.source import Place, Source
+from experiment.materials.notation.tables import GrammarTables, read_tables
+from experiment.materials.notation.templates import Template, read_template
 
 
 @dataclass(frozen=True, slots=True)

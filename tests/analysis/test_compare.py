@@ -8,6 +8,7 @@ import small_run
 
 from analysis.compare import compare
 from analysis.errors import AnalysisError
+from experiment.writing import WritingError
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "analysis" / "compare.py"
@@ -70,7 +71,7 @@ def test_an_earlier_comparison_is_replaced(export, scores, tmp_path):
 def test_other_files_are_never_replaced(export, scores, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report.html").write_text("mine")
-    with pytest.raises(AnalysisError, match=r"no comparison wrote: report\.html"):
+    with pytest.raises(WritingError, match=r"would remove report\.html"):
         compare(export, [scores], tmp_path / "out", resamples=100)
     assert (tmp_path / "out" / "report.html").read_text() == "mine"
 
@@ -85,7 +86,7 @@ def test_nothing_is_written_when_inputs_do_not_match(export, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_named(export, scores, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(AnalysisError, match="the comparison cannot be written"):
+    with pytest.raises(WritingError, match="cannot be written"):
         compare(export, [scores], tmp_path / "file" / "out", resamples=100)
 
 

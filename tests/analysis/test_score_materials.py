@@ -5,11 +5,11 @@ import pytest
 from analysis.errors import AnalysisError
 from analysis.load import ScoreFacts, score_facts
 from analysis.score_materials import blocks, score_items, sentences, write_scores
-from experiment.errors import TableError
 from experiment.materials.render import render
 from experiment.records import Item, Kind, Variant
 from experiment.schemas import SCORES
 from experiment.tables import arrow_schema
+from experiment.writing import WritingError
 from lm.scorer import TokenScores
 
 TOKENS = render("lower_case_tokens")
@@ -110,5 +110,5 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     table = score_items(LengthScorer(), [item("1", "a b", "a c")], TOKENS)
     facts = ScoreFacts.model_construct(model="m")
-    with pytest.raises(TableError, match="cannot be written"):
+    with pytest.raises(WritingError, match="cannot be written"):
         write_scores(table, facts, tmp_path / "file" / "scores.parquet")

@@ -13,13 +13,19 @@ from experiment.schemas import ANSWERS, EXPORT_TABLES
 from experiment.studies.study import Study
 from experiment.tables import write_table
 from experiment.version import code_version
+from experiment.writing import replacing_folder
 from webapp.errors import RunError
-from webapp.flow.codebook import datapackage, readme
-from webapp.flow.export_folder import CODEBOOK, README, STUDY, SUFFIXES, replacing_folder
+from webapp.flow.codebook import MEDIA_TYPES, datapackage, readme
 from webapp.flow.export_rows import export_rows
 from webapp.flow.runs import study_as_launched
 from webapp.models import Participant, Response, Run, Trial, Verdict
 
+SUFFIXES = tuple(MEDIA_TYPES)
+STUDY, CODEBOOK, README = "study", "datapackage.json", "README.md"
+_ENTRIES = {
+    *(table.name + suffix for table in EXPORT_TABLES for suffix in SUFFIXES),
+    *(STUDY, CODEBOOK, README),
+}
 # What a spreadsheet takes for a formula when a cell begins with it; the apostrophe itself is
 # among them so that taking one leading apostrophe away always gives the text back.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "'")
@@ -37,8 +43,8 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
         Where the data comes from and how much it is, as the codebook has it under ``parallax``.
 
     Raises:
-        RunError: Nobody answered yet, the study changed since the launch, the folder holds
-            something else than an export, or it cannot be written.
+        RunError: Nobody answered yet, or the study changed since the launch.
+        WritingError: The folder holds something else than an export, or cannot be written.
     """
     study = study_as_launched(run)
     provenance = _provenance(session, run, study)
@@ -47,7 +53,7 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
             f'the run "{run.ref}" has nothing to export: nobody answered a trial yet',
             remedy="Send participants to the run first",
         )
-    with replacing_folder(folder) as temporary:
+    with replacing_folder(folder, _ENTRIES) as temporary:
         _write_tables(session, run, temporary)
         _copy_study(study, temporary / STUDY)
         _write_codebook(temporary, study, provenance)
@@ -100,8 +106,7 @@ def _write_tables(session: Session, run: Run, folder: Path) -> None:
 
 
 def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
-    # A lone carriage return would also end the row for many readers of CSV.
-    value = str(row["value"]).replace("\r\n", "\n").replace("\r", "\n")
+    value = str(row["value"])
     return {**row, "value": f"'{value}" if value.startswith(_FORMULA_STARTS) else value}
 
 

@@ -1,5 +1,6 @@
 """The records that serving people leaves in the database."""
 
+from webapp.models.base import Base
 from webapp.models.event import Event
 from webapp.models.participant import Answer, Participant
 from webapp.models.response import Response
@@ -9,6 +10,7 @@ from webapp.models.trial import Trial
 
 __all__ = [
     "Answer",
+    "Base",
     "Event",
     "Participant",
     "Place",

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.db import Base, UtcDateTime
+from webapp.models.base import Base, UtcDateTime
 
 
 class Verdict(Base):

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import JSON, BigInteger, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.db import Base, UtcDateTime
+from webapp.models.base import Base, UtcDateTime
 
 
 class Run(Base):

@@ -3,7 +3,7 @@
 from sqlalchemy import ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.db import Base
+from webapp.models.base import Base
 
 
 class Trial(Base):

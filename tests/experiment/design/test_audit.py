@@ -8,7 +8,7 @@ from small_studies import MIXED, MIXED_ITEMS, make_study
 
 from experiment.design.audit import audit, refuse_broken
 from experiment.design.lists import BuiltLists, ListEntry, build_lists
-from experiment.design.promise import promised
+from experiment.design.promises.promise import promised
 from experiment.errors import DesignError
 from experiment.records import Kind, Variant
 from experiment.studies.study import Study

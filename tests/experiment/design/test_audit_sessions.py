@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from small_studies import MIXED, MIXED_ITEMS
 
-from experiment.design.audit_sessions import session_promises
 from experiment.design.lists import build_lists
-from experiment.design.sessions import Session, Sessions, compose_all
+from experiment.design.promises.composed import Session, Sessions, compose_all
+from experiment.design.promises.sessions import session_promises
 from experiment.records import Kind, Side, Trial
 
 BUILT = build_lists(MIXED, MIXED_ITEMS, 1)

@@ -8,7 +8,7 @@ import pytest
 from experiment.materials.checks import check_items
 from experiment.materials.generate import generate
 from experiment.materials.grammar import load_grammar
-from experiment.materials.grammar_file import LexiconTable, TemplateTable
+from experiment.materials.notation.tables import LexiconTable, TemplateTable
 from experiment.materials.render import RENDERINGS, render
 
 PAGE = (Path(__file__).parents[3] / "docs" / "materials.md").read_text("utf-8")

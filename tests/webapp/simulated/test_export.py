@@ -12,6 +12,7 @@ from experiment.materials.read import item_from_row
 from experiment.schemas import ANSWERS, EXPORT_TABLES, PARTICIPANTS, RESPONSES, TRIALS
 from experiment.studies.load import load_study
 from experiment.tables import read_table
+from experiment.writing import WritingError
 from webapp.clock import utc_now
 from webapp.db import reading
 from webapp.errors import RunError
@@ -257,7 +258,7 @@ def test_what_a_killed_export_left_is_cleared_away(send, write, folder):
 def test_a_folder_with_other_files_is_left_alone(exported, write):
     notes = exported / "notes.txt"
     notes.write_text("mine")
-    with pytest.raises(RunError, match=r"holds what no export wrote: notes\.txt"):
+    with pytest.raises(WritingError, match=r"would remove notes\.txt"):
         write()
     assert notes.read_text() == "mine"
 
@@ -265,7 +266,7 @@ def test_a_folder_with_other_files_is_left_alone(exported, write):
 def test_a_place_that_cannot_be_written_is_named(send, write, folder):
     send(participants=1)
     folder.parent.parent.joinpath("exports").write_text("a file where a folder should be")
-    with pytest.raises(RunError, match="the export cannot be written"):
+    with pytest.raises(WritingError, match="cannot be written"):
         write()
 
 
@@ -273,7 +274,7 @@ def test_a_file_of_that_name_is_left_alone(send, write, folder):
     send(participants=1)
     folder.parent.mkdir()
     folder.write_text("mine")
-    with pytest.raises(RunError, match="the export cannot be written"):
+    with pytest.raises(WritingError, match="would remove run"):
         write()
     assert folder.read_text() == "mine"
 

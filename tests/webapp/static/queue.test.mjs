@@ -7,8 +7,8 @@ import { mock, test } from "node:test";
 const source = await readFile(new URL("../../../webapp/static/queue.js", import.meta.url), "utf8");
 const { AnswerQueue } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
 
-const ok = { ok: true, status: 200 };
-const status = (code) => ({ ok: false, status: code });
+const ok = { ok: true, status: 200, text: async () => "" };
+const status = (code) => ({ ok: false, status: code, text: async () => "" });
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A queue whose server gives these replies, one after the other, and then says yes. */

@@ -6,9 +6,9 @@ from itertools import combinations
 
 from experiment.design.catalogue import Catalogue, Frame, lemmas_of
 from experiment.design.frames import Joint, better_exchange, joint_choices, slot_differences
-from experiment.design.inspection import Inspected
 from experiment.design.lists import BuiltLists
-from experiment.design.promise import Promise, noted, promised
+from experiment.design.promises.inspection import Inspected
+from experiment.design.promises.promise import Promise, noted, promised
 from experiment.records import Item
 from experiment.studies.study import Design
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from experiment.materials.cells import Cell, compile_cells
-from experiment.materials.grammar_file import TemplateTable
-from experiment.materials.lexicon import Lexicon
-from experiment.materials.source import Place
+from experiment.materials.notation.cells import Cell, compile_cells
+from experiment.materials.notation.lexicon import Lexicon
+from experiment.materials.notation.source import Place
+from experiment.materials.notation.tables import TemplateTable
 from experiment.plugins import unknown_name
 from experiment.records import Kind, Variant
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from experiment.design.catalogue import Catalogue
-from experiment.design.inspection import Inspected
 from experiment.design.lists import BuiltLists
-from experiment.design.promise import Promise, noted, promised
+from experiment.design.promises.inspection import Inspected
+from experiment.design.promises.promise import Promise, noted, promised
 from experiment.records import Kind
 from experiment.studies.study import Study
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from experiment.design.lists import BuiltLists, ListEntry
-from experiment.design.promise import Promise, promised
-from experiment.design.sessions import Session, Sessions
+from experiment.design.promises.composed import Session, Sessions
+from experiment.design.promises.promise import Promise, promised
 from experiment.errors import ParallaxError
 from experiment.exclusion.verdict import verdict
 from experiment.records import Judgment, Side, Trial

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from experiment.errors import MaterialsError
-from experiment.materials.source import Place, Source
+from experiment.materials.notation.source import Place, Source
 from experiment.plugins import unknown_name
 from experiment.records import Kind
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from experiment.materials.grammar_file import TemplateTable
-from experiment.materials.lexicon import Lexicon
-from experiment.materials.patterns import (
+from experiment.materials.notation.lexicon import Lexicon
+from experiment.materials.notation.patterns import (
     BRACED,
     Features,
     Pattern,
@@ -16,7 +15,8 @@ from experiment.materials.patterns import (
     check_reference,
     read_pattern,
 )
-from experiment.materials.source import Place
+from experiment.materials.notation.source import Place
+from experiment.materials.notation.tables import TemplateTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from experiment.materials.grammar_file import LexiconTable
-from experiment.materials.source import Place
+from experiment.materials.notation.source import Place
+from experiment.materials.notation.tables import LexiconTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The promises of a design, each re-checked on the built lists."""

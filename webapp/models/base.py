@@ -1,0 +1,39 @@
+"""What every model shares: predictable names of constraints, and times that keep their zone."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import DateTime, Dialect, MetaData, TypeDecorator
+from sqlalchemy.orm import DeclarativeBase
+
+_NAMING = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """The base of every model; constraints get predictable names."""
+
+    metadata = MetaData(naming_convention=_NAMING)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware UTC time on every database; SQLite would otherwise give naive times back."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Store the time as UTC."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a naive time cannot be stored: which zone is it in?")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Give the time back as aware UTC."""
+        return None if value is None else value.replace(tzinfo=UTC)
