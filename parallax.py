@@ -55,7 +55,7 @@ cli = LazyGroup(
         "exclude": "webapp.commands.runs:exclude",
         "export": "webapp.commands.runs:export",
         "settings": "webapp.commands.serve:settings",
-        "compare": "analysis.commands:compare",
+        "compare": "analysis.compare:command",
     },
 )
 cli.add_command(
@@ -63,9 +63,9 @@ cli.add_command(
         name="lm",
         help="Train language models and score the materials with them.",
         entries={
-            "text": "analysis.commands:text",
+            "text": "analysis.commands.text:text",
             "train": "lm.commands:train",
-            "score": "analysis.commands:score",
+            "score": "analysis.commands.score:score",
         },
     )
 )

@@ -4,7 +4,8 @@ import pytest
 import small_run
 from click.testing import CliRunner
 
-from analysis.commands import score, text, word_lists
+from analysis.commands.score import score
+from analysis.commands.text import text, word_lists
 from analysis.errors import AnalysisError
 from analysis.load import load_scores
 from experiment.materials.grammar import load_grammar

@@ -1,35 +1,25 @@
-"""``parallax compare``, ``parallax lm score`` and ``parallax lm text``."""
+"""``parallax lm score``."""
 
 import hashlib
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
 from tqdm import tqdm
 
-from analysis.compare import command as compare
 from analysis.errors import AnalysisError
 from analysis.load import ScoreFacts, score_facts
 from analysis.score_materials import blocks, score_blocks, score_table, sentences, write_scores
 from experiment.errors import ParallaxError
-from experiment.materials.grammar import load_grammar
 from experiment.materials.identity import materials_hash
-from experiment.materials.notation.lexicon import Lexicon
 from experiment.materials.read import load_items, read_items
 from experiment.materials.render import render
 from experiment.records import Item
 from experiment.studies.load import load_study
 from experiment.tables import FORMATS
 from experiment.version import code_version
-from lm.generated_text import write_text
 from lm.registry import load_scorer
-from lm.text_grammar_file import load_text_grammar
-from lm.text_sampler import sentences as draw_sentences
-
-__all__ = ["compare", "score", "text"]
 
 WORD_TOKENS = "lower_case_tokens"
-TEXT_GRAMMAR = "training_text.toml"
 _PATH = click.Path(path_type=Path)
 
 
@@ -100,38 +90,3 @@ def _holds(out: Path, wanted: ScoreFacts) -> bool:
     except ParallaxError:
         return False
     return found.model_copy(update={"model": "", "trained_on": ""}) == wanted
-
-
-@click.command()
-@click.argument("study")
-@click.option(
-    "--sentences",
-    "number",
-    default=40_000,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="How many.",
-)
-@click.option("--seed", default=1, show_default=True, help="The seed of the draws.")
-@click.option("--out", required=True, type=_PATH, help="The text to write, a sentence per line.")
-def text(study: str, number: int, seed: int, out: Path) -> None:
-    """Generate simple English over the words of STUDY, to train a small language model on.
-
-    None of the study's own sentences, good or bad, ever occurs in it.
-    """
-    loaded = load_study(study)
-    grammar = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
-    words = word_lists(load_grammar(loaded.grammar_path).lexicon.values())
-    never = set(sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
-    drawn = draw_sentences(grammar, words, number, seed, never)
-    lines = tqdm(drawn, desc="Generating", total=number, unit=" sentences", disable=None)
-    click.echo(f"{out}: {write_text(out, lines, drawn)['description']}")
-
-
-def word_lists(lexicons: Iterable[Lexicon]) -> dict[str, tuple[str, ...]]:
-    """Return a study's words as ``"lexicon.form"``, or ``"lexicon"`` where there are no forms."""
-    lists: dict[str, tuple[str, ...]] = {}
-    for lexicon in lexicons:
-        keys = [f"{lexicon.name}.{form}" for form in lexicon.forms] or [lexicon.name]
-        lists |= dict(zip(keys, zip(*lexicon.entries, strict=True), strict=True))
-    return lists

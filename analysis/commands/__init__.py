@@ -1,0 +1,1 @@
+"""The shell's commands on scores and comparisons."""
