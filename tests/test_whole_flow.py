@@ -1,0 +1,93 @@
+"""From templates to Table 1: the minimal study, a served run, a model, a comparison."""
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from werkzeug.serving import make_server
+
+import parallax
+from analysis.compare import compare
+from experiment.studies.load import load_study
+from webapp import create_app
+from webapp.db import reading
+from webapp.flow.exclude import exclude
+from webapp.flow.export import export
+from webapp.flow.launch import launch
+from webapp.recruiters.simulator.crowd import simulate
+from webapp.recruiters.simulator.plan import plan
+
+PARTICIPANTS = 8
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("flow")
+
+
+@pytest.fixture(scope="module")
+def exported(folder: Path) -> Path:
+    app = create_app(folder / "instance")
+    sessions, now = app.extensions["parallax"].sessions, datetime.now(UTC)
+    with sessions.begin() as session:
+        run = launch(
+            session, load_study("minimal"), 7, "simulator", now=now, code_version="test"
+        )  # fmt: skip
+    with reading(sessions) as session:
+        ready = plan(session, run)
+    for url in served(app):
+        outcomes = list(simulate(ready, url))
+    assert [outcome.problem for outcome in outcomes] == [""] * PARTICIPANTS
+    with sessions.begin() as session:
+        exclude(session, session.merge(run), now)
+    with reading(sessions) as session:
+        export(session, session.merge(run, load=False), folder / "export")
+    return folder / "export"
+
+
+def served(app) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def scores(folder: Path) -> Path:
+    text, model, scores = folder / "text.txt", folder / "model", folder / "scores.parquet"
+    for command in (
+        f"lm text minimal --sentences 500 --out {text}",
+        f"lm train --type ngram --text {text} --out {model}",
+        f"lm score {model} minimal --out {scores}",
+    ):
+        result = CliRunner().invoke(parallax.cli, command.split(), catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+    return scores
+
+
+def test_people_who_came_over_http_stand_beside_a_model_in_table_1(exported, scores, folder):
+    comparison = compare(exported, [scores], folder / "report", resamples=200)
+    table = comparison.tables[0]
+    assert table.name == "table_1"
+    people = comparison.by_construction.query("judge == 'people'")
+    model = comparison.by_construction.query("judge == '5-gram'")
+    assert set(people["construction"]) == {"simple_agreement", "agreement_across_phrase"}
+    assert set(model["construction"]) == set(people["construction"])
+    assert people["n_judgments"].sum() <= PARTICIPANTS * 8
+    assert people["accuracy"].between(0, 1).all()
+
+
+def test_every_output_says_that_the_participants_were_simulated(exported, scores, folder):
+    comparison = compare(exported, [scores], folder / "report", resamples=200)
+    package = json.loads((exported / "datapackage.json").read_text("utf-8"))
+    assert package["parallax"]["simulated"] is True
+    for path in comparison.files:
+        if path.suffix in (".html", ".csv", ".md", ".tex", ".txt", ".svg", ".json"):
+            assert "simulated" in path.read_text("utf-8").lower(), path
