@@ -46,8 +46,11 @@ cli = LazyGroup(
     context_settings={"help_option_names": ["-h", "--help"]},
     entries={
         "materials": "experiment.commands.materials:materials",
+        "treebank": "experiment.commands.treebank:treebank",
         "lists": "experiment.commands.lists:lists",
         "launch": "webapp.commands.runs:launch",
+        "close": "webapp.commands.runs:close",
+        "open": "webapp.commands.runs:open_",
         "runs": "webapp.commands.runs:runs",
         "serve": "webapp.commands.serve:serve",
         "stop": "webapp.commands.serve:stop",
@@ -56,6 +59,8 @@ cli = LazyGroup(
         "export": "webapp.commands.runs:export",
         "settings": "webapp.commands.serve:settings",
         "compare": "analysis.compare:command",
+        "convert": "analysis.commands.convert:convert",
+        "power": "analysis.commands.power:power",
     },
 )
 cli.add_command(
@@ -66,6 +71,10 @@ cli.add_command(
             "text": "analysis.commands.text:text",
             "train": "lm.commands:train",
             "score": "analysis.commands.score:score",
+            "perplexity": "lm.commands.perplexity:perplexity",
+            "tag": "lm.commands.tag:tag",
+            "search": "lm.commands.search:search",
+            "convert": "lm.commands.convert:convert",
         },
     )
 )
@@ -96,8 +105,8 @@ def study(name: str, port: str | None, keep: bool, instance: Path) -> None:
     _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
     if not (made / "export").exists():
         _take_part(name, made, listen, here)
-    _make(made / "text.txt", "lm", "text", name, "--out")
-    _make(made / "model", "lm", "train", "--type", "ngram", "--text", f"{made}/text.txt", "--out")
+    text = _training_text(name, made)
+    _make(made / "model", "lm", "train", "--type", "ngram", "--text", str(text), "--out")
     _make(made / "scores.parquet", "lm", "score", f"{made}/model", name, "--out")
     _compare(made)
     if keep:
@@ -117,6 +126,17 @@ def _identity(name: str) -> str:
     for path in sorted(path for path in study.folder.rglob("*") if path.is_file()):
         digest.update(path.relative_to(study.folder).as_posix().encode() + path.read_bytes())
     return f"{study.name}-{digest.hexdigest()[:12]}"
+
+
+def _training_text(name: str, made: Path) -> Path:
+    """Return the study's own training text, or one generated from its text grammar."""
+    from experiment.studies.load import load_study
+
+    own = load_study(name).folder / "training_text.txt"
+    if own.exists():
+        return own
+    _make(made / "text.txt", "lm", "text", name, "--out")
+    return made / "text.txt"
 
 
 def _make(path: Path, *command: str) -> None:

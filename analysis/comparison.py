@@ -1,18 +1,24 @@
 """From a run and models' scores to everything a comparison holds, without files."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 import pandas as pd
 
 from analysis.accuracy import model_accuracy, people_accuracy
+from analysis.figures.drawing import Drawing
+from analysis.findings import Context
 from analysis.join import check_same_items, decisions, judgments
 from analysis.load import ExportedRun, Scores
+from analysis.metrics import FULL
+from analysis.mixed_findings import intervals_table, mixed_findings
 from analysis.participants import flow
+from analysis.people_findings import people_findings
 from analysis.provenance import ModelFacts, Provenance
 from analysis.resample import numpy_generator
+from analysis.same_errors import same_errors
 from analysis.side_by_side import Table
 from analysis.tables import conditions_table, table_1, table_2
 from experiment.materials.identity import materials_hash
@@ -33,7 +39,10 @@ class Comparison:
         provenance: Where the numbers come from.
         by_construction: Accuracies in long form (see ``analysis.accuracy``).
         by_condition: The same for each condition of each construction.
-        tables: Table 1, Table 2 (where the study has published one), and every condition.
+        tables: Table 1, Table 2 (where the study has published one), every condition, and the
+            statistics' tables (see docs/statistics.md).
+        drawings: Figures to be drawn.
+        statistics: What tables and figures were made from, in long form, by name.
         files: What was written, the report first; empty before.
     """
 
@@ -42,11 +51,20 @@ class Comparison:
     by_construction: pd.DataFrame
     by_condition: pd.DataFrame
     tables: tuple[Table, ...]
+    drawings: tuple[Drawing, ...] = ()
+    statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
 
 
 def analyse(
-    run: ExportedRun, scores: Sequence[Scores], *, resamples: int, seed: int, code_version: str
+    run: ExportedRun,
+    scores: Sequence[Scores],
+    *,
+    resamples: int,
+    seed: int,
+    code_version: str,
+    metric: str = FULL,
+    formula: str | None = None,
 ) -> Comparison:
     """Compare the people of a run with models.
 
@@ -56,9 +74,12 @@ def analyse(
         resamples: How many times to resample for each interval.
         seed: The seed of the resampling.
         code_version: What the tables are to say about the code that compared.
+        metric: The metric that the scores hold (see ``analysis.metrics``).
+        formula: The mixed model's fixed effects; None for the usual ones.
 
     Raises:
-        AnalysisError: The scores are not of the run's items, or the tables contradict each other.
+        AnalysisError: The scores are not of the run's items, the tables contradict each other, or
+            the formula cannot be used.
     """
     judged = judgments(run)
     items = judged["item_id"].unique().tolist()
@@ -75,19 +96,38 @@ def analyse(
         resamples=resamples,
         seed=seed,
         code_version=code_version,
+        metric=metric,
     )
-    frames = []
-    for by in (CONSTRUCTION, CONDITION):
-        people = people_accuracy(judged, by, numpy_generator(seed, "bootstrap", *by), resamples)
-        models = [model_accuracy(frame, name, by, items) for name, frame in chosen.items()]
-        frames.append(pd.concat([people, *models], ignore_index=True))
+    frames = [_accuracies(judged, chosen, by, resamples, seed) for by in (CONSTRUCTION, CONDITION)]
+    context = Context(run.study, provenance)
+    findings = (
+        same_errors(judged, chosen, run.items, context),
+        mixed_findings(judged, chosen, formula, context),
+        people_findings(judged, context),
+    )
+    accuracies = _tables(run.study, frames[0], frames[1], provenance)
+    found = [table for one in findings for table in one.tables]
     return Comparison(
         study=run.study,
         provenance=provenance,
         by_construction=frames[0],
         by_condition=frames[1],
-        tables=_tables(run.study, frames[0], frames[1], provenance),
+        tables=(*accuracies, *found, intervals_table(frames[0], context)),
+        statistics={name: frame for one in findings for name, frame in one.statistics.items()},
     )
+
+
+def _accuracies(
+    judged: pd.DataFrame,
+    chosen: Mapping[str, pd.DataFrame],
+    by: tuple[str, ...],
+    resamples: int,
+    seed: int,
+) -> pd.DataFrame:
+    items = judged["item_id"].unique().tolist()
+    people = people_accuracy(judged, by, numpy_generator(seed, "bootstrap", *by), resamples)
+    models = [model_accuracy(frame, name, by, items) for name, frame in chosen.items()]
+    return pd.concat([people, *models], ignore_index=True)
 
 
 def _items_hash(run: ExportedRun) -> str:

@@ -23,6 +23,7 @@ _JUDGMENT_COLUMNS = [
     "chosen_side",
     "chose_good",
     "rt_ms",
+    "input_method",
 ]
 
 
@@ -31,7 +32,7 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
 
     Returns:
         One row per judgment: participant, list, position, item_id, kind (in that list),
-        construction, condition, good_side, chosen_side, chose_good, rt_ms.
+        construction, condition, good_side, chosen_side, chose_good, rt_ms, input_method.
 
     Raises:
         AnalysisError: The tables contradict each other, or nothing was kept.
@@ -154,7 +155,7 @@ def check_same_items(
             where=where,
             expected="one study in one version",
         )
-    if seen.materials_hash not in (facts.materials_hash, items_hash()):
+    if seen.materials_hash != facts.materials_hash and seen.materials_hash != items_hash():
         raise AnalysisError(
             f"the run's materials have the hash {facts.materials_hash[:12]}, those scored "
             f"{seen.materials_hash[:12]}",

@@ -19,7 +19,15 @@ from experiment.studies.study import Study
 _DESCRIPTION = "datapackage.json"
 _PARTICIPANT_COLUMNS = ("participant", "simulated", "state", "list", "consented_at")
 _TRIAL_COLUMNS = ("participant", "position", "item_id", "kind", "good_side")
-_RESPONSE_COLUMNS = ("participant", "position", "item_id", "chosen_side", "chose_good", "rt_ms")
+_RESPONSE_COLUMNS = (
+    "participant",
+    "position",
+    "item_id",
+    "chosen_side",
+    "chose_good",
+    "rt_ms",
+    "input_method",
+)
 _VERDICT_COLUMNS = ("participant", "kept", "rule")
 _SCORE_COLUMNS = (
     "item_id",
@@ -46,20 +54,23 @@ class RunFacts(_Facts):
     materials_hash: str
     recruiter: str
     simulated: bool
-    launched_at: AwareDatetime
+    launched_at: AwareDatetime | None
     code_version: str
     rendering: str
 
     @property
     def launched(self) -> str:
         """When the run was launched, to the minute."""
+        if self.launched_at is None:
+            return "at an unknown time"
         return f"{self.launched_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 class ScoreFacts(_Facts):
     """What a score file says about itself, in its metadata.
 
-    The study is empty where the items came from a file that names none.
+    The study is empty where the items came from a file that names none, the selection where all
+    items were scored, the certificate where nothing was computed in reduced precision.
     """
 
     model: str
@@ -70,6 +81,8 @@ class ScoreFacts(_Facts):
     study_version: str
     materials_hash: str
     code_version: str
+    selection: str = ""
+    certificate: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +160,7 @@ def score_facts(path: Path) -> ScoreFacts:
         AnalysisError: It does not say which model and materials it is about.
         TableError: The file is missing or not Parquet.
     """
-    metadata = open_parquet(SCORES, path).schema_arrow.metadata or {}
+    metadata = open_parquet(SCORES, path).metadata.metadata or {}
     try:
         return ScoreFacts.model_validate({k.decode(): v.decode() for k, v in metadata.items()})
     except ValueError as error:

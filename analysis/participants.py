@@ -35,7 +35,9 @@ class Flow:
 
 def flow(run: ExportedRun) -> Flow:
     """Count a run's participants from arrival to analysis."""
-    people, verdicts = run.participants, run.verdicts
+    # Published judgments may come without the participants who gave them.
+    people = run.participants.dropna(subset="participant")
+    verdicts = run.verdicts.dropna(subset="participant")
     kept = set(verdicts.loc[verdicts["kept"], "participant"])
     excluded = verdicts.loc[~verdicts["kept"], "rule"].value_counts().sort_index()
     return Flow(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.load import RunFacts, ScoreFacts
+from analysis.metrics import FULL, METRICS
 from analysis.participants import Flow
 
 
@@ -37,6 +38,7 @@ class Provenance:
         resamples: Resamples behind each interval.
         seed: The seed of the resampling.
         code_version: The code that compared.
+        metric: How a model's log-probabilities were made one score (see ``analysis.metrics``).
     """
 
     run: RunFacts
@@ -47,6 +49,7 @@ class Provenance:
     resamples: int
     seed: int
     code_version: str
+    metric: str = FULL
 
     @property
     def simulated(self) -> bool:
@@ -66,18 +69,28 @@ class Provenance:
     @property
     def sentences(self) -> list[str]:
         """The origin in words, to stand under a table whose caption has the warning."""
-        run, flow = self.run, self.flow
+        run = self.run
         return [
             f"Study {run.study}, version {run.study_version}; materials {run.materials_hash}.",
             f"Run {run.run}, seed {run.seed}, launched {run.launched}, recruiter "
             f"{run.recruiter}; shown to people as {run.rendering}.",
-            f"{self.n_judgments:,} judgments of {flow.kept} participants on {self.n_items:,} "
-            f"items; excluded: {flow.exclusions}.",
+            self._judged,
             f"Intervals: 95%, bootstrap over participants and items, {self.resamples:,} "
             f"resamples, seed {self.seed}.",
+            f"Metric of the models: {self.metric}, {METRICS[self.metric]}.",
             *map(_model_note, self.models),
             f"Code: run {run.code_version}, comparison {self.code_version}.",
         ]
+
+    @property
+    def _judged(self) -> str:
+        on_items = f"on {self.n_items:,} items"
+        if not self.flow.recruited:
+            return f"{self.n_judgments:,} judgments {on_items}; who judged is not known."
+        return (
+            f"{self.n_judgments:,} judgments of {self.flow.kept} participants {on_items}; "
+            f"excluded: {self.flow.exclusions}."
+        )
 
 
 def _model_note(model: ModelFacts) -> str:

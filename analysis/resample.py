@@ -5,7 +5,7 @@ replacement, each on their own, and a judgment counts as often as its participan
 as often as its item was. Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied
 Statistics, 1(2), 386-411, https://doi.org/10.1214/07-AOAS122. Its variance is cautious: what
 differs between participants and between items counts once, the noise of single judgments about
-three times.
+three times. ``analysis.clustered`` has the interval without that excess.
 """
 
 from collections.abc import Iterator
@@ -23,6 +23,7 @@ from experiment.seeds import derive_seed
 Floats = NDArray[np.float64]
 
 LEVEL = 0.95
+Weighing = Literal["judgments", "items"]
 _WEIGHTS_AT_A_TIME = 2_000_000
 
 
@@ -66,64 +67,94 @@ def cells(
         item: Shape ``(n,)``: what was judged.
         group: Shape ``(n,)``: which accuracy it counts towards, from 0 without gaps.
     """
-    rows, people = pd.factorize(np.asarray(participant))
-    item_codes, items = pd.factorize(np.asarray(item))
-    pairs, columns = np.unique(group * len(items) + item_codes, return_inverse=True)
+    rows, n_people = codes(participant)
+    item_codes, n_items = codes(item)
+    pairs, columns = np.unique(group * n_items + item_codes, return_inverse=True)
     groups = np.arange(group.max() + 1)
-    shape = (len(people), len(pairs))
+    shape = (n_people, len(pairs))
     return Cells(
         right=coo_array((np.asarray(correct, dtype=float), (rows, columns)), shape).tocsr(),
         judged=coo_array((np.ones(len(rows)), (rows, columns)), shape).tocsr(),
-        starts=np.searchsorted(pairs // len(items), groups),
+        starts=np.searchsorted(pairs // n_items, groups),
     )
 
 
-def crossed_bootstrap(counted: Cells, rng: np.random.Generator, resamples: int) -> Floats:
+def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:
+    """Number the distinct values from 0; missing ones count as one value.
+
+    Returns:
+        Shape ``(n,)``: each value's number; and how many numbers there are.
+    """
+    # A frame's column is numbered as it is: of a categorical one, no strings are made.
+    series = values if isinstance(values, pd.Series) else np.asarray(values)
+    numbers, distinct = pd.factorize(series, use_na_sentinel=False)
+    return numbers, len(distinct)
+
+
+def crossed_bootstrap(
+    counted: Cells, rng: np.random.Generator, resamples: int, weigh: Weighing = "judgments"
+) -> Floats:
     """Return resampled accuracies, ``w_p' right w_i / w_p' judged w_i`` for each group.
 
     ``w_p`` and ``w_i`` count how often each participant and each of the group's items was drawn,
-    in as many draws as there are of them. The groups share the drawn participants, so that the
-    accuracies of one resample may be compared. A resample that happens to hold no judgment of a
-    group is NaN there.
+    in as many draws as there are of them. With ``weigh="items"`` an item's accuracy
+    ``w_p' right / w_p' judged`` comes first, and items are averaged, each weighing ``w_i``. The
+    groups share the drawn participants, so that the accuracies of one resample may be compared. A
+    resample that happens to hold no judgment of a group is NaN there.
 
     Args:
         counted: The judgments.
         rng: The source of randomness.
         resamples: How many times to resample.
+        weigh: What counts alike, each judgment or each item.
 
     Returns:
         Shape ``(resamples, groups)``.
     """
-    blocks = _block_sizes(resamples, sum(counted.judged.shape))
-    return np.concatenate([_resample(counted, rng, size) for size in blocks])
+    blocks = block_sizes(resamples, sum(counted.judged.shape))
+    return np.concatenate([_resample(counted, rng, size, weigh) for size in blocks])
 
 
-def _block_sizes(resamples: int, weights: int) -> Iterator[int]:
-    # Blocks bound the memory: all weights at once would be resamples x (participants + items).
+def block_sizes(resamples: int, weights: int) -> Iterator[int]:
+    """Yield how many resamples to do at a time, given the numbers that one resample holds.
+
+    All at once would take as much memory as resamples x weights.
+    """
     block = max(1, _WEIGHTS_AT_A_TIME // weights)
     for start in range(0, resamples, block):
         yield min(block, resamples - start)
 
 
-def _resample(counted: Cells, rng: np.random.Generator, size: int) -> Floats:
+def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighing) -> Floats:
     n_people, n_columns = counted.judged.shape
     in_each_group = np.diff(np.append(counted.starts, n_columns))
-    people = _draws(rng, n_people, size)
-    items = np.concatenate([_draws(rng, int(n), size) for n in in_each_group], axis=1)
-    numerator = np.add.reduceat((people @ counted.right) * items, counted.starts, axis=1)
-    denominator = np.add.reduceat((people @ counted.judged) * items, counted.starts, axis=1)
+    people = draws(rng, n_people, size)
+    items = np.concatenate([draws(rng, int(n), size) for n in in_each_group], axis=1)
+    right, judged = (people @ _multiplied(counts) for counts in (counted.right, counted.judged))
     with np.errstate(invalid="ignore"):
-        accuracies: Floats = numerator / denominator
+        if weigh == "items":
+            right, judged = np.nan_to_num(right / judged), judged > 0
+        numerator = np.add.reduceat(right * items, counted.starts, axis=1)
+        accuracies: Floats = numerator / np.add.reduceat(judged * items, counted.starts, axis=1)
     return accuracies
 
 
-def _draws(rng: np.random.Generator, n: int, size: int) -> Floats:
-    return rng.multinomial(n, np.full(n, 1 / n), size).astype(float)
+def _multiplied(counts: csr_array) -> csr_array | Floats:
+    """Return the counts in the form whose product is faster."""
+    small = counts.shape[0] * counts.shape[1] <= _WEIGHTS_AT_A_TIME
+    return counts.toarray().astype(float) if small else counts
 
 
-def percentile_interval(draws: Floats) -> Interval:
-    """Return the middle 95% of one group's resampled accuracies; NaN resamples do not count."""
-    low, high = np.nanquantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+def draws(rng: np.random.Generator, n: int, size: int) -> Floats:
+    """Return how often each of ``n`` was drawn in ``n`` draws, shape ``(size, n)``."""
+    # Counting drawn numbers takes a fifth of the time that multinomial counts take.
+    drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+    return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(float)
+
+
+def percentile_interval(resampled: Floats) -> Interval:
+    """Return the middle 95% of one group's resampled values; NaN resamples do not count."""
+    low, high = np.nanquantile(resampled, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(float(low), float(high), "bootstrap")
 
 

@@ -3,24 +3,23 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
-from analysis.load import ScoreFacts
 from experiment.records import Item, Variant
 from experiment.schemas import SCORES
 from experiment.tables import arrow_schema
-from experiment.writing import replacing
 from lm.scorer import Scorer, TokenScores
+from lm.shards import shards
 
-SENTENCES_AT_A_TIME = 16_384
+Ints = NDArray[np.int64]
+# Some sentences' places in ``Sentences.distinct``, and their scores in that order.
+Portion = tuple[Sequence[int], pa.Table]
+
 _NAMING_COLUMNS = ("item_id", "construction", "condition", "contrast", "variant")
-_SCORE_COLUMNS = ("logprob_nats", "n_tokens", "n_unknown", "token_logprobs_nats")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +29,15 @@ class Sentences:
     Attributes:
         rows: One row per item and version: item_id, construction, condition, contrast, variant.
         distinct: The sentences as the model is given them.
-        of_row: Shape ``(rows,)``: each row's place in ``distinct``.
+        of_row: int64, shape ``(rows,)``: each row's place in ``distinct``.
+        against: int64, shape ``(rows,)``: the row that each row stands against: the contrast for
+            good, good for every other version.
     """
 
     rows: pa.Table
     distinct: list[str]
-    of_row: NDArray[np.int64]
+    of_row: Ints
+    against: Ints
 
 
 def sentences(items: Iterable[Item], render: Callable[[str], str]) -> Sentences:
@@ -47,15 +49,20 @@ def sentences(items: Iterable[Item], render: Callable[[str], str]) -> Sentences:
     """
     place: dict[str, int] = {}
     of_row: list[int] = []
+    against: list[int] = []
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
     for item in items:
-        for variant, text in _versions(item):
+        good = len(of_row)
+        versions = dict(_versions(item))
+        against += [good + list(versions).index(item.contrast), *[good] * (len(versions) - 1)]
+        for variant, text in versions.items():
             whole = f"{item.context} {text}" if item.context else text
             of_row.append(place.setdefault(render(whole), len(place)))
             named = (item.item_id, item.construction, item.condition, item.contrast, variant)
             for name, value in zip(_NAMING_COLUMNS, named, strict=True):
                 columns[name].append(value)
-    return Sentences(pa.table(columns), list(place), np.array(of_row, dtype=np.int64))
+    rows, other = (np.array(numbers, np.int64) for numbers in (of_row, against))
+    return Sentences(pa.table(columns), list(place), rows, other)
 
 
 def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
@@ -65,79 +72,131 @@ def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
         yield Variant.DISTRACTOR, item.distractor
 
 
-def blocks(texts: Sequence[str], size: int = SENTENCES_AT_A_TIME) -> list[Sequence[str]]:
-    """Cut the sentences into the portions that a model scores at a time."""
-    return [texts[start : start + size] for start in range(0, len(texts), size)]
+def token_table(
+    wanted: Sentences, places: Sequence[int], scored: Sequence[TokenScores]
+) -> pa.Table:
+    """Return a model's answers as columns: tokens, logprobs_nats, unknown; a list per sentence.
 
-
-def score_blocks(scorer: Scorer, portions: Iterable[Sequence[str]]) -> Iterator[pa.Table]:
-    """Yield the scores of each portion: logprob_nats, n_tokens, n_unknown, token_logprobs_nats.
+    Args:
+        wanted: What was to be scored.
+        places: Which of its sentences these are.
+        scored: The answers.
 
     Raises:
         AnalysisError: The model gave something that is no log-probability.
     """
-    for portion in portions:
-        scored = scorer.score([("", text) for text in portion])
-        yield _score_columns(scorer, portion, scored)
+    for place, one in zip(places, scored, strict=True):
+        if not np.all(one.logprobs_nats <= 0):
+            row = int(np.flatnonzero(wanted.of_row == place)[0])
+            raise AnalysisError(
+                "the model gave a token a score that is no log-probability",
+                where=f"item {wanted.rows['item_id'][row]}, the sentence "
+                f'"{wanted.distinct[place]}"',
+                expected="a number that is at most 0",
+            )
+    ends = np.cumsum([0, *(len(one.tokens) for one in scored)])
+    offsets = pa.array(ends, pa.int32())
+    values = {
+        "tokens": pa.array([token for one in scored for token in one.tokens], pa.string()),
+        "logprobs_nats": pa.array(_joined([one.logprobs_nats for one in scored]), pa.float64()),
+        "unknown": pa.array(_joined([one.unknown for one in scored]), pa.bool_()),
+    }
+    return pa.table({k: pa.ListArray.from_arrays(offsets, v) for k, v in values.items()})
 
 
-def _score_columns(
-    scorer: Scorer, portion: Sequence[str], scored: Sequence[TokenScores]
-) -> pa.Table:
-    n_tokens = np.array([len(one.logprobs_nats) for one in scored], dtype=np.int64)
-    ends = np.concatenate([[0], np.cumsum(n_tokens)])
-    tokens = np.concatenate([one.logprobs_nats for one in scored])
-    unknown = np.concatenate([[0], np.cumsum(np.concatenate([one.unknown for one in scored]))])
-    # Sums are rounded exactly, so that sentences of the same token scores tie in any order.
-    sums = np.array([math.fsum(one.logprobs_nats.tolist()) for one in scored])
-    _refuse_impossible(scorer, portion, sums)
-    return pa.table(
-        {
-            "logprob_nats": sums,
-            "n_tokens": n_tokens,
-            "n_unknown": unknown[ends[1:]] - unknown[ends[:-1]],
-            "token_logprobs_nats": pa.ListArray.from_arrays(
-                pa.array(ends, pa.int32()), pa.array(tokens, pa.float32())
-            ),
-        }
-    )
+def _joined(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
+    return np.concatenate(arrays) if arrays else np.empty(0)
 
 
-def _refuse_impossible(scorer: Scorer, portion: Sequence[str], sums: NDArray[np.float64]) -> None:
-    impossible = np.isnan(sums) | (sums > 0)
-    if impossible.any():
-        raise AnalysisError(
-            f'the model "{scorer.name}" gave a score that is no log-probability',
-            where=f'the sentence "{portion[int(impossible.argmax())]}"',
-            expected="a number that is at most 0",
-        )
-
-
-def score_table(wanted: Sentences, scored: Iterable[pa.Table]) -> pa.Table:
+def score_table(wanted: Sentences, scored: Iterable[Portion]) -> pa.Table:
     """Return the score table: each item's versions with the scores of their sentences.
 
     Args:
         wanted: What was to be scored.
-        scored: The scores of ``wanted.distinct``, in order, as ``score_blocks`` yields them.
+        scored: The scores of all its sentences; of a sentence in two portions, the later ones.
     """
-    scores = pa.concat_tables(scored).combine_chunks().take(wanted.of_row)
+    portions = list(scored)
+    answers = pa.concat_tables(table for _, table in portions).combine_chunks()
+    place_of = np.empty(len(wanted.distinct), np.int64)
+    place_of[np.concatenate([np.array(places, np.int64) for places, _ in portions])] = np.arange(
+        answers.num_rows
+    )
+    row_of = place_of[wanted.of_row]
+    tokens = _Tokens(answers)
+    difference_at = tokens.first_difference(row_of, row_of[wanted.against])
+    answered = answers.take(row_of)
     columns = {name: wanted.rows[name] for name in _NAMING_COLUMNS}
-    columns |= {name: scores[name] for name in _SCORE_COLUMNS}
+    columns |= {
+        "logprob_nats": tokens.sums(row_of, np.zeros_like(row_of)),
+        "n_tokens": tokens.lengths[row_of],
+        "n_unknown": tokens.n_unknown[row_of],
+        "token_logprobs_nats": answered["logprobs_nats"],
+        "token_unknown": answered["unknown"],
+        "difference_at": difference_at,
+        "logprob_from_difference_nats": tokens.sums(row_of, difference_at),
+    }
     return pa.table(columns).cast(arrow_schema(SCORES))
+
+
+class _Tokens:
+    """The tokens of all answers, one answer after the other.
+
+    Attributes:
+        lengths: int64, shape ``(answers,)``.
+        n_unknown: int64, shape ``(answers,)``.
+    """
+
+    def __init__(self, answers: pa.Table) -> None:
+        column = {name: _flat(answers, name) for name in ("tokens", "logprobs_nats", "unknown")}
+        self.lengths = np.asarray(
+            [] if not answers.num_rows else answers["tokens"].chunk(0).value_lengths(), np.int64
+        )
+        self._ends = np.cumsum(self.lengths)
+        self._starts = self._ends - self.lengths
+        self._numbers = column["tokens"].dictionary_encode().indices.to_numpy()
+        self._logprobs_nats = column["logprobs_nats"].to_numpy()
+        unknown = np.cumsum([0, *column["unknown"].to_numpy(zero_copy_only=False)])
+        self.n_unknown = unknown[self._ends] - unknown[self._starts]
+
+    def first_difference(self, rows: Ints, others: Ints) -> Ints:
+        """Return how many tokens each answer shares with another before the first that differs."""
+        lengths = self.lengths[rows]
+        firsts = np.cumsum(lengths) - lengths
+        place = np.arange(lengths.sum()) - np.repeat(firsts, lengths)
+        mine = np.repeat(self._starts[rows], lengths) + place
+        inside = place < np.repeat(self.lengths[others], lengths)
+        theirs = np.where(inside, np.repeat(self._starts[others], lengths) + place, mine)
+        same = inside & (self._numbers[mine] == self._numbers[theirs])
+        # Counting the tokens of an answer that no difference precedes, its own place included.
+        differences = np.concatenate(([0], np.cumsum(~same)))
+        undisturbed = differences[1:] == np.repeat(differences[firsts], lengths)
+        counted = np.concatenate(([0], np.cumsum(undisturbed)))
+        return np.asarray(counted[firsts + lengths] - counted[firsts], np.int64)
+
+    def sums(self, rows: Ints, skipped: Ints) -> NDArray[np.float64]:
+        """Return each answer's log-probability without its first tokens.
+
+        Sums are rounded exactly, so that sentences of the same token scores tie in any order.
+        """
+        values = self._logprobs_nats.tolist()
+        starts, ends = (self._starts[rows] + skipped).tolist(), self._ends[rows].tolist()
+        return np.array(
+            [math.fsum(values[start:end]) for start, end in zip(starts, ends, strict=True)]
+        )
+
+
+def _flat(answers: pa.Table, name: str) -> pa.Array:
+    return answers[name].combine_chunks().flatten()
 
 
 def score_items(scorer: Scorer, items: Iterable[Item], render: Callable[[str], str]) -> pa.Table:
     """Return the score table of the items: one row per item and version."""
     wanted = sentences(items, render)
-    return score_table(wanted, score_blocks(scorer, blocks(wanted.distinct)))
+    return score_table(
+        wanted, (_answered(scorer, wanted, places) for places in shards(wanted.distinct))
+    )
 
 
-def write_scores(table: pa.Table, facts: ScoreFacts, path: Path) -> None:
-    """Write a score table as a Parquet file that says which model and materials it is about.
-
-    Raises:
-        TableError: The file cannot be written.
-    """
-    described = table.replace_schema_metadata(facts.model_dump())
-    with replacing(path) as temporary:
-        pq.write_table(described, temporary, compression="zstd")
+def _answered(scorer: Scorer, wanted: Sentences, places: Sequence[int]) -> Portion:
+    scored = scorer.score([("", wanted.distinct[place]) for place in places])
+    return places, token_table(wanted, places, scored)

@@ -1,7 +1,8 @@
 """Accuracies of people, models and publications side by side: one printed row per row asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from typing import Literal
 
 import pandas as pd
@@ -10,7 +11,7 @@ from analysis.accuracy import ALL, JUDGED, PEOPLE
 from analysis.provenance import Provenance
 from experiment.studies.published import Published
 
-Form = Literal["text", "count", "accuracy", "estimate"]
+Form = Literal["text", "count", "accuracy", "estimate", "number", "signed", "p"]
 
 # How the columns of published figures are headed; any other judge goes by its own name.
 PUBLISHED_TITLES = {
@@ -19,6 +20,7 @@ PUBLISHED_TITLES = {
     "multitask": "Multitask",
     "ngram": "n-gram",
 }
+_MOST_SOURCES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,11 @@ class Column:
     """A printed column.
 
     Attributes:
-        key: The frame's column; an estimate also reads ``<key>_low`` and ``<key>_high``.
+        key: The frame's column; an estimate also reads ``<key>_low`` and ``<key>_high``, and what
+            is to know of a cell alone stands in ``<key>_note``, if there is such a column.
         title: Its heading.
-        form: How its values are written.
+        form: How its values are written: "accuracy" and "number" with two decimals, "signed" with
+            its sign, "p" as a p value.
         over: The heading it shares with its neighbours.
     """
 
@@ -50,6 +54,7 @@ class Table:
         columns: The printed columns, the row's label first.
         notes: What to know about its rows and columns.
         origin: Where its numbers come from, in sentences.
+        section: The heading of the report that it stands under.
     """
 
     name: str
@@ -59,6 +64,7 @@ class Table:
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
     origin: tuple[str, ...]
+    section: str = "Accuracy"
 
 
 def side_by_side(
@@ -98,22 +104,35 @@ def side_by_side(
         caption=f"{caption} {origin.warning}".strip(),
         frame=frame,
         columns=columns,
-        notes=tuple(_notes(frame, keys, printed)),
+        notes=tuple(_notes(frame, printed)),
         origin=tuple(origin.sentences),
     )
 
 
-def _notes(rows: pd.DataFrame, keys: list[str], printed: Sequence[Published]) -> Iterator[str]:
+def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
+    notes = []
     if (rows["people_interval"] == "wilson").any():
-        yield "Where all judgments of a row agree, the interval is Wilson's for the fewer clusters."
+        notes.append(
+            "Where all judgments of a row agree, the interval is Wilson's for the fewer clusters."
+        )
     if printed:
-        yield f"Published: {'; '.join(dict.fromkeys(one.source for one in printed))}."
-    cells = rows[[*keys, "group", "label"]].itertuples(index=False)
-    labels = {tuple(key): ", ".join(filter(None, (group, label))) for *key, group, label in cells}
-    for one in printed:
-        row = labels.get(tuple(getattr(one, key) for key in keys))
-        if one.note and row:
-            yield f"Published, {row}, {PUBLISHED_TITLES.get(one.judge, one.judge)}: {one.note}"
+        notes.append(f"Published: {_sources([one.source for one in printed])}.")
+    return notes
+
+
+def _sources(named: Sequence[str]) -> str:
+    """Return the sources once each; of many only what they begin with, as far as a comma."""
+    distinct = list(dict.fromkeys(named))
+    if len(distinct) <= _MOST_SOURCES:
+        return "; ".join(distinct)
+    shared = takewhile(
+        lambda parts: len(set(parts)) == 1, zip(*map(_parts, distinct), strict=False)
+    )
+    return ", ".join(part for part, *_ in shared) or "; ".join(distinct)
+
+
+def _parts(source: str) -> list[str]:
+    return source.split(", ")
 
 
 def _people(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -145,7 +164,12 @@ def _model(accuracy: pd.DataFrame, model: str, keys: list[str]) -> pd.DataFrame:
 
 def _published(printed: Sequence[Published], judge: str, keys: list[str]) -> pd.DataFrame:
     frame = pd.DataFrame([asdict(one) for one in printed if one.judge == judge])
-    return frame[[*keys, "accuracy"]].rename(columns={"accuracy": f"published_{judge}"})
+    named = {
+        "accuracy": f"published_{judge}",
+        "source": f"published_{judge}_source",
+        "note": f"published_{judge}_note",
+    }
+    return frame[[*keys, *named]].rename(columns=named)
 
 
 def _columns(models: list[str], judges: list[str], *, sentences: bool) -> tuple[Column, ...]:

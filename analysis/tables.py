@@ -1,6 +1,7 @@
 """The tables of a comparison: which rows they have, and what was published about them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -79,7 +80,7 @@ def conditions_table(
     )
     printed = [p for p in published if p.table == "supplement"]
     rows = _condition_rows(study, pairs)
-    return side_by_side(
+    table = side_by_side(
         "conditions",
         "All conditions",
         "Accuracy on every condition.",
@@ -88,6 +89,7 @@ def conditions_table(
         printed,
         origin,
     )
+    return replace(table, section="Supplement")
 
 
 def _condition_rows(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:

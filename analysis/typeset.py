@@ -3,15 +3,18 @@
 import io
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
 from analysis.side_by_side import Column, Table
 
 MISSING = "-"
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -25,6 +28,7 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    **{mark: rf"\textsuperscript{{{number}}}" for number, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
 
 
@@ -37,30 +41,59 @@ class Block:
 
 
 def blocks(table: Table) -> list[Block]:
-    """Return the table's cells as text, by heading."""
-    found = []
-    for heading, rows in table.frame.groupby("group", sort=False):
-        cells = [[_cell(row, column) for column in table.columns] for _, row in rows.iterrows()]
-        found.append(Block(str(heading), cells))
-    return found
+    """Return the table's cells as text, by heading; a cell with a footnote bears its number."""
+    numbers = {note: number for number, note in enumerate(footnotes(table), start=1)}
+    rows = table.frame.to_dict("records")
+    found: dict[str, Block] = {}
+    for row in rows:
+        heading = str(row["group"])
+        block = found.setdefault(heading, Block(heading, []))
+        block.rows.append([_cell(row, column, numbers) for column in table.columns])
+    return list(found.values())
 
 
-def _cell(row: pd.Series, column: Column) -> str:
+def footnotes(table: Table) -> list[str]:
+    """Return what is to know of single cells, each note once, in the order of the cells."""
+    columns = [f"{column.key}_note" for column in table.columns]
+    noted = table.frame[[column for column in columns if column in table.frame]]
+    notes = (note for row in noted.to_numpy() for note in row if isinstance(note, str) and note)
+    return list(dict.fromkeys(notes))
+
+
+def numbered_footnotes(table: Table) -> list[str]:
+    """Return the footnotes as they are printed below the table, after their numbers."""
+    notes = enumerate(footnotes(table), start=1)
+    return [f"{str(number).translate(_SUPERSCRIPTS)} {note}" for number, note in notes]
+
+
+def _cell(row: Mapping[Hashable, Any], column: Column, numbers: Mapping[str, int]) -> str:
+    number = numbers.get(row.get(f"{column.key}_note", ""))
+    mark = str(number).translate(_SUPERSCRIPTS) if number else ""
+    return _value(row, column) + mark
+
+
+def _value(row: Mapping[Hashable, Any], column: Column) -> str:
     value = row[column.key]
     if pd.isna(value):
         return MISSING
     if column.form == "text":
         return str(value)
     if column.form == "count":
-        return f"{value:,}"
-    if column.form == "estimate":
-        return f"{value:.2f} [{row[column.key + '_low']:.2f}, {row[column.key + '_high']:.2f}]"
-    return f"{value:.2f}"
+        return f"{value:,.0f}"
+    if column.form == "signed":
+        return f"{value:+.2f}"
+    if column.form == "p":
+        return "<.001" if value < 0.001 else f"{value:.3f}".lstrip("0")
+    low, high = (row.get(f"{column.key}_{end}") for end in ("low", "high"))
+    if column.form == "estimate" and not (pd.isna(low) or pd.isna(high)):
+        return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{value:,.2f}"
 
 
 def _lines(table: Table) -> list[str]:
     # A line break inside a note would end the comment that it stands in.
-    notes = (f"{table.title}. {table.caption}", *table.notes, *table.origin)
+    caption = f"{table.title}. {table.caption}"
+    notes = (caption, *table.notes, *numbered_footnotes(table), *table.origin)
     return [" ".join(note.split()) for note in notes]
 
 
@@ -185,3 +218,8 @@ def _latex_row(cells: Sequence[str]) -> str:
 def latex(text: str) -> str:
     """Return the text with every character escaped that LaTeX would read as a command."""
     return re.sub("|".join(map(re.escape, _LATEX)), lambda found: _LATEX[found[0]], text)
+
+
+SETTINGS: Mapping[str, Callable[[Table], str]] = MappingProxyType(
+    {".csv": to_csv, ".md": to_markdown, ".tex": to_latex, ".txt": to_text}
+)

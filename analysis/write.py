@@ -9,17 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.figures import accuracy_figure, save_figure
+from analysis.figures.drawing import save_drawing
 from analysis.provenance import ModelFacts
 from analysis.report import render_report
-from analysis.typeset import to_csv, to_latex, to_markdown, to_text
+from analysis.typeset import SETTINGS
 from experiment.writing import replacing_folder
 
 RESULTS = "results.json"
 REPORT = "report.html"
-_SETTINGS = {".csv": to_csv, ".md": to_markdown, ".tex": to_latex, ".txt": to_text}
-# A figure of every condition would be longer than a page.
-_DRAWN = ("table_1", "table_2")
 
 
 def written_before(folder: Path) -> set[str]:
@@ -30,8 +27,15 @@ def written_before(folder: Path) -> set[str]:
         return set()
 
 
-def write_comparison(comparison: Comparison, folder: Path) -> tuple[Path, ...]:
+def write_comparison(
+    comparison: Comparison, folder: Path, *, figures: bool = True
+) -> tuple[Path, ...]:
     """Write tables, figures, report and results; an earlier comparison there is replaced.
+
+    Args:
+        comparison: What to write.
+        folder: Where to.
+        figures: Whether figures are drawn, which takes longer than all else.
 
     Returns:
         The files, the report first.
@@ -40,22 +44,21 @@ def write_comparison(comparison: Comparison, folder: Path) -> tuple[Path, ...]:
         WritingError: The folder holds something else, or cannot be written.
     """
     with replacing_folder(folder, written_before(folder)) as temporary:
-        names = _write_files(comparison, temporary)
+        names = _write_files(comparison, temporary, figures=figures)
     return tuple(folder / name for name in names)
 
 
-def _write_files(comparison: Comparison, folder: Path) -> list[str]:
-    names, drawings = [REPORT], {}
+def _write_files(comparison: Comparison, folder: Path, *, figures: bool) -> list[str]:
+    names, drawn = [REPORT], {}
     for table in comparison.tables:
-        for suffix, setting in _SETTINGS.items():
+        for suffix, setting in SETTINGS.items():
             (folder / f"{table.name}{suffix}").write_text(setting(table), "utf-8")
             names.append(f"{table.name}{suffix}")
-        if table.name in _DRAWN:
-            figure = accuracy_figure(table, simulated=comparison.provenance.simulated)
-            paths = save_figure(figure, folder, table.name.replace("table", "figure"))
-            drawings[table.name] = paths[0].read_text("utf-8")
-            names += [path.name for path in paths]
-    (folder / REPORT).write_text(render_report(comparison, drawings), "utf-8")
+    for drawing in comparison.drawings if figures else ():
+        paths = save_drawing(drawing, folder)
+        drawn[drawing.name] = paths[0].read_text("utf-8")
+        names += [path.name for path in paths]
+    (folder / REPORT).write_text(render_report(comparison, drawn, libraries()), "utf-8")
     names.append(RESULTS)
     (folder / RESULTS).write_text(_results(comparison, names), "utf-8")
     return names
@@ -72,15 +75,18 @@ def _results(comparison: Comparison, files: list[str]) -> str:
             "n_judgments": origin.n_judgments,
             "n_items": origin.n_items,
             "models": [_model(model) for model in origin.models],
+            "metric": origin.metric,
             "resamples": origin.resamples,
             "seed": origin.seed,
             "code_version": origin.code_version,
-            "libraries": _libraries(),
+            "libraries": libraries(),
         },
         "accuracy": {
             "by_construction": _records(comparison.by_construction),
             "by_condition": _records(comparison.by_condition),
         },
+        "tables": {table.name: _records(table.frame) for table in comparison.tables},
+        "statistics": {name: _records(frame) for name, frame in comparison.statistics.items()},
         "files": files,
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -95,6 +101,7 @@ def _records(frame: pd.DataFrame) -> object:
     return json.loads(frame.to_json(orient="records", double_precision=10))
 
 
-def _libraries() -> dict[str, str]:
-    names = ("numpy", "pandas", "scipy", "pyarrow", "matplotlib")
+def libraries() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that computed."""
+    names = ("numpy", "pandas", "scipy", "statsmodels", "pyarrow", "matplotlib")
     return {"python": platform.python_version()} | {name: version(name) for name in names}

@@ -9,7 +9,7 @@ from typing import Literal
 
 from experiment.records import Kind, Side, Variant
 
-ColumnType = Literal["string", "integer", "number", "boolean", "datetime", "numbers"]
+ColumnType = Literal["string", "integer", "number", "boolean", "datetime", "numbers", "booleans"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Column:
 
     Attributes:
         name: The column's header.
-        type: The type of its values; ``numbers`` is a list of numbers (Parquet only).
+        type: The type of its values; ``numbers`` and ``booleans`` are lists (Parquet only).
         description: What a value means.
         unit: The unit of a number; empty where there is none.
         optional: Whether a value may be missing.
@@ -100,7 +100,31 @@ PARTICIPANTS = TableSchema(
         Column("place", "integer", "the place within the list, from 0", optional=True),
         Column("arrived_at", "datetime", "when the participant opened the link (UTC)"),
         Column("consented_at", "datetime", "when consent was given (UTC)", optional=True),
+        Column(
+            "returned_at", "datetime", "when they came back after a long silence", optional=True
+        ),
         Column("finished_at", "datetime", "when the session was completed (UTC)", optional=True),
+    ),
+)
+
+DEVICES = TableSchema(
+    "devices",
+    "What each participant's browser told about itself, once: all that is kept of a device.",
+    ("participant",),
+    (
+        _PARTICIPANT,
+        Column("user_agent_family", "string", "the browser's family, e.g. Firefox; may be empty"),
+        Column(
+            "refresh_rate_hz", "number", "the screen's estimated rate", unit="Hz", optional=True
+        ),
+        Column(
+            "time_zone_offset_min",
+            "integer",
+            "how far the local time is ahead of UTC",
+            unit="min",
+            optional=True,
+        ),
+        Column("language", "string", "the language the browser is set to; may be empty"),
     ),
 )
 
@@ -128,6 +152,19 @@ TRIALS = TableSchema(
     ),
 )
 
+# What a forced choice in a browser measures, whichever way it is presented.
+CHOICE_COLUMNS = (
+    Column("chosen_side", "string", "where the chosen option stood", values=tuple(Side)),
+    Column("chose_good", "boolean", "whether the expected option was chosen"),
+    Column("rt_ms", "number", "time from painting to choice", unit="ms", optional=True),
+    Column("input_method", "string", "how the choice was made: key, pointer or touch"),
+    Column("viewport_width_px", "integer", "the page's width", unit="px", optional=True),
+    Column("viewport_height_px", "integer", "the page's height", unit="px", optional=True),
+    Column("was_hidden", "boolean", "whether the page was hidden during the trial", optional=True),
+    Column("lost_focus", "boolean", "whether the page lost focus during the trial", optional=True),
+    Column("client_time", "datetime", "the browser's clock at the choice", optional=True),
+)
+
 RESPONSES = TableSchema(
     "responses",
     "What each participant chose: one row per answered trial.",
@@ -136,11 +173,7 @@ RESPONSES = TableSchema(
         _PARTICIPANT,
         _POSITION,
         _ITEM_ID,
-        Column("chosen_side", "string", "where the chosen option stood", values=tuple(Side)),
-        Column("chose_good", "boolean", "whether the expected option was chosen"),
-        Column("rt_ms", "number", "time from painting to choice", unit="ms", optional=True),
-        Column("input_method", "string", "how the choice was made: key, pointer or touch"),
-        Column("client_time", "datetime", "the browser's clock at the choice", optional=True),
+        *CHOICE_COLUMNS,
         Column("recorded_at", "datetime", "the server's clock at the commit (UTC)"),
     ),
 )
@@ -176,7 +209,27 @@ SCORES = TableSchema(
         Column("n_tokens", "integer", "tokens scored"),
         Column("n_unknown", "integer", "tokens outside the model's vocabulary"),
         Column("token_logprobs_nats", "numbers", "log-probability of each token", unit="nat"),
+        Column(
+            "token_unknown",
+            "booleans",
+            "whether each token is outside the model's vocabulary",
+            optional=True,
+        ),
+        Column(
+            "difference_at",
+            "integer",
+            "how many tokens the version shares with the one it stands against before the first "
+            "that differs; good stands against the contrast, every other version against good",
+            optional=True,
+        ),
+        Column(
+            "logprob_from_difference_nats",
+            "number",
+            "log-probability of the tokens from the first that differs to the end, given the rest",
+            unit="nat",
+            optional=True,
+        ),
     ),
 )
 
-EXPORT_TABLES = (ITEMS, LISTS, PARTICIPANTS, ANSWERS, TRIALS, RESPONSES, VERDICTS)
+EXPORT_TABLES = (ITEMS, LISTS, PARTICIPANTS, DEVICES, ANSWERS, TRIALS, RESPONSES, VERDICTS)

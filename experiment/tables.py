@@ -24,6 +24,7 @@ _ARROW_TYPES: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
     "datetime": pa.timestamp("us", tz="UTC"),
     "numbers": pa.list_(pa.float32()),
+    "booleans": pa.list_(pa.bool_()),
 }
 
 

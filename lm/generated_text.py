@@ -2,13 +2,11 @@
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from pathlib import Path
 
-from lm.errors import LmError
 from lm.text_sampler import Sentences
+from lm.writing import replacing
 
 
 def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str, object]:
@@ -26,29 +24,15 @@ def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str,
         LmError: The place cannot be written to.
     """
     sha256 = hashlib.sha256()
-    with _replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         for line in lines:
             data = f"{line}\n".encode()
             sha256.update(data)
             file.write(data)
     about = _about(source, sha256.hexdigest())
-    with _replacing(_beside(path)) as temporary:
+    with replacing(_beside(path)) as temporary:
         temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     return about
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        raise LmError(f"cannot write {path}: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def describe_text(path: Path, sha256: str) -> str:
@@ -88,3 +72,35 @@ def _about(source: Sentences, text_sha256: str) -> dict[str, object]:
 
 def _beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
+
+
+def write_tagged(folder: Path, lines: Iterable[str], source: Sentences) -> dict[str, object]:
+    """Write sentences with their supertags as train.txt and valid.txt, every ninth to validate.
+
+    Args:
+        folder: Where to.
+        lines: ``source`` itself, or ``source`` wrapped in a progress bar.
+        source: What the lines and their tags are drawn from.
+
+    Returns:
+        A description, as ``write_text`` writes it, kept in ``tags.json`` here.
+
+    Raises:
+        LmError: The place cannot be written to.
+    """
+    sha256 = hashlib.sha256()
+    with (
+        replacing(folder / "train.txt") as train,
+        replacing(folder / "valid.txt") as valid,
+        train.open("wb") as to_train,
+        valid.open("wb") as to_valid,
+    ):
+        for number, line in enumerate(lines, start=1):
+            pairs = zip(line.split(), source.tags, strict=True)
+            data = "".join(f"{word}\t{tag}\n" for word, tag in pairs).encode() + b"\n"
+            sha256.update(data)
+            (to_valid if number % 9 == 0 else to_train).write(data)
+    about = _about(source, sha256.hexdigest())
+    with replacing(folder / "tags.json") as temporary:
+        temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return about

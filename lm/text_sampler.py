@@ -22,6 +22,9 @@ class Sentences(Iterator[str]):
         seed: What the draws depend on.
         never: The sentences that do not occur, in the form they would have here.
         rejected: How many draws so far were among ``never`` and were drawn again.
+        tags: The supertags of the sentence given last, one per token: the rule that a word came
+            from, and its form where it has one (``verb.plural``). They tell a *that* before
+            a relative clause from one before a complement, and singular from plural.
     """
 
     def __init__(
@@ -29,6 +32,7 @@ class Sentences(Iterator[str]):
     ) -> None:
         self.grammar, self.n, self.seed, self.never = grammar, n, seed, never
         self.rejected = 0
+        self.tags: tuple[str, ...] = ()
         self._left = n
         self._rng = random.Random(seed)
         self._words = {**grammar.words, **word_lists}
@@ -41,9 +45,11 @@ class Sentences(Iterator[str]):
         if not self._left:
             raise StopIteration
         for _ in range(_MOST_FAILURES):
-            sentence = self._draw()
+            tagged = self._draw()
+            sentence = " ".join(token for token, _ in tagged)
             if sentence and sentence not in self.never:
                 self._left -= 1
+                self.tags = tuple(tag for _, tag in tagged)
                 return sentence
             self.rejected += bool(sentence)
         raise LmError(
@@ -53,16 +59,20 @@ class Sentences(Iterator[str]):
             "rules that do not lead back to themselves so often."
         )
 
-    def _draw(self) -> str:
-        """Return a sentence; the empty string if the rules led too deep."""
-        tokens: list[str] = []
+    def _draw(self) -> list[tuple[str, str]]:
+        """Return a sentence's tokens and their tags; nothing if the rules led too deep."""
+        drawn: list[tuple[str, str]] = []
         try:
-            self._expand(self.grammar.start, (), tokens, 0)
+            self._expand(self.grammar.start, (), drawn, 0)
         except RecursionError:
-            return ""
-        return f"{' '.join(tokens)} .".lower()
+            return []
+        return [(token, tag) for text, tag in drawn for token in text.lower().split()] + [
+            (".", ".")
+        ]
 
-    def _expand(self, name: str, values: tuple[str, ...], tokens: list[str], depth: int) -> None:
+    def _expand(
+        self, name: str, values: tuple[str, ...], drawn: list[tuple[str, str]], depth: int
+    ) -> None:
         if depth > _DEEPEST:
             raise RecursionError
         rule = self.grammar.rules[name]
@@ -73,15 +83,16 @@ class Sentences(Iterator[str]):
         for symbol in expansion.symbols:
             match symbol:
                 case Words(text):
-                    tokens.append(text)
+                    drawn.append((text, name))
                 case Listed(list_, None):
-                    tokens.append(self._rng.choice(self._words[list_]))
+                    drawn.append((self._rng.choice(self._words[list_]), name))
                 case Listed(list_, Value() as form):
-                    key = f"{list_}.{self._value(form, bound)}"
-                    tokens.append(self._rng.choice(self._words[key]))
+                    value = self._value(form, bound)
+                    word = self._rng.choice(self._words[f"{list_}.{value}"])
+                    drawn.append((word, f"{name}.{value}"))
                 case Call(rule_name, given):
                     taken = tuple(self._value(value, bound) for value in given)
-                    self._expand(rule_name, taken, tokens, depth + 1)
+                    self._expand(rule_name, taken, drawn, depth + 1)
 
     def _value(self, value: Value, bound: Mapping[str, str]) -> str:
         if not value.is_variable:

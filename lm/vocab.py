@@ -1,33 +1,68 @@
 """Vocabularies of word-level models: the known words by frequency, and their numbers."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-UNKNOWN, BEGIN, END = "<unk>", "<s>", "</s>"
+from lm.errors import LmError
+
+UNKNOWN, BEGIN, END, BOTH = "<unk>", "<s>", "</s>", "<eos>"
 SPECIAL_WORDS = (UNKNOWN, BEGIN, END)
+STREAM_WORDS = (UNKNOWN, BOTH)
 DEFAULT_MAX_WORDS = 50_000
 
 
 class Vocabulary(dict[str, int]):
     """Words mapped to their numbers; any other word has the number of the unknown word.
 
+    Models of single sentences know ``<s>`` and ``</s>``. Models of a stream of sentences know one
+    ``<eos>``, which ends a sentence and begins the next; ``</s>`` is then another name for it.
     ``<s>`` cannot be looked up, so that no text can put a beginning where there is none.
 
     Args:
         words: The known words in the order of their numbers, all special words among them.
+
+    Raises:
+        LmError: Special words are missing, or a word stands there twice.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
         super().__init__((word, number) for number, word in enumerate(words))
         self.words = tuple(words)
-        self.unknown, self.end = self[UNKNOWN], self[END]
-        self.begin = self.pop(BEGIN)
+        _check(self, len(self.words))
+        self.unknown = self[UNKNOWN]
+        self.end = self[END] if END in self else self[BOTH]
+        self.begin = self.pop(BEGIN, self.end)
 
     def __missing__(self, word: str) -> int:
-        return self.unknown
+        return self.end if word == END else self.unknown
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the words in their order, in hexadecimal."""
+        return hashlib.sha256("\n".join(self.words).encode()).hexdigest()
+
+
+def _check(words: Mapping[str, int], n: int) -> None:
+    if UNKNOWN not in words:
+        raise LmError(
+            f"the vocabulary has no {UNKNOWN}, which stands for every other word. Add a line "
+            f"{UNKNOWN} where the model expects it, or have the vocabulary built from the text."
+        )
+    if BOTH not in words and not (BEGIN in words and END in words):
+        raise LmError(
+            f"the vocabulary has no {BOTH}, which divides sentences (or {BEGIN} and {END}, which "
+            f"enclose them). Add a line {BOTH} where the model expects it."
+        )
+    if len(words) != n:
+        raise LmError("a word stands twice in the vocabulary. Every word has one line.")
 
 
 def vocabulary_by_frequency(
-    counts: Mapping[str, int], max_words: int = DEFAULT_MAX_WORDS, min_count: int = 1
+    counts: Mapping[str, int],
+    max_words: int = DEFAULT_MAX_WORDS,
+    min_count: int = 1,
+    special: Sequence[str] = SPECIAL_WORDS,
 ) -> Vocabulary:
     """Return the special words followed by the most frequent words of a text.
 
@@ -36,7 +71,30 @@ def vocabulary_by_frequency(
         max_words: The number of words kept at most, special ones not counted; words of equal
             frequency are kept in alphabetical order, so that a text has one vocabulary.
         min_count: Words that occur less often are unknown.
+        special: ``SPECIAL_WORDS``, or ``STREAM_WORDS`` for a model of a stream of sentences.
     """
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    known = (word for word, n in ranked if n >= min_count and word not in SPECIAL_WORDS)
-    return Vocabulary([*SPECIAL_WORDS, *list(known)[:max_words]])
+    reserved = {*SPECIAL_WORDS, BOTH}
+    known = (word for word, n in ranked if n >= min_count and word not in reserved)
+    return Vocabulary([*special, *list(known)[:max_words]])
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """Return the vocabulary of a file with one word per line, the line's number being the word's.
+
+    Raises:
+        LmError: The file cannot be read, or lacks a special word.
+    """
+    try:
+        return Vocabulary(path.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise LmError(
+            f"cannot read the vocabulary {path}: {error}. Give a text in UTF-8, one word per line."
+        ) from error
+    except LmError as error:
+        raise LmError(f"{path}: {error}") from error
+
+
+def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
+    """Write a vocabulary as ``read_vocabulary`` reads it."""
+    path.write_text("\n".join(vocabulary.words) + "\n", encoding="utf-8")

@@ -12,6 +12,7 @@ import parallax
 from experiment.exclusion.rules import RULES
 from experiment.simulation.responders import RESPONDERS
 from experiment.studies.study import Study
+from experiment.trials.presentations import PRESENTATIONS
 from webapp.recruiters.registry import RECRUITERS
 from webapp.settings import Settings
 
@@ -53,8 +54,8 @@ def test_every_study_key_is_documented(key: str):
     assert f"`{key}`" in PAGES[ROOT / "docs" / "studies.md"]
 
 
-@pytest.mark.parametrize("name", [*RULES, *RESPONDERS, *RECRUITERS])
-def test_every_rule_responder_and_recruiter_is_documented(name: str):
+@pytest.mark.parametrize("name", [*RULES, *RESPONDERS, *RECRUITERS, *PRESENTATIONS])
+def test_every_rule_responder_recruiter_and_presentation_is_documented(name: str):
     assert f"`{name}`" in EVERYTHING
 
 

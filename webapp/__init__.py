@@ -8,6 +8,7 @@ from webapp.clock import Clock, utc_now
 from webapp.db import open_database
 from webapp.health import health_address
 from webapp.instance import open_instance, secret_key
+from webapp.language import translate_pages
 from webapp.participant import register_participant_pages
 from webapp.refusals import answer_errors
 from webapp.security import add_headers
@@ -37,6 +38,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     app.extensions[EXTENSION] = Services(
         settings, open_database(settings.database_url), Tokens(secret_key(folder)), now
     )
+    translate_pages(app)
     register_participant_pages(app)
     app.register_blueprint(health_address)
     answer_errors(app)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import SQLAlchemyError
@@ -29,8 +29,8 @@ def open_database(url: str) -> Engine:
     """Return an engine for a database that can be reached and has every table.
 
     Raises:
-        WebappError: The database cannot be reached, lives in memory only, or its driver is not
-            installed.
+        WebappError: The database cannot be reached, lives in memory only or was made by another
+            version, or its driver is not installed.
     """
     if url in ("sqlite://", "sqlite:///"):
         raise WebappError(
@@ -41,13 +41,29 @@ def open_database(url: str) -> Engine:
     try:
         engine = make_engine(url)
         create_schema(engine)
+        missing = _missing_columns(engine)
     except (SQLAlchemyError, ImportError) as error:
         raise WebappError(
             f"the database cannot be used: {str(error).splitlines()[0]}",
             where=_without_password(url),
             remedy="The setting database_url says where it is",
         ) from error
+    if missing:
+        engine.dispose()
+        raise WebappError(
+            f"the database was made by another version: it lacks {', '.join(missing)}",
+            where=_without_password(url),
+            remedy="Export its runs with that version, and begin with another database_url",
+        )
     return engine
+
+
+def _missing_columns(engine: Engine) -> list[str]:
+    inspector, missing = inspect(engine), list[str]()
+    for table in Base.metadata.tables.values():
+        known = {column["name"] for column in inspector.get_columns(table.name)}
+        missing += [f"{table.name}.{name}" for name in set(table.columns.keys()) - known]
+    return sorted(missing)
 
 
 def _without_password(url: str) -> str:

@@ -7,22 +7,10 @@ from werkzeug.exceptions import HTTPException
 
 from experiment.errors import ParallaxError
 from webapp.errors import RequestError
+from webapp.language import gettext
 
 # The blueprints that programs talk to; everything else is read by people.
 _PROGRAMS_TALK_TO = frozenset({"answers", "health"})
-_HEADINGS = {
-    "run_full": "The study is full",
-    "expired_token": "This link has expired",
-    "internal_server_error": "Something went wrong on our side",
-    "unavailable": "Not available at the moment",
-}
-_TEXTS = {
-    HTTPStatus.NOT_FOUND: "There is no page at this address. Please check the link.",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "What was sent is too long.",
-    HTTPStatus.INTERNAL_SERVER_ERROR: (
-        "What you have answered so far is safe. Please load the page again in a moment."
-    ),
-}
 
 
 def answer_errors(app: Flask) -> None:
@@ -41,14 +29,13 @@ def _refused(error: RequestError) -> Response:
 def _unavailable(error: ParallaxError) -> Response:
     # The operator can mend this, the participant cannot: the paragraph goes to the log.
     current_app.logger.error("%s", error)
-    text = "This study cannot be shown. Please try again later."
+    text = gettext("This study cannot be shown. Please try again later.")
     return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", text)
 
 
 def _http_error(error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
-    text = _TEXTS.get(status, "This request cannot be answered.")
-    response = _answer(status, status.name.lower(), text)
+    response = _answer(status, status.name.lower(), _text(status))
     kept = [(name, value) for name, value in error.get_headers() if name != "Content-Type"]
     response.headers.extend(kept)
     return response
@@ -57,5 +44,26 @@ def _http_error(error: HTTPException) -> Response:
 def _answer(status: int, code: str, text: str) -> Response:
     if request.blueprint in _PROGRAMS_TALK_TO:
         return make_response(jsonify(error={"code": code, "message": text}), status)
-    heading = _HEADINGS.get(code, "This page cannot be shown")
-    return make_response(render_template("error.html", heading=heading, text=text), status)
+    return make_response(render_template("error.html", heading=_heading(code), text=text), status)
+
+
+def _heading(code: str) -> str:
+    headings = {
+        "run_full": gettext("The study is full"),
+        "run_closed": gettext("The study is closed"),
+        "expired_token": gettext("This link has expired"),
+        "internal_server_error": gettext("Something went wrong on our side"),
+        "unavailable": gettext("Not available at the moment"),
+    }
+    return headings.get(code) or gettext("This page cannot be shown")
+
+
+def _text(status: HTTPStatus) -> str:
+    texts = {
+        HTTPStatus.NOT_FOUND: gettext("There is no page at this address. Please check the link."),
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: gettext("What was sent is too long."),
+        HTTPStatus.INTERNAL_SERVER_ERROR: gettext(
+            "What you have answered so far is safe. Please load the page again in a moment."
+        ),
+    }
+    return texts.get(status) or gettext("This request cannot be answered.")

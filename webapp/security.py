@@ -1,6 +1,6 @@
 """The headers every response carries."""
 
-from flask import Flask, Response, request
+from flask import Flask, Response
 
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -27,6 +27,6 @@ def _with_headers(response: Response) -> Response:
     # Participants' tokens stand in the addresses, so no address may leave the site.
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"
-    if request.endpoint != "static":
-        response.headers["Cache-Control"] = "no-store"
+    # Programs and styles say themselves how they may be kept; nothing else may be.
+    response.headers.setdefault("Cache-Control", "no-store")
     return response

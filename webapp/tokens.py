@@ -5,6 +5,7 @@ import secrets
 from itsdangerous import BadSignature, Signer
 
 from webapp.errors import RequestError
+from webapp.language import gettext
 
 # No letters or digits that are easily confused, and nothing a shell or a URL would change.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -40,7 +41,9 @@ class Tokens:
             return self._signer.unsign(token).decode()
         except BadSignature as error:
             raise RequestError(
-                "This link is not complete. Please open the link you were given once more.",
+                gettext(
+                    "This link is not complete. Please open the link you were given once more."
+                ),
                 status=401,
                 code="bad_token",
             ) from error

@@ -1,6 +1,8 @@
 """``parallax lm score``."""
 
 import hashlib
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from pathlib import Path
 
 import click
@@ -8,75 +10,142 @@ from tqdm import tqdm
 
 from analysis.errors import AnalysisError
 from analysis.load import ScoreFacts, score_facts
-from analysis.score_materials import blocks, score_blocks, score_table, sentences, write_scores
+from analysis.materials_to_score import Materials, find_materials, only_judged
+from analysis.score_file import Scoring, write_score_file
 from experiment.errors import ParallaxError
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import load_items, read_items
-from experiment.materials.render import render
 from experiment.records import Item
-from experiment.studies.load import load_study
-from experiment.tables import FORMATS
 from experiment.version import code_version
-from lm.registry import load_scorer
+from lm.registry import HF_PREFIX
+from lm.shards import scorer_of, workers
 
-WORD_TOKENS = "lower_case_tokens"
 _PATH = click.Path(path_type=Path)
+# What only the scores themselves can tell.
+_TOLD_AFTERWARDS = {"model": "", "trained_on": "", "certificate": ""}
 
 
 @click.command()
-@click.argument("model", type=_PATH)
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True)
 @click.argument("materials", metavar="STUDY_OR_ITEMS")
-@click.option("--out", required=True, type=_PATH, help="The score file to write (.parquet).")
+@click.option(
+    "--out",
+    required=True,
+    type=_PATH,
+    help="The score file to write (.parquet); with several models, a folder for theirs.",
+)
 @click.option("--rendering", help="How items are given to the model.  [default: the study's]")
-def score(model: Path, materials: str, out: Path, rendering: str | None) -> None:
-    """Score every version of every item with the MODEL in a folder.
+@click.option(
+    "--only-judged",
+    "export",
+    type=_PATH,
+    help="Score only the items judged in this exported run.",
+)
+@click.option(
+    "--fast", is_flag=True, help="First pass in bfloat16; close comparisons again in float32."
+)
+@click.option(
+    "--workers",
+    "processes",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many processes score.",
+)
+@click.option("--cluster", help="The address of a Dask scheduler whose workers score.")
+def score(
+    models: tuple[str, ...],
+    materials: str,
+    out: Path,
+    rendering: str | None,
+    export: Path | None,
+    fast: bool,
+    processes: int,
+    cluster: str | None,
+) -> None:
+    """Score every version of every item with each MODEL.
 
-    STUDY_OR_ITEMS is a built-in study, a study folder, or a file of items (.tsv, .csv, .parquet).
-    A file that already holds this model's scores of these items is left as it is.
+    A MODEL is a folder, or hf: and the path or name of a Hugging Face model. STUDY_OR_ITEMS is a
+    built-in study, a study folder, or a file of items (.tsv, .csv, .parquet). A file that already
+    holds a model's scores of these items is left as it is; after an interruption the same command
+    goes on where it was.
     """
-    if out.suffix != ".parquet":
+    places = _places(models, out)
+    found = find_materials(materials, rendering, _shown)
+    if export is not None:
+        found = only_judged(found, export)
+    with workers(processes, cluster) as executor:
+        for model, path in places.items():
+            _score(model, found, path, fast, executor)
+
+
+def _shown(items: Iterator[Item]) -> Iterator[Item]:
+    yield from tqdm(items, desc="Reading", unit=" items", disable=None)
+
+
+def _places(models: tuple[str, ...], out: Path) -> dict[str, Path]:
+    """Return where each model's scores go."""
+    if len(models) == 1:
+        if out.suffix != ".parquet":
+            raise AnalysisError(
+                "scores are kept in Parquet alone",
+                where=str(out),
+                expected="a name ending in .parquet",
+            )
+        return {models[0]: out}
+    names = [f"{Path(model.removeprefix(HF_PREFIX)).resolve().name}.parquet" for model in models]
+    if out.suffix == ".parquet" or out.is_file():
         raise AnalysisError(
-            "scores are kept in Parquet alone", where=str(out), expected="a name ending in .parquet"
+            f"{len(models)} models cannot share one file",
+            where=str(out),
+            expected="a folder, in which each model's scores become a file",
         )
-    items, study, version, rendering = _materials(materials, rendering)
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise AnalysisError(
+            f"two models would both be written to {twice[0]}",
+            where=str(out),
+            expected="models whose folders have different names",
+            remedy="Score them one by one",
+        )
+    return {model: out / name for model, name in zip(models, names, strict=True)}
+
+
+def _score(
+    model: str, materials: Materials, out: Path, fast: bool, executor: Executor | None
+) -> None:
     facts = ScoreFacts(
-        model="",
-        trained_on="",
-        model_hash=_folder_hash(model),
-        rendering=rendering,
-        study=study,
-        study_version=version,
-        materials_hash=materials_hash(items),
+        **_TOLD_AFTERWARDS,
+        model_hash=_model_hash(model),
+        rendering=materials.rendering,
+        study=materials.study,
+        study_version=materials.version,
+        materials_hash=materials.hash,
         code_version=code_version(),
+        selection=materials.selection,
     )
-    if _holds(out, facts):
+    if _holds(out, facts, fast):
         click.echo(f"{out}: already holds these scores")
         return
-    scorer = load_scorer(model)
-    wanted = sentences(items, render(rendering))
-    portions = tqdm(blocks(wanted.distinct), desc="Scoring", unit=" blocks", disable=None)
-    table = score_table(wanted, score_blocks(scorer, portions))
-    named = {"model": scorer.name, "trained_on": scorer.trained_on}
-    write_scores(table, facts.model_copy(update=named), out)
+    scorer = scorer_of(model, fast, facts.model_hash)
+    named = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
+    if fault := getattr(scorer, "packing_fault", ""):
+        click.echo(f"{scorer.name} is run text by text, without sharing beginnings: {fault}")
+    task, total = f"Scoring {scorer.name}", materials.n_versions
+    with tqdm(desc=task, total=total, unit=" sentences", disable=None) as bar:
+        scoring = Scoring(model, facts.model_hash, fast, executor, bar.update)
+        written = write_score_file(materials, scoring, named, out)
     click.echo(
-        f"{out}: {table.num_rows:,} sentences of {len(items):,} items scored by {scorer.name}, "
-        f"trained on {scorer.trained_on}"
+        f"{out}: {total:,} sentences of {materials.n_items:,} items scored by {written.model}, "
+        f"trained on {written.trained_on}"
     )
+    if written.certificate:
+        click.echo(f"{written.certificate[:1].upper()}{written.certificate[1:]}.")
 
 
-def _materials(named: str, rendering: str | None) -> tuple[list[Item], str, str, str]:
-    """Return the items, the study and its version (empty for a file) and the rendering."""
-    if named.endswith(FORMATS):
-        items = tqdm(read_items(Path(named)), desc="Reading", unit=" items", disable=None)
-        return list(items), "", "", rendering or WORD_TOKENS
-    study = load_study(named)
-    items = tqdm(load_items(study), desc="Generating", unit=" items", disable=None)
-    chosen = rendering or study.materials.given_to_models
-    return list(items), study.name, study.study.version, chosen
-
-
-def _folder_hash(folder: Path) -> str:
+def _model_hash(model: str) -> str:
     digest = hashlib.sha256()
+    folder = Path(model.removeprefix(HF_PREFIX))
+    if not folder.is_dir():
+        # A model from a hub has no files here that could be hashed.
+        return hashlib.sha256(model.encode()).hexdigest()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode())
         with path.open("rb") as file:
@@ -84,9 +153,11 @@ def _folder_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _holds(out: Path, wanted: ScoreFacts) -> bool:
+def _holds(out: Path, wanted: ScoreFacts, fast: bool) -> bool:
     try:
         found = score_facts(out)
     except ParallaxError:
         return False
-    return found.model_copy(update={"model": "", "trained_on": ""}) == wanted
+    if bool(found.certificate) and not fast:
+        return False
+    return found.model_copy(update=_TOLD_AFTERWARDS) == wanted

@@ -6,14 +6,14 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from analysis.commands.score import WORD_TOKENS
+from analysis.materials_to_score import WORD_TOKENS
 from analysis.score_materials import sentences
 from experiment.materials.grammar import load_grammar
 from experiment.materials.notation.lexicon import Lexicon
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.load import load_study
-from lm.generated_text import write_text
+from lm.generated_text import write_tagged, write_text
 from lm.text_grammar_file import load_text_grammar
 from lm.text_sampler import sentences as draw_sentences
 
@@ -32,8 +32,9 @@ _PATH = click.Path(path_type=Path)
     help="How many.",
 )
 @click.option("--seed", default=1, show_default=True, help="The seed of the draws.")
+@click.option("--tagged", is_flag=True, help="Write a folder of texts with supertags instead.")
 @click.option("--out", required=True, type=_PATH, help="The text to write, a sentence per line.")
-def text(study: str, number: int, seed: int, out: Path) -> None:
+def text(study: str, number: int, seed: int, tagged: bool, out: Path) -> None:
     """Generate simple English over the words of STUDY, to train a small language model on.
 
     None of the study's own sentences, good or bad, ever occurs in it.
@@ -44,7 +45,9 @@ def text(study: str, number: int, seed: int, out: Path) -> None:
     never = set(sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
     drawn = draw_sentences(grammar, words, number, seed, never)
     lines = tqdm(drawn, desc="Generating", total=number, unit=" sentences", disable=None)
-    click.echo(f"{out}: {write_text(out, lines, drawn)['description']}")
+    click.echo(
+        f"{out}: {(write_tagged if tagged else write_text)(out, lines, drawn)['description']}"
+    )
 
 
 def word_lists(lexicons: Iterable[Lexicon]) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
-from experiment.errors import StudyError
+from experiment.exclusion.counted import judgments_of
 from experiment.records import Judgment
 
 
@@ -23,15 +23,7 @@ class MaxErrors(BaseModel):
         Raises:
             StudyError: No trial is of the construction.
         """
-        counted = [j for j in judgments if j.construction == self.construction]
-        if not counted:
-            seen = sorted({judgment.construction for judgment in judgments})
-            raise StudyError(
-                f'the exclusion rule "max_errors" counts errors on "{self.construction}", of '
-                "which the participant judged nothing",
-                where="study.toml, exclusion",
-                expected=f"one of: {', '.join(seen)}",
-            )
+        counted = judgments_of(self.construction, judgments, "max_errors")
         errors = sum(not judgment.chose_good for judgment in counted)
         evidence = (
             f"{errors} {'error' if errors == 1 else 'errors'} on the {len(counted)} trials of "

@@ -10,7 +10,13 @@ from experiment.plugins import Registry
 from experiment.records import Judgment
 from experiment.studies.study import Rule
 
-RULES = Registry("exclusion rule", {"max_errors": "experiment.exclusion.max_errors:MaxErrors"})
+RULES = Registry(
+    "exclusion rule",
+    {
+        "max_errors": "experiment.exclusion.max_errors:MaxErrors",
+        "max_error_rate": "experiment.exclusion.max_error_rate:MaxErrorRate",
+    },
+)
 
 
 class ExclusionRule(Protocol):

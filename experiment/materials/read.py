@@ -14,23 +14,39 @@ from experiment.tables import read_table
 
 
 def load_items(study: Study) -> Iterator[Item]:
-    """Return the study's items, generated as they are consumed.
+    """Return the study's items, generated or read as they are consumed.
 
     Raises:
-        MaterialsError: The grammar is unsound or has a construction that study.toml lacks.
+        MaterialsError: The materials are unsound or have a construction that study.toml lacks.
+        TableError: The file of items is missing or lacks a column.
     """
+    if study.materials.items:
+        return _listed_items(study)
     grammar = load_grammar(study.grammar_path)
-    known = [construction.name for construction in study.constructions]
     for template in grammar.templates:
-        if template.construction not in known:
-            unknown = unknown_name("construction", template.construction, known)
-            raise MaterialsError(
-                f'template "{template.name}": {unknown.problem} in study.toml',
-                where=template.where,
-                expected=unknown.expected,
-                remedy=unknown.remedy,
-            )
+        _check_construction(
+            study, template.construction, f'template "{template.name}"', template.where
+        )
     return generate(grammar)
+
+
+def _listed_items(study: Study) -> Iterator[Item]:
+    for item in read_items(study.materials_path):
+        place = f'item "{item.item_id}"'
+        _check_construction(study, item.construction, place, str(study.materials_path))
+        yield item
+
+
+def _check_construction(study: Study, name: str, place: str, where: str) -> None:
+    known = [construction.name for construction in study.constructions]
+    if name not in known:
+        unknown = unknown_name("construction", name, known)
+        raise MaterialsError(
+            f"{place}: {unknown.problem} in study.toml",
+            where=where,
+            expected=unknown.expected,
+            remedy=unknown.remedy,
+        )
 
 
 def read_items(path: Path) -> Iterator[Item]:

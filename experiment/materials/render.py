@@ -11,10 +11,14 @@ RENDERINGS = Registry(
     {
         "sentence_case": "experiment.materials.render:sentence_case",
         "lower_case_tokens": "experiment.materials.render:lower_case_tokens",
+        "running_text": "experiment.materials.render:running_text",
+        "cased_tokens": "experiment.materials.render:cased_tokens",
     },
 )
 
 _TOKEN = re.compile(r"\w+(?:['\u2019-]\w+)*|[^\w\s]")
+_SPACE_BEFORE = re.compile(r" (?=[,;:.!?)\]\u00bb\u201d%])")
+_SPACE_AFTER = re.compile(r"(?<=[(\[\u00ab\u201c]) |(?<=\w['\u2019]) (?=\w)")
 
 
 def render(name: str) -> Callable[[str], str]:
@@ -37,3 +41,16 @@ def lower_case_tokens(text: str) -> str:
     Punctuation marks become tokens of their own; ``don't`` and ``well-known`` stay whole.
     """
     return " ".join([*_TOKEN.findall(text.lower()), "."])
+
+
+def running_text(text: str) -> str:
+    """Return a treebank's tokens as people read a sentence, e.g. "L'isola, e il lago.".
+
+    Marks stand at their words, and what an apostrophe elides at the next word.
+    """
+    return sentence_case(_SPACE_AFTER.sub("", _SPACE_BEFORE.sub("", text)))
+
+
+def cased_tokens(text: str) -> str:
+    """Return the words and marks as they stand, for models of tokenised text in upper case too."""
+    return " ".join([*text.split(), "."])

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from experiment.errors import StudyError
 from experiment.plugins import unknown_name
 from experiment.studies.study import Study
+from experiment.validation import wrong_keys
 
 BUILT_IN = Path(__file__).parent
 PAGES = ("consent", "instructions", "debrief")
@@ -65,12 +66,8 @@ def load_study(name_or_folder: str) -> Study:
 def _key_error(path: Path, error: ValidationError | TypeError) -> StudyError:
     if isinstance(error, TypeError):
         return StudyError(str(error), where=str(path))
-    problems = [
-        f"{'.'.join(map(str, e['loc']))}: {e['msg']} (seen: {e['input']!r})"
-        for e in error.errors(include_url=False)
-    ]
     return StudyError(
-        f"{len(problems)} key(s) are wrong: {'; '.join(problems)}",
+        f"{error.error_count()} key(s) are wrong: {wrong_keys(error)}",
         where=str(path),
         remedy="docs/studies.md lists every key",
     )

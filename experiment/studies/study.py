@@ -1,9 +1,9 @@
 """The model of ``study.toml``: every table and key a study may have, with its meaning."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
 
 
 class _Table(BaseModel):
@@ -23,13 +23,20 @@ class About(_Table):
 class Materials(_Table):
     """Where the items come from and how they are rendered."""
 
-    grammar: str = Field(description="the grammar's file in the study folder")
+    grammar: str = Field(default="", description="the grammar's file in the study folder")
+    items: str = Field(default="", description="or a file of ready items there")
     shown_to_people: str = Field(
         default="sentence_case", description="the rendering on participants' screens"
     )
     given_to_models: str = Field(
         default="lower_case_tokens", description="the rendering that word-level models score"
     )
+
+    @model_validator(mode="after")
+    def _from_one_file(self) -> Self:
+        if bool(self.grammar) == bool(self.items):
+            raise ValueError("the items come from one file: give either grammar or items")
+        return self
 
 
 class Construction(_Table):
@@ -68,11 +75,42 @@ class Design(_Table):
     lists: PositiveInt = Field(description="how many lists")
     participants_per_list: PositiveInt = Field(description="how many places each list has")
     trials_per_list: PositiveInt = Field(description="what the audit expects a list to have")
+    lease_minutes: PositiveInt = Field(
+        default=60, description="how long a place is held after the last sign of life"
+    )
     squares: list[Square] = Field(min_length=1, description="the Latin squares of the lists")
     disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
     separate: Literal["", "construction", "template"] = Field(
         default="construction", description="what two neighbouring trials must not share"
     )
+
+
+class Trials(_Table):
+    """How trials go by, whatever their presentation."""
+
+    keys: tuple[str, str] = Field(
+        default=("1", "2"), description="the keys that choose the first and the second option"
+    )
+    lockout_ms: int = Field(
+        default=150, ge=0, le=5000, description="how long no press counts after the painting, ms"
+    )
+    break_every: int = Field(
+        default=0, ge=0, description="trials from one break page to the next; 0 for none"
+    )
+    practice: str = Field(default="", description="the file of the practice trials")
+    parameters: dict[str, object] = Field(
+        default={}, description="the presentation's own, which it checks itself"
+    )
+
+    @field_validator("keys")
+    @classmethod
+    def _each_another_single_key(cls, keys: tuple[str, str]) -> tuple[str, str]:
+        first, second = keys
+        if any(len(key) != 1 or not key.isprintable() or key.isspace() for key in keys):
+            raise ValueError("a key is one printable character, such as 1 or f")
+        if first.lower() == second.lower():
+            raise ValueError("the two keys must differ")
+        return keys
 
 
 class Rule(BaseModel):
@@ -96,7 +134,9 @@ class Simulation(_Table):
     """Who the simulated participants are."""
 
     mix: dict[str, float] = Field(description="responder name -> share; the shares sum to 1")
-    median_rt_ms: float = Field(default=3500.0, gt=0, description="a typical reaction time, ms")
+    median_rt_ms: float | None = Field(
+        default=None, gt=0, description="a typical reaction time, ms; else the presentation's"
+    )
 
 
 class Study(_Table):
@@ -107,7 +147,10 @@ class Study(_Table):
     materials: Materials
     constructions: list[Construction] = Field(min_length=1)
     design: Design
-    presentation: str = Field(default="sentence_pair", description="how a trial is presented")
+    presentation: str = Field(
+        default="sentence_pair", description='a registered name, or "module:Class" of your own'
+    )
+    trial: Trials = Field(default=Trials())
     exclusion: list[Rule] = Field(default=[])
     questionnaire: list[Question] = Field(default=[])
     simulation: Simulation
@@ -123,9 +166,19 @@ class Study(_Table):
         return self.folder / self.materials.grammar
 
     @property
+    def materials_path(self) -> Path:
+        """The file that the items come from: the grammar's, or that of ready items."""
+        return self.folder / (self.materials.grammar or self.materials.items)
+
+    @property
     def published_path(self) -> Path:
         """The published results that stand beside a run's own (may be absent)."""
         return self.folder / "published.csv"
+
+    @property
+    def practice_path(self) -> Path | None:
+        """The practice trials' file; None where the study has none."""
+        return self.folder / self.trial.practice if self.trial.practice else None
 
     def text(self, page: str) -> str:
         """Return a page's Markdown (consent, instructions or debrief)."""

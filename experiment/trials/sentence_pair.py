@@ -1,19 +1,27 @@
 """Two whole sentences, one above the other."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
-from experiment.records import Item, Side, Trial
+from pydantic import BaseModel, ConfigDict
+
+from experiment.records import Item, Side
+from experiment.schemas import CHOICE_COLUMNS, Column
+from experiment.trials.presentations import Shown, on_sides
 
 
-def options(trial: Trial, item: Item, render: Callable[[str], str]) -> tuple[str, str]:
-    """Return the first and the second sentence as a participant reads them.
+class SentencePair(BaseModel):
+    """Shows both sentences whole; a context is read as the beginning of each."""
 
-    Args:
-        trial: The trial; it says where the good option stands.
-        item: The trial's item; a context is read as the beginning of both sentences.
-        render: From plain words to what the screen shows.
-    """
-    good, other = (
-        render(f"{item.context} {option}".strip()) for option in (item.good, item.alternative)
-    )
-    return (good, other) if trial.good_side is Side.FIRST else (other, good)
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: ClassVar[str] = "sentence_pair"
+    template: ClassVar[str] = "trial_sentence_pair.html"
+    columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    typical_rt_ms: ClassVar[float] = 3500.0
+
+    def show(self, item: Item, good_side: Side, render: Callable[[str], str]) -> Shown:
+        """Return the two sentences as a participant reads them."""
+        good, other = (
+            render(f"{item.context} {option}".strip()) for option in (item.good, item.alternative)
+        )
+        return Shown(*on_sides(good, other, good_side))

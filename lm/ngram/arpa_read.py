@@ -1,10 +1,12 @@
 """Reading n-gram models from ARPA text, whichever tool wrote it (log10)."""
 
+import gzip
 import re
+import zlib
 from array import array
 from collections import defaultdict
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -25,10 +27,13 @@ class _Lines:
         self._path, self._file, self._number = path, file, 0
 
     def next(self) -> bytes:
-        for line in self._file:
-            self._number += 1
-            if stripped := line.strip():
-                return stripped
+        try:
+            for line in self._file:
+                self._number += 1
+                if stripped := line.strip():
+                    return stripped
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise self.error(f"the compressed file is damaged ({error})") from error
         raise self.error("the file ends before \\end\\")
 
     def error(self, problem: str) -> LmError:
@@ -39,7 +44,7 @@ class _Lines:
 
 
 def read_arpa(path: Path) -> NgramTable:
-    """Return the back-off model in an ARPA file.
+    """Return the back-off model in an ARPA file, plain or compressed by gzip.
 
     Back-off weights may be missing, columns may be separated by any white space, and a model made
     without unknown words gives them ``MISSING_UNKNOWN_LOG10``, as KenLM does.
@@ -67,7 +72,9 @@ def read_arpa(path: Path) -> NgramTable:
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        return path.open("rb")
+        with path.open("rb") as file:
+            is_compressed = file.read(2) == b"\x1f\x8b"
+        return cast(BinaryIO, gzip.open(path)) if is_compressed else path.open("rb")
     except OSError as error:
         raise LmError(
             f"cannot read the model {path}: {error.strerror}. Train it again or put it there."
@@ -76,8 +83,8 @@ def _opened(path: Path) -> BinaryIO:
 
 def _read_sizes(lines: _Lines) -> list[int]:
     line = lines.next()
-    if line.startswith(b"\x1f\x8b"):
-        raise lines.error("the file is compressed; unpack it first, for example with gunzip")
+    if line.startswith(b"mmap lm "):
+        raise lines.error('this is a binary of KenLM, which only "type": "kenlm" reads')
     while line != b"\\data\\":
         line = lines.next()
     sizes: list[int] = []

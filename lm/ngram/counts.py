@@ -1,15 +1,25 @@
-"""The n-grams of a text and their adjusted counts (Kneser & Ney 1995; Heafield et al. 2013)."""
+"""The n-grams of a text and their adjusted counts (Kneser & Ney 1995; Heafield et al. 2013).
 
+A long text is counted a portion at a time, and the portions' n-grams are merged: see
+``lm/ngram/portions.py``.
+"""
+
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lm.corpus import EncodedText
-from lm.ngram.table import ABSENT, Ints
+from lm.ngram.portions import Portion, merged
+from lm.ngram.table import Ints, Numbers
 from lm.vocab import Vocabulary
+
+# Sorting a portion stays within the processor's cache.
+TOKENS_AT_A_TIME = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,20 +28,30 @@ class CountedLevel:
 
     Attributes:
         keys: int64, shape ``(N,)``, ascending: prefix number * vocabulary size + last word.
-        prefixes: int64, shape ``(N,)``: the number of each n-gram without its last word.
-        suffixes: int64, shape ``(N,)``: the number of each n-gram without its first word.
-        counts: int64, shape ``(N,)``: how often each n-gram occurs.
+        suffixes: int32, shape ``(N,)``: the number of each n-gram without its first word.
+        counts: int32, shape ``(N,)``: how often each n-gram occurs.
         starts_sentence: bool, shape ``(N,)``: whether its first word is ``<s>``.
+        n_words: The vocabulary size.
     """
 
     keys: Ints
-    prefixes: Ints
-    suffixes: Ints
-    counts: Ints
+    suffixes: Numbers
+    counts: Numbers
     starts_sentence: NDArray[np.bool_]
+    n_words: int
+
+    @property
+    def prefixes(self) -> Ints:
+        """The number of each n-gram without its last word, int64, shape ``(N,)``."""
+        return self.keys // self.n_words
 
 
-def count_ngrams(text: EncodedText, vocabulary: Vocabulary, order: int) -> Iterator[CountedLevel]:
+def count_ngrams(
+    text: EncodedText,
+    vocabulary: Vocabulary,
+    order: int,
+    tokens_at_a_time: int = TOKENS_AT_A_TIME,
+) -> Iterator[CountedLevel]:
     """Yield the n-grams of each order, from unigrams up.
 
     Unigrams are the whole vocabulary: words that do not occur count 0, and so does ``<s>``, which
@@ -39,31 +59,41 @@ def count_ngrams(text: EncodedText, vocabulary: Vocabulary, order: int) -> Itera
     and are left out; the model is the same without them, because all n-grams of the order below
     then start a sentence and have their raw counts anyhow.
     """
-    size, ids = len(vocabulary.words), text.ids
-    starts = ids == vocabulary.begin
-    places = np.arange(ids.size) - np.flatnonzero(starts)[np.cumsum(starts) - 1]
-    yield _unigrams(ids[~starts], size, vocabulary.begin)
-    numbers = ids
-    for length in range(2, order + 1):
-        ends = np.flatnonzero(places >= length - 1)
-        if not ends.size:
-            return
-        keys, ranks = np.unique(numbers[ends - 1] * size + ids[ends], return_inverse=True)
-        suffixes, is_first = np.empty_like(keys), np.zeros(keys.size, np.bool_)
-        suffixes[ranks] = numbers[ends]
-        is_first[ranks[places[ends] == length - 1]] = True
-        yield CountedLevel(keys, keys // size, suffixes, np.bincount(ranks), is_first)
-        numbers = np.full_like(ids, ABSENT)
-        numbers[ends] = ranks
+    level = _unigrams(text.ids, vocabulary)
+    yield level
+    portions = [
+        Portion(text.ids[places], vocabulary)
+        for places in _portions(text.ids == vocabulary.begin, tokens_at_a_time)
+    ]
+    for _ in range(2, order + 1):
+        # Threads share the work, because sorting leaves the interpreter to others.
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = merged(list(pool.map(Portion.lengthen, portions)), pool)
+            if not found.keys.size:
+                return
+            list(pool.map(Portion.renumber, portions, repeat(found.keys)))
+        starts = level.starts_sentence[found.keys // level.n_words]
+        level = CountedLevel(found.keys, found.suffixes, found.counts, starts, level.n_words)
+        yield level
 
 
-def _unigrams(predicted_ids: Ints, size: int, begin: int) -> CountedLevel:
-    words, none = np.arange(size), np.zeros(size, np.int64)
-    counts = np.bincount(predicted_ids, minlength=size)
-    return CountedLevel(words, none, none, counts, words == begin)
+def _unigrams(ids: Ints, vocabulary: Vocabulary) -> CountedLevel:
+    size = len(vocabulary.words)
+    words, none = np.arange(size), np.zeros(size, np.int32)
+    counts = np.bincount(ids, minlength=size).astype(np.int32)
+    counts[vocabulary.begin] = 0
+    return CountedLevel(words, none, counts, words == vocabulary.begin, size)
 
 
-def adjusted_counts(levels: Sequence[CountedLevel]) -> list[Ints]:
+def _portions(begins: NDArray[np.bool_], size: int) -> Iterator[slice]:
+    """Yield stretches of whole sentences, each about so many places long."""
+    starts = np.flatnonzero(begins)
+    following = np.searchsorted(starts, np.arange(size, begins.size, size))
+    cuts = np.unique(starts[following[following < starts.size]]).tolist()
+    yield from map(slice, [0, *cuts], [*cuts, begins.size])
+
+
+def adjusted_counts(levels: Sequence[CountedLevel]) -> list[Numbers]:
     """Return the count of each n-gram that Kneser-Ney smoothing works with, per order.
 
     At the highest order, and for n-grams that start with ``<s>``, it is the raw count; for all
@@ -73,7 +103,7 @@ def adjusted_counts(levels: Sequence[CountedLevel]) -> list[Ints]:
         np.where(
             level.starts_sentence,
             level.counts,
-            np.bincount(above.suffixes, minlength=level.keys.size),
+            np.bincount(above.suffixes, minlength=level.keys.size).astype(np.int32),
         )
         for level, above in pairwise(levels)
     ]

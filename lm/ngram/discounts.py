@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lm.ngram.table import Floats, Ints
+from lm.ngram.table import Floats, Ints, Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Discounts:
     d3plus: float
     estimated: bool = True
 
-    def of(self, counts: Ints) -> Floats:
+    def of(self, counts: Ints | Numbers) -> Floats:
         """Return each count's discount, float64, shape as the counts'; 0 for a count of 0."""
         return np.array([0.0, self.d1, self.d2, self.d3plus])[np.minimum(counts, 3)]
 
@@ -31,7 +31,7 @@ class Discounts:
 FALLBACK = Discounts(0.5, 1.0, 1.5, estimated=False)
 
 
-def estimate_discounts(counts: Ints) -> Discounts:
+def estimate_discounts(counts: Ints | Numbers) -> Discounts:
     """Return the discounts that one order's adjusted counts call for.
 
     With n_j the number of n-grams whose count is j and Y = n_1 / (n_1 + 2 n_2), the discount of

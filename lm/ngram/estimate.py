@@ -7,7 +7,8 @@ import numpy as np
 
 from lm.ngram.counts import CountedLevel, adjusted_counts
 from lm.ngram.discounts import Discounts, estimate_discounts
-from lm.ngram.table import LOG10_ZERO, Floats, Ints, Level, NgramTable
+from lm.ngram.prune import kept_ngrams, pruned
+from lm.ngram.table import LOG10_ZERO, Floats, Ints, Level, NgramTable, Numbers
 from lm.vocab import Vocabulary
 
 DECIMALS = 7
@@ -21,7 +22,9 @@ class Estimate:
     discounts: tuple[Discounts, ...]
 
 
-def estimate(counted: Sequence[CountedLevel], vocabulary: Vocabulary) -> Estimate:
+def estimate(
+    counted: Sequence[CountedLevel], vocabulary: Vocabulary, prune: Sequence[int] = ()
+) -> Estimate:
     """Return the model that a text's n-grams call for.
 
     With a(h w) the adjusted count of a word w after h, D its discount, and h' the context h
@@ -34,34 +37,47 @@ def estimate(counted: Sequence[CountedLevel], vocabulary: Vocabulary) -> Estimat
     unknown word that never occurred has the uniform share of the unigrams' b (Heafield et al.
     2013, section 3; their conventions at sentence boundaries hold as well).
 
+    An n-gram that is pruned counts as discounted by its whole adjusted count: it has its part in
+    the discounts' estimation and in the sums, and its probability is handed down to h'.
+
     Logarithms are rounded to the seven decimals that files hold: a model and its file are equal.
+
+    Args:
+        counted: The n-grams of each order, from unigrams up.
+        vocabulary: The words.
+        prune: See ``kept_ngrams``; nothing is left out by default.
+
+    Raises:
+        LmError: The thresholds of ``prune`` cannot be kept to.
     """
     counts = adjusted_counts(counted)
     discounts = tuple(map(estimate_discounts, counts))
+    kept = kept_ngrams(counted, prune)
     probabilities = np.full(1, 1 / len(vocabulary))
     weights: list[Floats] = []
     logprobs: list[Floats] = []
-    for level, adjusted, discount in zip(counted, counts, discounts, strict=True):
-        own, weight = _split_mass(level.prefixes, adjusted, discount, probabilities.size)
+    for level, adjusted, discount, keep in zip(counted, counts, discounts, kept, strict=True):
+        withheld = np.where(keep, discount.of(adjusted), adjusted)
+        own, weight = _split_mass(level.prefixes, adjusted, withheld, probabilities.size)
         probabilities = own + weight[level.prefixes] * probabilities[level.suffixes]
-        weights.append(weight)
+        weights.append(_rounded_log10(weight))
         logprobs.append(_rounded_log10(probabilities))
     logprobs[0][vocabulary.begin] = LOG10_ZERO
-    backoffs = [*map(_rounded_log10, weights[1:]), np.zeros(counted[-1].keys.size)]
+    backoffs = [*weights[1:], np.zeros(counted[-1].keys.size)]
     levels = map(Level, (level.keys for level in counted), logprobs, backoffs)
-    return Estimate(NgramTable(vocabulary.words, tuple(levels)), discounts)
+    table = NgramTable(vocabulary.words, tuple(levels))
+    return Estimate(pruned(table, kept) if any(prune) else table, discounts)
 
 
 def _split_mass(
-    contexts: Ints, counts: Ints, discounts: Discounts, n_contexts: int
+    contexts: Ints, counts: Numbers, withheld: Floats, n_contexts: int
 ) -> tuple[Floats, Floats]:
     """Return each n-gram's discounted relative frequency and each context's back-off weight."""
-    discount = discounts.of(counts)
     total = np.bincount(contexts, weights=counts, minlength=n_contexts)
-    withheld = np.bincount(contexts, weights=discount, minlength=n_contexts)
+    handed_down = np.bincount(contexts, weights=withheld, minlength=n_contexts)
     # A context that nothing follows (it ends a sentence) hands all its mass down.
-    weight = np.divide(withheld, total, out=np.ones(n_contexts), where=total > 0)
-    return (counts - discount) / total[contexts], weight
+    weight = np.divide(handed_down, total, out=np.ones(n_contexts), where=total > 0)
+    return (counts - withheld) / total[contexts], weight
 
 
 def _rounded_log10(values: Floats) -> Floats:

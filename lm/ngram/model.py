@@ -16,6 +16,7 @@ from lm.vocab import Vocabulary
 
 TYPE = "ngram"
 MODEL = "model.arpa"
+COMPRESSED_MODEL = "model.arpa.gz"
 FILES = (CONFIG, MODEL)
 
 
@@ -34,7 +35,7 @@ class NgramScorer:
 
     @classmethod
     def load(cls, folder: Path) -> "NgramScorer":
-        """Return the model in a folder, whichever tool wrote its model.arpa.
+        """Return the model in a folder, whichever tool wrote its model.arpa or model.arpa.gz.
 
         Raises:
             LmError: A file is missing or damaged.
@@ -42,7 +43,10 @@ class NgramScorer:
         config = read_config(folder)
         name = str(config.get("name", folder.name))
         trained_on = str(config.get("trained_on", "unknown text"))
-        return cls(read_arpa(folder / MODEL), name=name, trained_on=trained_on)
+        path = folder / MODEL
+        if not path.exists() and (folder / COMPRESSED_MODEL).exists():
+            path = folder / COMPRESSED_MODEL
+        return cls(read_arpa(path), name=name, trained_on=trained_on)
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+# N-gram numbers and counts need four bytes up to two thousand million n-grams.
+Numbers = NDArray[np.int32]
 
 LOG10_ZERO = -99.0
 ABSENT = -1

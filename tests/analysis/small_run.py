@@ -150,6 +150,10 @@ def tables(*, simulated: bool = False) -> dict[str, Rows]:
                 "chose_good": right,
                 "rt_ms": 1000.0,
                 "input_method": "key",
+                "viewport_width_px": 1280,
+                "viewport_height_px": 800,
+                "was_hidden": False,
+                "lost_focus": None,
                 "client_time": None,
                 "recorded_at": NOW,
             }
@@ -167,6 +171,7 @@ def tables(*, simulated: bool = False) -> dict[str, Rows]:
                 "place": number - 1,
                 "arrived_at": NOW,
                 "consented_at": NOW,
+                "returned_at": None,
                 "finished_at": NOW,
             }
             for number, person in enumerate(people, start=1)
@@ -181,6 +186,7 @@ def tables(*, simulated: bool = False) -> dict[str, Rows]:
                 "place": None,
                 "arrived_at": NOW,
                 "consented_at": None,
+                "returned_at": None,
                 "finished_at": None,
             }
         ],

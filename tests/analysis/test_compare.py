@@ -8,16 +8,17 @@ import small_run
 
 from analysis.compare import compare
 from analysis.errors import AnalysisError
+from analysis.figures.drawing import FORMATS
 from experiment.writing import WritingError
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "analysis" / "compare.py"
-FILES = {
+REPORT = {
     "report.html", "results.json",
-    *(f"{name}{suffix}" for name in ("table_1", "table_2", "conditions")
+    *(f"{name}{suffix}" for name in ("table_1", "table_2", "conditions", "metrics", "multiverse")
       for suffix in (".csv", ".md", ".tex", ".txt")),
-    *(f"figure_{number}.{suffix}" for number in (1, 2) for suffix in ("svg", "pdf", "png")),
 }  # fmt: skip
+FIGURES = {f"{name}.{suffix}" for name in ("figure_1", "figure_2", "flow") for suffix in FORMATS}
 
 
 def names(folder: Path) -> set[str]:
@@ -27,8 +28,8 @@ def names(folder: Path) -> set[str]:
 def test_a_comparison_writes_tables_figures_report_and_results(export, scores, tmp_path):
     out = tmp_path / "out"
     found = compare(export, [scores], out, resamples=100)
-    assert names(out) == FILES
-    assert set(found.files) == {out / name for name in FILES}
+    assert names(out) >= REPORT | FIGURES
+    assert {path.name for path in found.files} == names(out)
     assert found.files[0] == out / "report.html"
     assert names(tmp_path) == {"export", "scores.parquet", "out"}
 
@@ -36,7 +37,8 @@ def test_a_comparison_writes_tables_figures_report_and_results(export, scores, t
 def test_results_hold_every_accuracy_and_its_origin(export, scores, tmp_path):
     compare(export, [scores], tmp_path / "out", resamples=100, seed=5)
     results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert set(results["files"]) == FILES
+    assert set(results["files"]) == names(tmp_path / "out")
+    assert set(results["tables"]) >= {"table_1", "metrics", "multiverse"}
     origin = results["provenance"]
     assert (origin["run"]["run"], origin["seed"], origin["simulated"]) == ("r1", 5, False)
     assert origin["participants"]["excluded"] == {"max_errors": 1}
@@ -51,8 +53,21 @@ def test_results_hold_every_accuracy_and_its_origin(export, scores, tmp_path):
 def test_the_same_inputs_and_seed_give_the_same_files(export, scores, tmp_path):
     for name in ("one", "two"):
         compare(export, [scores], tmp_path / name, resamples=100)
-    for name in FILES:
+    for name in names(tmp_path / "one"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_figures_can_be_left_out(export, scores, tmp_path):
+    compare(export, [scores], tmp_path / "out", resamples=100, figures=False)
+    assert not any(name.endswith(".svg") for name in names(tmp_path / "out"))
+
+
+def test_curves_of_tokens_that_are_no_words_are_refused_and_nothing_is_written(
+    export, scores, tmp_path
+):
+    with pytest.raises(AnalysisError, match="word-level model's scores"):
+        compare(export, [scores], tmp_path / "out", resamples=100, curves=True)
+    assert not (tmp_path / "out").exists()
 
 
 def test_two_models_stand_side_by_side(export, scores, tmp_path):
@@ -115,3 +130,10 @@ def test_the_script_ends_with_one_paragraph_and_code_2(scores, tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith("Error: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_run_and_other_judgments_are_not_compared_at_once(export, scores, tmp_path):
+    both = ("--run", export, "--judgments", "x.csv", "--scores", scores, "--out", tmp_path / "o")
+    done = script(*both)
+    assert done.returncode == 2
+    assert "Name either --run, or --judgments" in done.stderr

@@ -1,11 +1,16 @@
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from analysis.comparison import analyse
-from analysis.figures import FORMATS, accuracy_figure, save_figure
+from analysis.figures.accuracy import accuracy_figure
+from analysis.figures.drawing import FORMATS, save_figure
+from analysis.figures.flow import flow_figure
+from analysis.figures.people import calibration_figure, participants_figure, session_figure
 from analysis.load import load_run, load_scores
+from analysis.participants import Flow
 
 
 @pytest.fixture
@@ -55,3 +60,45 @@ def test_figures_need_no_global_state_of_pyplot():
     code = "import analysis.compare, sys; print('matplotlib.pyplot' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_flow_names_every_step_and_who_left_at_it():
+    flow = Flow(9, 8, 7, {"max_errors": 2}, 5, 0)
+    [axes] = flow_figure(flow, simulated=False).axes
+    words = [text.get_text() for text in axes.texts if text.get_text()]
+    assert words == [
+        "9 recruited", "1 did not consent", "8 consented", "1 did not finish", "7 finished",
+        "2 excluded by\nmax_errors", "5 kept",
+    ]  # fmt: skip
+
+
+def test_a_finished_participant_without_a_verdict_is_named():
+    [axes] = flow_figure(Flow(3, 3, 3, {}, 2, 0), simulated=True).axes
+    assert "1 without a verdict" in [text.get_text() for text in axes.texts]
+    assert axes.get_title(loc="left") == "SIMULATED PARTICIPANTS"
+
+
+ESTIMATES = pd.DataFrame({"accuracy": [0.7, 0.9], "low": [0.6, 0.8], "high": [0.8, 1.0]})
+
+
+def test_the_course_of_a_session_is_drawn_in_trials_and_seconds():
+    learning = ESTIMATES.assign(first=[1, 11], last=[10, 20])
+    speed = ESTIMATES.assign(rt_median_ms=[1500.0, 4000.0])
+    left, right = session_figure(learning, speed, simulated=False).axes
+    assert list(left.lines[0].get_xdata()) == [5.5, 15.5]
+    assert list(right.lines[0].get_xdata()) == [1.5, 4.0]
+
+
+def test_calibration_has_points_and_a_curve_for_each_model():
+    bins = ESTIMATES.rename(columns={"accuracy": "share_good"}).assign(
+        judge=["A", "B"], difference_nats=[0.5, 1.0], fitted=[0.71, 0.88]
+    )
+    [axes] = calibration_figure(bins, simulated=False).axes
+    drawn = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert (drawn["A"], drawn["B"]) == ([0.7], [0.9])
+
+
+def test_every_participant_is_counted_in_the_distribution():
+    people = pd.DataFrame({"accuracy": [0.31, 0.52, 0.99, 1.0]})
+    [axes] = participants_figure(people, simulated=False).axes
+    assert sum(bar.get_height() for bar in axes.patches) == 4

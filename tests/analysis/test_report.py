@@ -1,10 +1,13 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 import small_run
+from matplotlib.figure import Figure
 
 from analysis.comparison import analyse
+from analysis.figures.drawing import Drawing
 from analysis.load import load_run, load_scores
 from analysis.report import inline_svg, render_report
 
@@ -44,7 +47,12 @@ def html(tmp_path) -> str:
     found = analyse(
         load_run(export), [load_scores(scores)], resamples=100, seed=1, code_version="v9"
     )
-    return render_report(found, {"table_1": SVG, "table_2": SVG})
+    drawings = tuple(
+        Drawing(name, name, "Drawn.", section, Figure)
+        for name, section in (("figure_1", "Accuracy"), ("figure_2", "Accuracy"), ("x", "People"))
+    )
+    drawn = {"figure_1": SVG, "figure_2": SVG, "x": SVG}
+    return render_report(replace(found, drawings=drawings), drawn, {"python": "3.99"})
 
 
 def parsed(html: str) -> Page:
@@ -83,6 +91,40 @@ def test_the_report_holds_the_numbers_and_where_they_come_from(html):
 
 def test_what_a_model_says_of_itself_is_escaped(html):
     assert "Trained on &lt;a corpus&gt;." in html
+    assert "<a corpus>" not in html
+
+
+def test_sections_stand_in_the_order_in_which_they_are_read(html):
+    found = re.findall(r"<h2>(.*?)</h2>", html)
+    assert found[:3] == ["At a glance", "Participants", "Accuracy"]
+    assert found.index("Accuracy") < found.index(
+        "Exclusions" if "Exclusions" in found else "People"
+    )
+    assert found[-4:] == ["Methods", "Data", "Origin", "How to cite"]
+
+
+def test_every_link_of_the_contents_leads_to_a_section(html):
+    nav = html[html.index("<nav") : html.index("</nav>")]
+    links = re.findall(r'href="#([^"]+)"', nav)
+    assert links
+    assert set(links) <= set(parsed(html).ids)
+
+
+def test_a_figure_follows_the_table_that_it_draws(html):
+    places = [html.index(f'id="{name}"') for name in
+              ("table_1", "drawing-figure_1", "table_2", "drawing-figure_2")]  # fmt: skip
+    assert places == sorted(places)
+
+
+def test_a_note_of_several_tables_is_printed_once(html):
+    text = "the interval is Wilson&#39;s for the fewer clusters"
+    assert html.count(text) == 1
+
+
+def test_the_findings_name_the_accuracies_and_where_judges_lie_apart(html):
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+    assert "People chose the expected version in 62.5% of all judgments." in text
+    assert "5-gram gave it the higher score on 50.0% of the judged items." in text
 
 
 def test_two_drawings_on_a_page_do_not_share_ids():

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from analysis.resample import (
-    _block_sizes,
+    block_sizes,
     cells,
     crossed_bootstrap,
+    draws,
     numpy_generator,
     percentile_interval,
     wilson_interval,
@@ -32,8 +33,7 @@ def test_a_resample_weighs_each_judgment_by_its_participant_and_its_item():
     participant, item = [0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2]
     found = crossed_bootstrap(cells(correct, participant, item, ONE_GROUP), rng, 50)[:, 0]
     again = np.random.default_rng(3)
-    people = again.multinomial(3, [1 / 3] * 3, 50)
-    items = again.multinomial(3, [1 / 3] * 3, 50)
+    people, items = draws(again, 3, 50), draws(again, 3, 50)
     for draw in range(50):
         weights = [people[draw][p] * items[draw][i] for p, i in zip(participant, item, strict=True)]
         if sum(weights):
@@ -75,7 +75,7 @@ def test_empty_resamples_do_not_count():
 
 
 def test_blocks_add_up_and_bound_the_weights():
-    sizes = list(_block_sizes(10_000, 1_000_000))
+    sizes = list(block_sizes(10_000, 1_000_000))
     assert sum(sizes) == 10_000
     assert max(sizes) == 2
 

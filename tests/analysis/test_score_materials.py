@@ -1,15 +1,12 @@
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.load import ScoreFacts, score_facts
-from analysis.score_materials import blocks, score_items, sentences, write_scores
+from analysis.score_materials import score_items, sentences
 from experiment.materials.render import render
 from experiment.records import Item, Kind, Variant
 from experiment.schemas import SCORES
 from experiment.tables import arrow_schema
-from experiment.writing import WritingError
 from lm.scorer import TokenScores
 
 TOKENS = render("lower_case_tokens")
@@ -50,23 +47,44 @@ def test_every_version_of_every_item_gets_a_row():
     assert rows[0]["token_logprobs_nats"] == [-1, -3, -5, -1]
     assert (rows[0]["logprob_nats"], rows[0]["n_tokens"], rows[0]["n_unknown"]) == (-10, 4, 0)
     assert rows[2]["n_unknown"] == 1
+    assert rows[2]["token_unknown"] == [False, True, False]
+
+
+def test_each_version_is_scored_from_where_it_differs_from_what_it_stands_against():
+    items = [
+        item("1", "a dog barks", "a dog bark"),
+        item("2", "no dog ever", "most dog ever", "no cat ever"),
+        item("3", "we sleep", "we sleep well"),
+        item("4", "same", "same"),
+    ]
+    rows = score_items(LengthScorer(), items, TOKENS).to_pylist()
+    found = {
+        (row["item_id"], row["variant"]): (
+            row["difference_at"],
+            row["logprob_from_difference_nats"],
+        )
+        for row in rows
+    }
+    assert found == {
+        ("1", "good"): (2, -6), ("1", "bad"): (2, -5),
+        # Good stands against the contrast, which is the distractor here.
+        ("2", "good"): (1, -8), ("2", "bad"): (0, -12), ("2", "distractor"): (1, -8),
+        ("3", "good"): (2, -1), ("3", "bad"): (2, -5),
+        ("4", "good"): (2, 0), ("4", "bad"): (2, 0),
+    }  # fmt: skip
 
 
 def test_a_sentence_that_items_share_is_asked_once():
     scorer = LengthScorer()
     items = [item("1", "x y", "x z"), item("2", "x y", "x w")]
     table = score_items(scorer, items, TOKENS)
-    assert scorer.asked == [("", "x y ."), ("", "x z ."), ("", "x w .")]
+    assert sorted(scorer.asked) == [("", "x w ."), ("", "x y ."), ("", "x z .")]
     assert table.num_rows == 4
 
 
 def test_a_context_begins_each_version():
     wanted = sentences([item("1", "barks", "bark", context="the dog")], TOKENS)
     assert wanted.distinct == ["the dog barks .", "the dog bark ."]
-
-
-def test_blocks_hold_every_sentence_once():
-    assert blocks(list("abcde"), 2) == [["a", "b"], ["c", "d"], ["e"]]
 
 
 def test_the_same_token_scores_in_any_order_give_the_same_sum():
@@ -81,34 +99,14 @@ def test_the_same_token_scores_in_any_order_give_the_same_sum():
     assert good == bad
 
 
-def test_what_is_no_log_probability_is_refused_with_its_sentence():
+@pytest.mark.parametrize("value", [1.0, float("nan")])
+def test_what_is_no_log_probability_is_refused_with_its_item(value):
     class Broken(LengthScorer):
         def _score(self, tokens):
-            value = 1.0 if "bad" in tokens else -1.0
+            one = value if "bad" in tokens else -1.0
             return TokenScores(
-                tuple(tokens), np.full(len(tokens), value), np.zeros(len(tokens), bool)
+                tuple(tokens), np.full(len(tokens), one), np.zeros(len(tokens), bool)
             )
 
-    with pytest.raises(AnalysisError, match=r'the sentence "bad \.".*no log-probability'):
+    with pytest.raises(AnalysisError, match=r'item 1, the sentence "bad \.".*no log-probability'):
         score_items(Broken(), [item("1", "good", "bad")], TOKENS)
-
-
-def test_a_score_file_says_what_it_is_about(tmp_path):
-    facts = ScoreFacts(
-        model="m", trained_on="t", model_hash="h", rendering="lower_case_tokens",
-        study="s", study_version="1", materials_hash="x", code_version="v",
-    )  # fmt: skip
-    path = tmp_path / "scores.parquet"
-    table = score_items(LengthScorer(), [item("1", "a b", "a c")], TOKENS)
-    write_scores(table, facts, path)
-    assert score_facts(path) == facts
-    assert pq.read_table(path).num_rows == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["scores.parquet"]
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    table = score_items(LengthScorer(), [item("1", "a b", "a c")], TOKENS)
-    facts = ScoreFacts.model_construct(model="m")
-    with pytest.raises(WritingError, match="cannot be written"):
-        write_scores(table, facts, tmp_path / "file" / "scores.parquet")

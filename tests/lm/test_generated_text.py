@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from lm.commands import train
 from lm.corpus import text_sha256
 from lm.errors import LmError
-from lm.generated_text import describe_text, write_text
+from lm.generated_text import describe_text, write_tagged, write_text
+from lm.multitask.tagged_text import read_tagged, tagged_files
 from lm.text_grammar_file import load_text_grammar
 from lm.text_sampler import Sentences, sentences
 
@@ -37,6 +38,20 @@ def test_a_text_is_written_with_its_description_beside_it(tmp_path: Path, source
     assert about["text_sha256"] == text_sha256(path)
     described = 'generated text "toy text" (20 sentences, seed 4, agreement errors 0.5%)'
     assert describe_text(path, text_sha256(path)) == described
+
+
+def test_a_tagged_text_is_the_same_sentences_with_a_tag_for_each_word(
+    tmp_path: Path, source: Sentences
+):
+    grammar = load_text_grammar(tmp_path / "grammar.toml")
+    untagged = list(sentences(grammar, {}, 20, 4, {"the cat dog ."}))
+    about = write_tagged(tmp_path / "tags", source, source)
+    assert about["sentences"] == 20
+    read = {name: list(read_tagged(path)) for name, path in tagged_files(tmp_path / "tags").items()}
+    assert (len(read["train"]), len(read["valid"])) == (18, 2)
+    words = [" ".join(word for word, _ in sentence) for name in read for sentence in read[name]]
+    assert sorted(words) == sorted(untagged)
+    assert {tag for _, tag in read["train"][0]} == {"sentence", "."}
 
 
 def test_a_changed_text_is_not_described_as_the_generated_one(tmp_path: Path, source: Sentences):

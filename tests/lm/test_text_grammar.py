@@ -171,3 +171,14 @@ def test_a_wrong_grammar_is_refused_with_its_place(tmp_path: Path, old: str, new
 def test_a_missing_grammar_is_refused(tmp_path: Path):
     with pytest.raises(LmError, match="cannot read the text grammar"):
         load_text_grammar(tmp_path / "absent.toml")
+
+
+def test_tags_tell_the_rule_and_the_form_of_each_word(tmp_path: Path):
+    source = sentences(grammar(tmp_path), NOUNS, 50, 1, set())
+    for sentence in source:
+        tagged = dict(zip(sentence.split(), source.tags, strict=True))
+        if "drivers" in tagged:
+            assert tagged["taxi"] == tagged["drivers"] == "subject.plural"
+            assert tagged["the"] == "subject"
+        if "often" in tagged:
+            assert tagged["often"] == "predicate"

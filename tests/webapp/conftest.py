@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -111,6 +111,12 @@ def start_run(sessions: Sessions, study: Study, recruiter: str = "direct") -> Ru
         run = launch(session, study, 1, recruiter, now=LAUNCHED, code_version="0.1.0")
         session.commit()
     return run
+
+
+@pytest.fixture
+def launched(sessions: Sessions) -> Callable[[Study], Run]:
+    """Return a function that launches a study."""
+    return lambda study: start_run(sessions, study)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.orm import Session
 
 from webapp.db import make_sessions, open_database, reading
+from webapp.errors import WebappError
 from webapp.models import Place, Run
 
 
@@ -85,3 +86,13 @@ def test_writers_that_first_read_wait_for_their_turn(engine: Engine):
 
 def _runs(session: Session) -> int:
     return session.execute(select(func.count(Run.id))).scalar_one()
+
+
+def test_a_database_of_another_version_is_refused_by_name(tmp_path):
+    url = f"sqlite:///{tmp_path}/db.sqlite3"
+    engine = open_database(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE response DROP COLUMN was_hidden")
+    engine.dispose()
+    with pytest.raises(WebappError, match=r"another version: it lacks response\.was_hidden"):
+        open_database(url)

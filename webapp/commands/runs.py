@@ -1,4 +1,4 @@
-"""``parallax launch``, ``runs``, ``simulate``, ``exclude`` and ``export``."""
+"""``parallax launch``, ``runs``, ``close``, ``open``, ``simulate``, ``exclude`` and ``export``."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from webapp.errors import RunError
 from webapp.flow import exclude as exclude_flow
 from webapp.flow import export as export_flow
 from webapp.flow import launch as launch_flow
-from webapp.flow.runs import named_run, progress
+from webapp.flow.runs import close_run, named_run, open_run, progress
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.simulator import crowd
 from webapp.recruiters.simulator.plan import plan
@@ -64,7 +64,17 @@ def _link_base(instance: Path) -> str:
 @with_instance
 def runs(instance: Path) -> None:
     """List the runs and how far each has come."""
-    header = ("run", "study", "recruiter", "simulated", "seed", "taken", "finished", "excluded")
+    header = (
+        "run",
+        "study",
+        "recruiter",
+        "simulated",
+        "seed",
+        "open",
+        "taken",
+        "finished",
+        "excluded",
+    )
     with reading(open_sessions(instance)) as session:
         rows = [
             (
@@ -73,6 +83,7 @@ def runs(instance: Path) -> None:
                 p.run.recruiter,
                 "yes" if p.run.simulated else "no",
                 p.run.seed,
+                "no" if p.run.closed_at else "yes",
                 f"{p.taken} of {p.places}",
                 p.finished,
                 p.excluded,
@@ -80,6 +91,26 @@ def runs(instance: Path) -> None:
             for p in progress(session)
         ]
     click.echo(text_table(header, rows) if rows else "There are no runs yet.")
+
+
+@click.command()
+@click.argument("run")
+@with_instance
+def close(run: str, instance: Path) -> None:
+    """Let nobody new in to RUN; who is at work goes on and finishes."""
+    with open_sessions(instance).begin() as session:
+        close_run(session, named_run(session, run), utc_now())
+    click.echo(f"Run {run} is closed. It opens again with: parallax open {run}")
+
+
+@click.command("open")
+@click.argument("run")
+@with_instance
+def open_(run: str, instance: Path) -> None:
+    """Let people in to RUN again after it was closed."""
+    with open_sessions(instance).begin() as session:
+        open_run(session, named_run(session, run))
+    click.echo(f"Run {run} is open.")
 
 
 @click.command()

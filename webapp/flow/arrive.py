@@ -14,7 +14,9 @@ from experiment.records import Kind
 from experiment.studies.study import Study
 from experiment.trials.compose import compose
 from webapp.errors import RequestError
-from webapp.flow.assign import assign
+from webapp.flow.assign import assign, has_free_place
+from webapp.flow.lease import any_expired, release_expired
+from webapp.language import gettext
 from webapp.models import Participant, Place, Run, RunItem, Trial
 from webapp.tokens import new_reference
 
@@ -32,9 +34,13 @@ def arrive(
     study: Study,
     decision: Decision,
     now: datetime,
+    *,
     platform_id: str | None = None,
+    visit_mark: str | None = None,
 ) -> Participant:
     """Return the participant who decided, with a place and its trials if they accepted.
+
+    Places whose leases are over are freed first.
 
     Args:
         session: An open session.
@@ -42,23 +48,28 @@ def arrive(
         study: Its study.
         decision: Theirs.
         now: The time.
-        platform_id: What the recruiter knows them by; who comes twice is the same participant,
-            whose first decision stands. None where nothing is known.
+        platform_id: What the recruiting platform calls them; who comes twice is the same
+            participant, whose first decision stands. None where nothing is known.
+        visit_mark: The mark of the consent page whose button they pressed, which counts where no
+            platform names them: pressing it twice makes one participant too.
 
     Raises:
-        RequestError: The run has no free place.
+        RequestError: The run is closed or has no free place.
     """
     # Numbers and places are given out one participant at a time. SQLite has one writer anyway;
     # elsewhere the lock on the run's row makes it so.
-    session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
-    known = _known(session, run, platform_id)
+    closed_at = session.scalar(select(Run.closed_at).where(Run.id == run.id).with_for_update())
+    known = _known(session, run, platform_id, visit_mark)
     if known is not None:
         return known
+    if closed_at is not None:
+        raise run_is_closed()
     participant = Participant(
         run_id=run.id,
         ref=new_reference(),
         number=_next_number(session, run),
         platform_id=platform_id,
+        visit_mark=visit_mark if platform_id is None else None,
         state=State.ARRIVED,
         arrived_at=now,
     )
@@ -72,14 +83,16 @@ def arrive(
     return participant
 
 
-def _known(session: Session, run: Run, platform_id: str | None) -> Participant | None:
-    if platform_id is None:
+def _known(
+    session: Session, run: Run, platform_id: str | None, visit_mark: str | None
+) -> Participant | None:
+    if platform_id is not None:
+        known_by = Participant.platform_id == platform_id
+    elif visit_mark is not None:
+        known_by = Participant.visit_mark == visit_mark
+    else:
         return None
-    return session.scalar(
-        select(Participant).where(
-            Participant.run_id == run.id, Participant.platform_id == platform_id
-        )
-    )
+    return session.scalar(select(Participant).where(Participant.run_id == run.id, known_by))
 
 
 def _next_number(session: Session, run: Run) -> int:
@@ -90,6 +103,7 @@ def _next_number(session: Session, run: Run) -> int:
 def _start(
     session: Session, run: Run, study: Study, participant: Participant, now: datetime
 ) -> None:
+    release_expired(session, run, now)
     place = assign(session, run, participant)
     if place is None:
         raise run_is_full()
@@ -101,10 +115,31 @@ def _start(
 def run_is_full() -> RequestError:
     """Return the error for somebody who comes when every place is taken."""
     return RequestError(
-        "Every place in this study is taken. Thank you for your interest!",
+        gettext("Every place in this study is taken. Thank you for your interest!"),
         status=409,
         code="run_full",
     )
+
+
+def run_is_closed() -> RequestError:
+    """Return the error for somebody who comes when the run takes nobody any more."""
+    return RequestError(
+        gettext("This study takes no new participants. Thank you for your interest!"),
+        status=409,
+        code="run_closed",
+    )
+
+
+def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
+    """Let pass only where somebody new would get a place.
+
+    Raises:
+        RequestError: The run is closed or has no free place, and no lease is over.
+    """
+    if run.closed_at is not None:
+        raise run_is_closed()
+    if not has_free_place(session, run) and not any_expired(session, run, now):
+        raise run_is_full()
 
 
 def _trials(

@@ -112,8 +112,9 @@ def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
 
 def _copy_study(study: Study, folder: Path) -> None:
     folder.mkdir()
-    for source in (study.folder / "study.toml", study.grammar_path, study.published_path):
-        if source.exists():
+    toml = study.folder / "study.toml"
+    for source in (toml, study.materials_path, study.published_path, study.practice_path):
+        if source and source.exists():
             copy = folder / source.relative_to(study.folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy)

@@ -1,7 +1,7 @@
 """The rows of every exported table, as queries that stream in a fixed order.
 
-No query names ``Participant.platform_id``: what a recruiting platform calls a person stays in
-the database.
+No query names ``Participant.platform_id`` or ``visit_mark``: what a recruiting platform calls a
+person stays in the database.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from experiment.schemas import (
     ANSWERS,
+    DEVICES,
     ITEMS,
     LISTS,
     PARTICIPANTS,
@@ -20,7 +21,7 @@ from experiment.schemas import (
     VERDICTS,
     TableSchema,
 )
-from webapp.models import Answer, Participant, Response, Run, RunItem, Trial, Verdict
+from webapp.models import Answer, Device, Participant, Response, Run, RunItem, Trial, Verdict
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")
@@ -39,6 +40,7 @@ def _queries(run: Run) -> dict[str, Select[Any]]:
         ITEMS.name: _of_lists(run, RunItem.item),
         LISTS.name: _of_lists(run, RunItem.list, RunItem.item_id, RunItem.kind),
         PARTICIPANTS.name: _participants(run),
+        DEVICES.name: _devices(run),
         ANSWERS.name: (
             _of_participants(run, _REF, Answer.field, Answer.value)
             .join(Answer, Answer.participant_id == Participant.id)
@@ -82,8 +84,20 @@ def _participants(run: Run) -> Select[Any]:
         Participant.place,
         Participant.arrived_at,
         Participant.consented_at,
+        Participant.returned_at,
         Participant.finished_at,
     )
+
+
+def _devices(run: Run) -> Select[Any]:
+    return _of_participants(
+        run,
+        _REF,
+        Device.user_agent_family,
+        Device.refresh_rate_hz,
+        Device.time_zone_offset_min,
+        Device.language,
+    ).join(Device, Device.participant_id == Participant.id)
 
 
 def _trials(run: Run, *columns: _Columns) -> Select[Any]:
@@ -105,6 +119,10 @@ def _responses(run: Run) -> Select[Any]:
         (Response.chosen_side == Trial.good_side).label("chose_good"),
         Response.rt_ms,
         Response.input_method,
+        Response.viewport_width_px,
+        Response.viewport_height_px,
+        Response.was_hidden,
+        Response.lost_focus,
         Response.client_time,
         Response.recorded_at,
     ).join(Response, Response.trial_id == Trial.id)

@@ -2,11 +2,16 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from webapp.errors import RequestError
+from webapp.language import gettext
 from webapp.models import Participant, Run
+
+# Built once: every request of a participant begins with one of them.
+_WHO_READS = select(Participant, Run).join(Run).where(Participant.ref == bindparam("ref"))
+_WHO_WRITES = _WHO_READS.with_for_update(of=Participant)
 
 
 def find_run(session: Session, ref: str) -> Run:
@@ -18,7 +23,7 @@ def find_run(session: Session, ref: str) -> Run:
     run = session.scalar(select(Run).where(Run.ref == ref))
     if run is None:
         raise RequestError(
-            "There is no study at this address. Please check the link you were given.",
+            gettext("There is no study at this address. Please check the link you were given."),
             status=404,
             code="unknown_run",
         )
@@ -41,18 +46,17 @@ def find_participant(
     Raises:
         RequestError: There is no such participant, or the link is too old.
     """
-    query = select(Participant, Run).join(Run).where(Participant.ref == ref)
-    found = session.execute(query.with_for_update(of=Participant) if writing else query).first()
+    found = session.execute(_WHO_WRITES if writing else _WHO_READS, {"ref": ref}).first()
     if found is None:
         raise RequestError(
-            "There is no session at this address. Please check the link you were given.",
+            gettext("There is no session at this address. Please check the link you were given."),
             status=404,
             code="unknown_participant",
         )
     participant, run = found
     if now - participant.arrived_at > timedelta(days=session_days):
         raise RequestError(
-            f"This link was good for {session_days} days and has expired.",
+            gettext("This link was good for %(days)s days and has expired.", days=session_days),
             status=401,
             code="expired_token",
         )

@@ -4,10 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State, move
 from experiment.studies.study import Question
+from webapp.flow.lease import come_back
+from webapp.language import gettext
 from webapp.models import Answer, Participant
 
 LONGEST_TEXT = 5000
@@ -30,6 +33,7 @@ def finish(
     Args:
         session: An open session that holds the participant's lock.
         participant: Who answered every trial; a session that is not at this point stays as it is.
+            Where their place was given away, the answers are stored and the state stays.
         questions: The questionnaire.
         given: Field names and answers; fields of no question are left out.
         now: The time.
@@ -37,7 +41,8 @@ def finish(
     Returns:
         What is wrong with a field, by its name; empty when everything is stored.
     """
-    if participant.state != State.ANSWERED:
+    late = participant.state == State.ABANDONED and not come_back(session, participant, now)
+    if participant.state != State.ANSWERED and not (late and not _answered(session, participant)):
         return {}
     answers = {question.name: _clean(given.get(question.name, "")) for question in questions}
     checked = {question.name: _problem(question, answers[question.name]) for question in questions}
@@ -49,10 +54,16 @@ def finish(
         for name, value in answers.items()
         if value
     )
-    participant.state = move(State.ANSWERED, State.FINISHED)
-    participant.finished_at = now
+    if not late:
+        participant.state = move(State.ANSWERED, State.FINISHED)
+        participant.finished_at = now
     session.flush()
     return {}
+
+
+def _answered(session: Session, participant: Participant) -> bool:
+    stored = select(Answer.id).where(Answer.participant_id == participant.id).limit(1)
+    return session.scalar(stored) is not None
 
 
 def _clean(text: str) -> str:
@@ -61,13 +72,13 @@ def _clean(text: str) -> str:
 
 def _problem(question: Question, answer: str) -> str:
     if not answer:
-        return "Please answer this question." if question.required else ""
+        return gettext("Please answer this question.") if question.required else ""
     if question.type == "choice" and answer not in question.options:
-        return "Please choose one of the answers."
+        return gettext("Please choose one of the answers.")
     if question.type == "number" and (
         len(answer) > _LONGEST_NUMBER or not _NUMBER.fullmatch(answer)
     ):
-        return "Please give a number, such as 7 or 7.5."
+        return gettext("Please give a number, such as 7 or 7.5.")
     if len(answer) > LONGEST_TEXT:
-        return f"Please write at most {LONGEST_TEXT} characters."
+        return gettext("Please write at most %(number)s characters.", number=LONGEST_TEXT)
     return ""

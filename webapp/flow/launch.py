@@ -8,7 +8,10 @@ from sqlalchemy.orm import Session
 from experiment.design.audit import audit, refuse_broken
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.materials.read import item_row, load_items
+from experiment.materials.render import render
+from experiment.records import Side
 from experiment.studies.study import Study
+from experiment.trials.practice import read_practice
 from experiment.trials.presentations import load_presentation
 from webapp.errors import RunError
 from webapp.models import Place, Run, RunItem
@@ -33,15 +36,16 @@ def launch(
 
     Raises:
         UnknownNameError: There is no such recruiter, or the study names no known presentation.
+        StudyError: The presentation cannot show one of the trials, or the practice file is unsound.
         DesignError: The lists cannot be built, or break a promise of the design.
         RunError: The seed is out of range.
     """
     if seed not in _SEEDS:
         raise RunError(f"{seed} is no seed", expected="a whole number from 0 to 2^63 - 1")
     simulated = load_recruiter(recruiter).simulated
-    load_presentation(study.presentation)
     built = build_lists(study, load_items(study), seed)
     refuse_broken(audit(study, built))
+    _refuse_unshowable(study, built)
     run = Run(
         ref=new_reference(),
         study=study.name,
@@ -53,6 +57,8 @@ def launch(
         simulated=simulated,
         code_version=code_version,
         launched_at=now,
+        language=study.study.language,
+        lease_minutes=study.design.lease_minutes,
     )
     session.add(run)
     session.flush()
@@ -60,6 +66,14 @@ def launch(
     session.add_all(_places(run, study))
     session.flush()
     return run
+
+
+def _refuse_unshowable(study: Study, built: BuiltLists) -> None:
+    """Show every trial once, so that what cannot be shown stops here, not before participants."""
+    presentation = load_presentation(study.presentation, study.trial.parameters)
+    listed = [entry.item for entries in built.lists for entry in entries]
+    for item in (*listed, *(practice.item for practice in read_practice(study))):
+        presentation.show(item, Side.FIRST, render(study.materials.shown_to_people))
 
 
 def _items(run: Run, built: BuiltLists) -> Iterator[RunItem]:

@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State, move
 from experiment.records import Side
 from webapp.errors import RequestError
+from webapp.flow.lease import come_back
+from webapp.language import gettext
 from webapp.models import Event, Participant, Response, Trial
 
 LATE_ANSWER = "late_answer"
@@ -21,6 +23,9 @@ _ClientTime = Annotated[
     AwareDatetime,
     Field(ge=datetime(1970, 1, 2, tzinfo=UTC), le=datetime(2200, 1, 1, tzinfo=UTC)),
 ]
+
+
+_Pixels = Annotated[int, Field(ge=0, le=100_000)]
 
 
 class GivenAnswer(BaseModel):
@@ -35,6 +40,10 @@ class GivenAnswer(BaseModel):
         default=None, ge=0, le=_DAY_MS, allow_inf_nan=False, description="painting to choice"
     )
     input_method: Literal["key", "pointer", "touch"] = Field(description="how it was chosen")
+    viewport_width_px: _Pixels | None = Field(default=None, description="the page's width")
+    viewport_height_px: _Pixels | None = Field(default=None, description="the page's height")
+    was_hidden: bool | None = Field(default=None, description="was the page hidden meanwhile")
+    lost_focus: bool | None = Field(default=None, description="did the page lose focus meanwhile")
     client_time: _ClientTime | None = Field(default=None, description="the browser's clock")
 
 
@@ -47,11 +56,17 @@ def read_answer(body: bytes) -> GivenAnswer:
     try:
         return GivenAnswer.model_validate_json(body)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, detail['loc'])) or 'body'}: {detail['msg']}"
-            for detail in error.errors(include_url=False, include_input=False)
-        )
-        raise RequestError(problems, status=400, code="malformed_answer") from error
+        raise malformed(error, "malformed_answer") from error
+
+
+def malformed(error: ValidationError, code: str) -> RequestError:
+    """Return the refusal of a body that is not what it should be; it names every wrong field."""
+    problems = "; ".join(
+        f"{'.'.join(map(str, detail['loc'])) or 'body'}: {detail['msg']}"
+        for detail in error.errors(include_url=False, include_input=False)
+    )
+    message = gettext("What was sent cannot be read: %(problems)s", problems=problems)
+    return RequestError(message, status=400, code=code)
 
 
 def record(session: Session, participant: Participant, answer: GivenAnswer, now: datetime) -> int:
@@ -59,7 +74,8 @@ def record(session: Session, participant: Participant, answer: GivenAnswer, now:
 
     The first stored answer to a trial stands. The same answer sent again changes nothing; a
     different later one is kept as an event. When the last trial is answered, the participant
-    moves on.
+    moves on. Who lost their place by a long silence takes it up again if it is still free; if
+    not, the answer is stored all the same.
 
     Args:
         session: An open session that holds the participant's lock.
@@ -70,40 +86,70 @@ def record(session: Session, participant: Participant, answer: GivenAnswer, now:
     Raises:
         RequestError: The participant is not at work, or has no trial at that position.
     """
-    if participant.state not in (State.WORKING, State.ANSWERED, State.FINISHED):
-        raise RequestError("This session takes no answers.", status=409, code="wrong_state")
-    trial = _trial(session, participant, answer.position)
-    stored = session.scalar(select(Response).where(Response.trial_id == trial.id))
-    if stored is None:
-        session.add(_response(trial, answer, now))
-    elif stored.client_uuid != str(answer.uuid):
+    if participant.state in (State.ARRIVED, State.DECLINED):
+        raise RequestError(
+            gettext("This session takes no answers."), status=409, code="wrong_state"
+        )
+    trial_id, stored_uuid, remaining = _known(session, participant, answer.position)
+    if participant.state == State.ABANDONED:
+        come_back(session, participant, now)
+    if stored_uuid is None:
+        session.add(_response(trial_id, answer, now))
+        remaining -= 1
+    elif stored_uuid != str(answer.uuid):
         _keep_late(session, participant, answer, now)
-    session.flush()
-    remaining = _remaining(session, participant)
     if remaining == 0 and participant.state == State.WORKING:
         participant.state = move(State.WORKING, State.ANSWERED)
-        session.flush()
+    session.flush()
     return remaining
 
 
-def _trial(session: Session, participant: Participant, position: int) -> Trial:
-    trial = session.scalar(
-        select(Trial).where(Trial.participant_id == participant.id, Trial.position == position)
+# Built once: an answer is the request that everybody's patience depends on.
+_UNANSWERED = (
+    select(func.count())
+    .select_from(Trial)
+    .outerjoin(Response, Response.trial_id == Trial.id)
+    .where(Trial.participant_id == bindparam("participant_id"), Response.id.is_(None))
+    .scalar_subquery()
+)
+_KNOWN = (
+    select(Trial.id, Response.client_uuid, _UNANSWERED)
+    .outerjoin(Response, Response.trial_id == Trial.id)
+    .where(
+        Trial.participant_id == bindparam("participant_id"),
+        Trial.position == bindparam("position"),
     )
-    if trial is None:
+)
+
+
+def _known(
+    session: Session, participant: Participant, position: int
+) -> tuple[int, str | None, int]:
+    """Return the trial's id, its stored answer's UUID, and how many trials have no answer."""
+    found = session.execute(
+        _KNOWN, {"participant_id": participant.id, "position": position}
+    ).first()
+    if found is None:
         raise RequestError(
-            f"This session has no trial {position}.", status=404, code="unknown_position"
+            gettext("This session has no trial %(number)s.", number=position),
+            status=404,
+            code="unknown_position",
         )
-    return trial
+    trial_id, stored_uuid, remaining = found
+    return trial_id, stored_uuid, remaining
 
 
-def _response(trial: Trial, answer: GivenAnswer, now: datetime) -> Response:
+def _response(trial_id: int, answer: GivenAnswer, now: datetime) -> Response:
     return Response(
-        trial_id=trial.id,
+        trial_id=trial_id,
         client_uuid=str(answer.uuid),
         chosen_side=answer.side,
         rt_ms=answer.rt_ms,
         input_method=answer.input_method,
+        viewport_width_px=answer.viewport_width_px,
+        viewport_height_px=answer.viewport_height_px,
+        was_hidden=answer.was_hidden,
+        lost_focus=answer.lost_focus,
         client_time=answer.client_time,
         recorded_at=now,
     )
@@ -119,12 +165,3 @@ def _keep_late(
     )
     if all(event.detail != detail for event in kept):
         session.add(Event(participant_id=participant.id, kind=LATE_ANSWER, detail=detail, at=now))
-
-
-def _remaining(session: Session, participant: Participant) -> int:
-    unanswered = (
-        select(func.count(Trial.id))
-        .outerjoin(Response, Response.trial_id == Trial.id)
-        .where(Trial.participant_id == participant.id, Response.id.is_(None))
-    )
-    return session.execute(unanswered).scalar_one()

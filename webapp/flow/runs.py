@@ -1,6 +1,7 @@
 """The runs of an installation, as its operator asks for them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -82,3 +83,16 @@ def progress(session: Session) -> list[Progress]:
         excluded.where(Verdict.kept.is_(False)).scalar_subquery(),
     ).order_by(Run.id)
     return [Progress(*row) for row in session.execute(query)]
+
+
+def close_run(session: Session, run: Run, now: datetime) -> None:
+    """Let nobody new in from now on; who is at work goes on and finishes."""
+    if run.closed_at is None:
+        run.closed_at = now
+        session.flush()
+
+
+def open_run(session: Session, run: Run) -> None:
+    """Let people in again."""
+    run.closed_at = None
+    session.flush()

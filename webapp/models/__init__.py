@@ -1,6 +1,7 @@
 """The records that serving people leaves in the database."""
 
 from webapp.models.base import Base
+from webapp.models.device import Device
 from webapp.models.event import Event
 from webapp.models.participant import Answer, Participant
 from webapp.models.response import Response
@@ -11,6 +12,7 @@ from webapp.models.trial import Trial
 __all__ = [
     "Answer",
     "Base",
+    "Device",
     "Event",
     "Participant",
     "Place",

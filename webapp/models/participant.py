@@ -9,24 +9,27 @@ from webapp.models.base import Base, UtcDateTime
 
 
 class Participant(Base):
-    """Somebody who opened the run's link; ``platform_id`` never leaves the database."""
+    """Somebody who decided on a consent page; who they are elsewhere never leaves the database."""
 
     __tablename__ = "participant"
     __table_args__ = (
         UniqueConstraint("run_id", "number"),
         UniqueConstraint("run_id", "platform_id"),
+        UniqueConstraint("run_id", "visit_mark"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     ref: Mapped[str] = mapped_column(unique=True)  # random, in exports
     number: Mapped[int]  # order of arrival in the run, from 1
-    platform_id: Mapped[str | None]
+    platform_id: Mapped[str | None]  # what the recruiting platform calls the person
+    visit_mark: Mapped[str | None]  # random, from the consent page whose button was pressed
     state: Mapped[str]  # experiment.participation.State
     list: Mapped[int | None]
     place: Mapped[int | None]
     arrived_at: Mapped[datetime] = mapped_column(UtcDateTime)
     consented_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    returned_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # after the lease was over
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 

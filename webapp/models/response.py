@@ -19,5 +19,9 @@ class Response(Base):
     chosen_side: Mapped[str]  # experiment.records.Side
     rt_ms: Mapped[float | None]
     input_method: Mapped[str]
+    viewport_width_px: Mapped[int | None]
+    viewport_height_px: Mapped[int | None]
+    was_hidden: Mapped[bool | None]
+    lost_focus: Mapped[bool | None]
     client_time: Mapped[datetime | None] = mapped_column(UtcDateTime)
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -24,6 +24,9 @@ class Run(Base):
     simulated: Mapped[bool]
     code_version: Mapped[str]
     launched_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    language: Mapped[str] = mapped_column(default="en")  # of the participants' pages
+    lease_minutes: Mapped[int] = mapped_column(default=60)
+    closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null while it is open
 
 
 class RunItem(Base):

@@ -3,45 +3,86 @@
 import re
 
 from flask import Blueprint, redirect, render_template, request, url_for
-from werkzeug.wrappers import Response
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
+from experiment.studies.study import Study
 from webapp.db import reading
 from webapp.errors import RequestError
-from webapp.flow.arrive import Decision, arrive, run_is_full
-from webapp.flow.assign import has_free_place
+from webapp.flow.arrive import Decision, arrive, refuse_newcomers
+from webapp.flow.serve import preview
+from webapp.language import gettext
+from webapp.models import Run
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
+from webapp.participant.stored import what_is_stored
+from webapp.participant.working import working_page
+from webapp.recruiters.base import Arrival
+from webapp.recruiters.registry import load_recruiter
 from webapp.services import services
 from webapp.tokens import new_reference
 
 consent_pages = Blueprint("consent", __name__)
 
-_VISIT = re.compile(r"[a-z0-9]{12}", re.ASCII)
+_MARK = re.compile(r"[a-z0-9]{12}", re.ASCII)
 
 
 @consent_pages.get("/run/<ref>")
 def show(ref: str) -> str:
     """Show what the study asks of people; nothing is stored before they decide."""
-    with reading(services().sessions) as session:
+    own = services()
+    with reading(own.sessions) as session:
         run = requested_run(session, ref)
-        if not has_free_place(session, run):
-            raise run_is_full()
-    study = services().study_of(run)
-    return render_template(
-        "consent.html", study=study, text=as_html(study.text("consent")), visit=new_reference()
-    )
+        arrival = _arrival(run)
+        if not arrival.preview:
+            refuse_newcomers(session, run, own.now())
+    return _consent(own.study_of(run), arrival)
 
 
 @consent_pages.post("/run/<ref>")
-def decide(ref: str) -> Response:
-    """Store the decision and send the participant to their own address."""
+def decide(ref: str) -> ResponseReturnValue:
+    """Store the decision and send the participant to their own address; a preview stores nothing.
+
+    The form goes to the address it was opened at, so what the recruiter's link says comes along.
+    """
     own = services()
     with own.sessions() as session:
         run = requested_run(session, ref)
-        study, decision = own.study_of(run), _decision()
-        participant = arrive(session, run, study, decision, own.now(), _visit())
+        study, arrival, decision = own.study_of(run), _arrival(run), _decision()
+        if arrival.preview:
+            return _look(session, run, study, arrival, decision)
+        participant = arrive(
+            session,
+            run,
+            study,
+            decision,
+            own.now(),
+            platform_id=arrival.platform_id,
+            visit_mark=_visit_mark(),
+        )
         session.commit()
     return redirect(url_for("session.show", token=own.tokens.issue(participant.ref)), 303)
+
+
+def _consent(study: Study, arrival: Arrival) -> str:
+    return render_template(
+        "consent.html",
+        study=study,
+        text=as_html(study.text("consent")),
+        stored=what_is_stored(study, known_to_platform=arrival.platform_id is not None),
+        visit=new_reference(),
+        preview=arrival.preview,
+    )
+
+
+def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: Decision) -> str:
+    if decision is Decision.DECLINE:
+        return _consent(study, arrival)
+    return working_page(study, preview(session, run, study))
+
+
+def _arrival(run: Run) -> Arrival:
+    return load_recruiter(run.recruiter).arrival(request.args)
 
 
 def _decision() -> Decision:
@@ -49,14 +90,14 @@ def _decision() -> Decision:
         return Decision(request.form.get("decision", ""))
     except ValueError as error:
         raise RequestError(
-            "Please go back and choose whether you want to take part.",
+            gettext("Please go back and choose whether you want to take part."),
             status=400,
             code="no_decision",
         ) from error
 
 
-def _visit() -> str | None:
-    # A direct link says nothing about who follows it, but each consent page carries a random
-    # mark, so that pressing its button twice on a slow network makes one participant, not two.
+def _visit_mark() -> str | None:
+    # Each consent page carries a random mark, so that pressing its button twice on a slow network
+    # makes one participant, not two.
     mark = request.form.get("visit", "")
-    return f"visit:{mark}" if _VISIT.fullmatch(mark) else None
+    return mark if _MARK.fullmatch(mark) else None

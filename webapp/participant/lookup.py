@@ -4,6 +4,7 @@ from flask import g
 from sqlalchemy.orm import Session
 
 from webapp.flow.find import find_participant, find_run
+from webapp.language import speak
 from webapp.models import Participant, Run
 from webapp.services import services
 
@@ -15,7 +16,7 @@ def requested_run(session: Session, ref: str) -> Run:
         RequestError: There is none.
     """
     run = find_run(session, ref)
-    _let_pages_say_whether_simulated(run)
+    _let_answers_speak_of(run)
     return run
 
 
@@ -31,10 +32,12 @@ def requested_participant(
     participant, run = find_participant(
         session, own.tokens.read(token), own.now(), own.settings.session_days, writing=writing
     )
-    _let_pages_say_whether_simulated(run)
+    _let_answers_speak_of(run)
     return participant, run
 
 
-def _let_pages_say_whether_simulated(run: Run) -> None:
-    # Kept for the whole request, so that an error page of the run says it too.
+def _let_answers_speak_of(run: Run) -> None:
+    # Kept for the whole request: an error page of the run speaks its language, and says too
+    # whether it is simulated.
     g.simulated = run.simulated
+    speak(run.language)

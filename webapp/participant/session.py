@@ -10,11 +10,14 @@ from experiment.participation import State
 from experiment.studies.study import Study
 from webapp.db import reading
 from webapp.errors import RequestError
+from webapp.flow import lease
 from webapp.flow.finish import LONGEST_TEXT, finish
 from webapp.flow.serve import serve
+from webapp.language import gettext
 from webapp.models import Participant, Run
 from webapp.participant.lookup import requested_participant
 from webapp.participant.markdown import as_html
+from webapp.participant.working import working_page
 from webapp.recruiters.registry import load_recruiter
 from webapp.services import services
 
@@ -23,12 +26,17 @@ session_pages = Blueprint("session", __name__)
 
 @session_pages.get("/p/<token>/")
 def show(token: str) -> str:
-    """Show the page of the participant's state."""
-    with reading(services().sessions) as session:
+    """Show the page of the participant's state; who was away for long gets their place back."""
+    own = services()
+    with reading(own.sessions) as session:
         participant, run = requested_participant(session, token)
-        study = services().study_of(run)
-        page = _PAGES.get(State(participant.state), _closed)
-        return page(session, participant, run, study)
+        if not lease.is_over(session, participant, run, own.now()):
+            return _page(session, participant, run)
+    with own.sessions() as session:
+        participant, run = requested_participant(session, token, writing=True)
+        lease.come_back(session, participant, own.now())
+        session.commit()
+        return _page(session, participant, run)
 
 
 @session_pages.post("/p/<token>/questionnaire")
@@ -45,11 +53,13 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
     return redirect(url_for("session.show", token=token), 303)
 
 
+def _page(session: Session, participant: Participant, run: Run) -> str:
+    page = _PAGES.get(State(participant.state), _closed)
+    return page(session, participant, run, services().study_of(run))
+
+
 def _working(session: Session, participant: Participant, _run: Run, study: Study) -> str:
-    work = serve(session, participant, study)
-    return render_template(
-        "working.html", study=study, instructions=as_html(study.text("instructions")), work=work
-    )
+    return working_page(study, serve(session, participant, study))
 
 
 def _answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
@@ -79,8 +89,13 @@ def _declined(_session: Session, _participant: Participant, _run: Run, study: St
     return render_template("declined.html", study=study)
 
 
+def _late(_session: Session, _participant: Participant, run: Run, study: Study) -> str:
+    closing = load_recruiter(run.recruiter).closing
+    return render_template("late.html", study=study, closing=closing)
+
+
 def _closed(_session: Session, _participant: Participant, _run: Run, _study: Study) -> str:
-    raise RequestError("This session is closed.", status=409, code="session_closed")
+    raise RequestError(gettext("This session is closed."), status=409, code="session_closed")
 
 
 _PAGES: dict[State, Callable[[Session, Participant, Run, Study], str]] = {
@@ -88,4 +103,5 @@ _PAGES: dict[State, Callable[[Session, Participant, Run, Study], str]] = {
     State.ANSWERED: _answered,
     State.FINISHED: _finished,
     State.DECLINED: _declined,
+    State.ABANDONED: _late,
 }

@@ -1,125 +1,242 @@
 // @ts-check
-/** The working page: instructions, then one trial after the other, each answer sent at once. */
+/** The working page: instructions, practice, one trial after the other, each answer sent at once. */
 
+import { openStore } from "./store.js";
 import { AnswerQueue } from "./queue.js";
+import { Sequence } from "./sequence.js";
+import { deviceFacts } from "./device.js";
+import { TrialView, fill } from "./trial.js";
 
-/** @typedef {{ position: number, first: string, second: string }} Trial */
-/** @typedef {import("./queue.js").Answer} Answer */
+/** @typedef {import("./sequence.js").Trial} Trial */
+/** @typedef {import("./trial.js").Choice} Choice */
 
-// A press so soon after the options were painted was meant for the trial before.
-const LOCK_OUT_MS = 150;
-/** @type {Record<string, Answer["side"]>} */
-const SIDE_OF_KEY = { 1: "first", 2: "second" };
+/**
+ * What the page knows of the session.
+ * @typedef {object} Session
+ * @property {Trial[]} trials
+ * @property {number[]} answered
+ * @property {(Trial & { correct: string, feedback: string })[]} practice
+ * @property {string[]} keys
+ * @property {number} lockout_ms
+ * @property {number} break_every
+ * @property {boolean} device_known
+ * @property {boolean} preview
+ */
 
-/** @type {{ trials: Trial[], answered: number[] }} */
+// A quick answer's way to the server is not worth a word.
+const QUIETLY_MS = 600;
+// How long another window may take to send what it has, before this one asks for it again.
+const LOOK_AGAIN_MS = 1_000;
+const LOOKS = 10;
+
+/** @type {Session} */
 const session = JSON.parse(byId("session").textContent ?? "");
-const answered = new Set(session.answered);
-const toAnswer = session.trials.filter((trial) => !answered.has(trial.position));
-const queue = new AnswerQueue("answers", onQueueState);
+const sequence = new Sequence(session.trials, session.answered);
+const view = new TrialView(byId("trial"), session, onChoice);
+const tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${location.pathname}`);
+let practised = session.answered.length > 0 ? session.practice.length : 0;
+let ended = false;
+let deviceKnown = session.device_known || session.preview;
+/** @type {AnswerQueue} */
+let queue;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let indication;
+const ready = begin();
 
-/** @type {{ trial: Trial, paintedMs: number } | undefined} The trial that can be answered now. */
-let open;
-let pointerType = "";
-
-byId("start").addEventListener("click", () => {
-  byId("instructions").hidden = true;
-  byId("trial").hidden = false;
-  showNext();
-});
-byId("options").addEventListener("pointerdown", (event) => {
-  pointerType = event.pointerType;
-});
-for (const option of options()) {
-  option.addEventListener("click", (event) => {
-    choose(/** @type {Answer["side"]} */ (option.dataset.side), methodOf(event));
-  });
+async function begin() {
+  const store = await openStore(location.pathname);
+  queue = new AnswerQueue("answers", store, { onState, onSaved });
+  sequence.settle(await queue.restore());
 }
-document.addEventListener("keydown", (event) => {
-  const side = SIDE_OF_KEY[event.key];
-  if (!side || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-  choose(side, "key");
+
+for (const button of document.querySelectorAll("[data-go-on]")) {
+  button.addEventListener("click", () => ready.then(goOn));
+  /** @type {HTMLButtonElement} */ (button).disabled = false;
+}
+tabs?.addEventListener("message", (event) => settle([event.data]));
+window.addEventListener("online", () => queue?.wake());
+window.addEventListener("pagehide", () => queue?.handOver());
+window.addEventListener("pageshow", (event) => {
+  // A page that the browser took from its memory may be long out of date.
+  if (event.persisted) location.reload();
 });
-window.addEventListener("online", () => queue.wake());
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) return queue?.handOver();
+  queue?.wake();
+  void catchUp();
+});
 window.addEventListener("beforeunload", (event) => {
-  if (queue.length && queue.state !== "refused") event.preventDefault();
+  if (queue?.length && queue.state !== "refused") event.preventDefault();
 });
 
-function showNext() {
-  open = undefined;
-  const trial = toAnswer[0];
+/** Shows what comes next: a practice trial, a trial, or the end. */
+function goOn() {
+  const practice = session.practice[practised];
+  if (practice) return present(practice, "practice", practised + 1, session.practice.length);
+  const trial = sequence.next;
   if (!trial) return leave();
-  for (const option of options()) {
-    const side = /** @type {Answer["side"]} */ (option.dataset.side);
-    /** @type {HTMLElement} */ (option.querySelector(".sentence")).textContent = trial[side];
-  }
-  const total = session.trials.length;
-  byId("bar").setAttribute("value", String(total - toAnswer.length));
-  say("count", { position: trial.position, total });
-  say("announcement", trial);
-  // No option is preselected, and the next Tab leads to the first.
-  byId("options").focus({ preventScroll: true });
-  window.scrollTo(0, 0);
-  afterPainting((paintedMs) => (open = { trial, paintedMs }));
+  present(trial, "count", trial.position, sequence.total);
+  byId("bar").setAttribute("value", String(sequence.total - sequence.remaining));
+  void tellDevice();
 }
 
 /**
- * @param {Answer["side"]} side
- * @param {Answer["input_method"]} method
+ * @param {Trial} trial
+ * @param {"practice" | "count"} label Which words say where in the sequence it stands.
+ * @param {number} position
+ * @param {number} total
  */
-function choose(side, method) {
-  const rtMs = open ? performance.now() - open.paintedMs : 0;
-  if (!open || rtMs < LOCK_OUT_MS) return;
-  queue.add({
-    uuid: newUuid(),
-    position: open.trial.position,
-    side,
-    rt_ms: rtMs,
-    input_method: method,
-    client_time: new Date().toISOString(),
-  });
-  toAnswer.shift();
-  showNext();
+function present(trial, label, position, total) {
+  byId("feedback").hidden = true;
+  showOnly("trial");
+  byId("count").textContent = fill(byId("count").dataset[label] ?? "", { position, total });
+  view.show(trial);
+}
+
+/**
+ * @param {Trial} trial
+ * @param {Choice} choice
+ */
+function onChoice(trial, choice) {
+  if (trial === session.practice[practised]) return comment(session.practice[practised], choice);
+  sequence.settle([trial.position]);
+  if (!session.preview) {
+    const now = new Date().toISOString();
+    queue.add({ uuid: newUuid(), position: trial.position, ...choice, client_time: now });
+    tabs?.postMessage(trial.position);
+  }
+  if (sequence.pausesAfter(session.break_every)) takeBreak();
+  else goOn();
+}
+
+/**
+ * Says whether a practice trial was answered as expected.
+ * @param {Session["practice"][number]} trial
+ * @param {Choice} choice
+ */
+function comment(trial, choice) {
+  practised += 1;
+  const words = byId("verdict").dataset;
+  const verdict = choice.side === trial.correct ? words.right : words.wrong;
+  byId("verdict").textContent = `${verdict} ${trial.feedback ?? ""}`.trim();
+  byId("feedback").hidden = false;
+  byId("feedback").querySelector("button")?.focus();
+  if (practised < session.practice.length) return;
+  byId("practised").hidden = false;
+}
+
+function takeBreak() {
+  const [done, total] = [sequence.total - sequence.remaining, sequence.total];
+  byId("so-far").textContent = fill(byId("so-far").dataset.text ?? "", { done, total });
+  showOnly("break");
 }
 
 /** Waits until every answer is acknowledged; what comes next is then the server's to say. */
 function leave() {
-  byId("trial").hidden = true;
-  byId("leaving").hidden = false;
-  byId("leaving").querySelector("h1")?.focus();
-  if (queue.state === "saved") location.reload();
+  if (session.preview) return showOnly("preview-over");
+  showOnly("leaving");
+  sayWhatIsUnsaved();
+  if (queue.state === "saved") void awaitOthers();
+}
+
+/** Waits for answers that another window of this session still has to send. */
+async function awaitOthers() {
+  for (let look = 0; look < LOOKS; ) {
+    if (await catchUp()) look += 1;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+  // That window is gone, and what it had with it: the server asks for those trials again.
+  location.reload();
+}
+
+function sayWhatIsUnsaved() {
+  byId("unsaved").textContent = fill(byId("unsaved").dataset.text ?? "", { n: queue.length });
 }
 
 /** @param {import("./queue.js").State} state */
-function onQueueState(state) {
-  for (const notice of document.querySelectorAll("[data-queue]")) {
-    /** @type {HTMLElement} */ (notice).hidden = notice.getAttribute("data-queue") !== state;
-  }
-  const finished = toAnswer.length === 0;
-  if (state === "saved" && finished) location.reload();
-  if (state === "refused") {
-    open = undefined;
-    byId("trial").hidden = true;
-    byId("leaving").hidden = true;
+function onState(state) {
+  byId("offline").hidden = state !== "offline";
+  byId("refused").hidden = state !== "refused";
+  clearTimeout(indication);
+  const indicator = byId("indicator");
+  indicator.dataset.state = state;
+  const indicate = () => (indicator.textContent = indicator.dataset[state] ?? "");
+  if (state === "saving") indication = setTimeout(indicate, QUIETLY_MS);
+  else indicate();
+  if (state === "refused") showOnly();
+  if (state === "saved" && !sequence.next && !ended) void awaitOthers();
+}
+
+/** @param {number} remaining */
+function onSaved(remaining) {
+  if (remaining === 0) return end();
+  sayWhatIsUnsaved();
+  void tellDevice();
+  // Fewer trials are left than this page knows of: another device goes on with the session.
+  if (!queue.length && remaining < sequence.remaining) void catchUp();
+}
+
+/** Leaves for the page that the server shows now. */
+function end() {
+  ended = true;
+  location.reload();
+}
+
+/**
+ * Asks the server what is answered, which another device may have done meanwhile.
+ * @returns {Promise<boolean>} Whether it replied.
+ */
+async function catchUp() {
+  if (session.preview) return false;
+  try {
+    const response = await fetch(location.href);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    // Neither a server in trouble nor a network's login page says anything about the session.
+    if (response.status >= 500 || !page.body.dataset.page) return false;
+    const found = page.getElementById("session");
+    if (found) settle(JSON.parse(found.textContent ?? "").answered);
+    else if (!queue.length) end();
+    return true;
+  } catch {
+    // Without a connection this page's own knowledge is the best there is.
+    return false;
   }
 }
 
 /**
- * Calls back when what the page shows now has been painted: the first frame callback comes before
- * the painting, the second after it.
- * @param {(paintedMs: number) => void} callback
+ * Takes trials for answered, and leaves the one on the screen if it is among them.
+ * @param {number[]} positions
  */
-function afterPainting(callback) {
-  requestAnimationFrame(() => requestAnimationFrame(() => callback(performance.now())));
+function settle(positions) {
+  sequence.settle(positions);
+  const shown = view.trial;
+  if (!shown || shown === session.practice[practised]) return;
+  if (positions.includes(shown.position)) goOn();
+}
+
+async function tellDevice() {
+  if (deviceKnown) return;
+  deviceKnown = true;
+  try {
+    const body = JSON.stringify(await deviceFacts());
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch("device", { method: "POST", headers, body, keepalive: true });
+    deviceKnown = response.status < 500;
+  } catch {
+    deviceKnown = false;
+  }
 }
 
 /**
- * A click that no press of a pointer caused counts zero presses: it came from the keyboard.
- * @param {MouseEvent} event
- * @returns {Answer["input_method"]}
+ * Shows one of the page's sections, or none, and leads the reader to its beginning.
+ * @param {string} [id]
  */
-function methodOf(event) {
-  if (event.detail === 0) return "key";
-  return pointerType === "touch" ? "touch" : "pointer";
+function showOnly(id) {
+  if (id !== "trial") view.close();
+  for (const section of document.querySelectorAll("main > section")) {
+    /** @type {HTMLElement} */ (section).hidden = section.id !== id;
+  }
+  if (id && id !== "trial") byId(id).querySelector("h1")?.focus();
 }
 
 /** A random UUID (version 4); crypto.randomUUID is missing on pages without https. */
@@ -129,21 +246,6 @@ function newUuid() {
   bytes[8] = (bytes[8] & 0x3f) | 0x80;
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-}
-
-/**
- * Fills the text that an element's template holds.
- * @param {string} id
- * @param {Record<string, string | number>} values
- */
-function say(id, values) {
-  const text = byId(id).dataset.text ?? "";
-  byId(id).textContent = text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
-}
-
-/** @returns {NodeListOf<HTMLElement>} */
-function options() {
-  return document.querySelectorAll("#options [data-side]");
 }
 
 /** @param {string} id */

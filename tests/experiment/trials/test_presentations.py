@@ -1,14 +1,19 @@
-"""What every presentation does, and what the sentence pair shows."""
+"""What every presentation does, and what each of them shows."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from pydantic import BaseModel, Field
 
-from experiment.errors import UnknownNameError
+from experiment.errors import StudyError, UnknownNameError
 from experiment.materials.render import sentence_case
-from experiment.records import Item, Kind, Side, Trial, Variant
-from experiment.trials.presentations import PRESENTATIONS, load_presentation
+from experiment.records import Item, Kind, Side, Variant
+from experiment.schemas import RESPONSES
+from experiment.trials.presentations import PRESENTATIONS, Shown, load_presentation, on_sides
+from experiment.trials.sentence_pair import SentencePair
 
+TEMPLATES = Path(__file__).parents[3] / "webapp" / "templates"
 ITEM = Item(
     item_id="npi-1",
     kind=Kind.TARGET,
@@ -17,53 +22,119 @@ ITEM = Item(
     template="npi",
     features="",
     frame="MS=author",
-    context="",
-    good="no authors have ever been famous",
-    bad="most authors have ever been famous",
-    distractor="the authors have ever been famous",
+    context="no authors",
+    good="have ever been famous",
+    bad="had ever been famous",
+    distractor="has ever been famous",
 )
 
 
-def trial(side: Side) -> Trial:
-    return Trial(1, ITEM.item_id, Kind.TARGET, side)
+class Whispered(SentencePair):
+    """A presentation of a user's own, with a parameter."""
+
+    name = "whispered"
+    mark: str = Field(default="psst", description="what comes before each option")
+
+    def show(self, item, good_side, render) -> Shown:
+        return Shown(*on_sides(f"{self.mark} {item.good}", f"{self.mark} {item.bad}", good_side))
+
+
+OWN = f"{__name__}:Whispered"
+
+
+@pytest.fixture(params=[*PRESENTATIONS, OWN])
+def present(request):
+    return load_presentation(request.param, {})
 
 
 @pytest.mark.parametrize("name", [*PRESENTATIONS])
-def test_good_stands_where_the_trial_says(name: str):
-    present = load_presentation(name)
-    first = present(trial(Side.FIRST), ITEM, sentence_case)
-    second = present(trial(Side.SECOND), ITEM, sentence_case)
-    assert first == second[::-1]
-    assert first[0] != first[1]
+def test_a_presentation_bears_the_name_it_is_registered_under(name: str):
+    assert load_presentation(name, {}).name == name
+
+
+def test_its_parameters_are_a_model_that_explains_them(present):
+    assert isinstance(present, BaseModel)
+    assert all(field.description for field in type(present).model_fields.values())
+
+
+def test_the_part_of_the_page_that_shows_it_is_there(present):
+    text = (TEMPLATES / present.template).read_text(encoding="utf-8")
+    assert "options.html" in text
+
+
+def test_its_columns_are_exported_and_its_numbers_have_units(present):
+    assert present.columns and set(present.columns) <= set(RESPONSES.columns)
+    assert {"chosen_side", "chose_good", "rt_ms"} <= {column.name for column in present.columns}
+    assert all(column.unit for column in present.columns if column.type in ("number", "integer"))
+
+
+def test_it_says_how_long_people_take(present):
+    assert 100 < present.typical_rt_ms < 60_000
+
+
+def test_good_stands_where_the_trial_says(present):
+    first = present.show(ITEM, Side.FIRST, sentence_case)
+    second = present.show(ITEM, Side.SECOND, sentence_case)
+    assert (first.first, first.second) == (second.second, second.first)
+    assert first.first != first.second
+    assert first.prefix == second.prefix
+    assert first.texts == second.texts
 
 
 @pytest.mark.parametrize("name", [*PRESENTATIONS])
 def test_the_contrast_decides_what_stands_against_good(name: str):
-    present = load_presentation(name)
-    intrusive = replace(ITEM, contrast=Variant.DISTRACTOR)
-    bad = present(trial(Side.FIRST), ITEM, str)
-    distractor = present(trial(Side.FIRST), intrusive, str)
-    assert bad[0] == distractor[0]
-    assert bad[1] != distractor[1]
+    present = load_presentation(name, {})
+    bad = present.show(ITEM, Side.FIRST, str)
+    distractor = present.show(replace(ITEM, contrast=Variant.DISTRACTOR), Side.FIRST, str)
+    assert bad.first == distractor.first
+    assert bad.second != distractor.second
 
 
-def test_a_sentence_pair_is_rendered():
-    present = load_presentation("sentence_pair")
-    assert present(trial(Side.SECOND), ITEM, sentence_case) == (
-        "Most authors have ever been famous.",
-        "No authors have ever been famous.",
+def test_a_sentence_pair_is_rendered_and_begins_with_the_context():
+    present = load_presentation("sentence_pair", {})
+    assert present.show(ITEM, Side.SECOND, sentence_case) == Shown(
+        "No authors had ever been famous.", "No authors have ever been famous."
     )
 
 
-def test_a_context_begins_both_sentences():
-    item = replace(ITEM, context="the author", good="laughs", bad="laugh")
-    present = load_presentation("sentence_pair")
-    assert present(trial(Side.FIRST), item, sentence_case) == (
-        "The author laughs.",
-        "The author laugh.",
+def test_a_sentence_pair_needs_no_context():
+    item = replace(ITEM, context="", good="the author laughs", bad="the author laugh")
+    present = load_presentation("sentence_pair", {})
+    assert present.show(item, Side.FIRST, sentence_case) == Shown(
+        "The author laughs.", "The author laugh."
     )
+
+
+def test_a_prefix_stands_above_two_completions():
+    present = load_presentation("prefix_completion", {})
+    assert present.show(ITEM, Side.SECOND, sentence_case) == Shown(
+        "had ever been famous", "have ever been famous", "No authors"
+    )
+
+
+def test_a_completion_without_a_prefix_is_refused():
+    present = load_presentation("prefix_completion", {})
+    with pytest.raises(StudyError, match='"npi-1" has no context'):
+        present.show(replace(ITEM, context=""), Side.FIRST, sentence_case)
+
+
+def test_a_presentation_of_ones_own_takes_its_parameters_from_the_study():
+    present = load_presentation(OWN, {"mark": "hush"})
+    assert present.show(ITEM, Side.FIRST, str).first == "hush have ever been famous"
+
+
+@pytest.mark.parametrize("name", ["sentence_pair", OWN])
+def test_an_unknown_parameter_is_refused_by_name(name: str):
+    with pytest.raises(StudyError, match=r"wrong parameters: colour: Extra"):
+        load_presentation(name, {"colour": "red"})
+
+
+@pytest.mark.parametrize("name", ["nothere.nor_here:Class", f"{__name__}:Nothing", ":", "a:b:c"])
+def test_a_presentation_that_cannot_be_imported_is_a_clear_paragraph(name: str):
+    with pytest.raises(StudyError, match="cannot be imported"):
+        load_presentation(name, {})
 
 
 def test_an_unknown_presentation_answers_with_the_known_ones():
-    with pytest.raises(UnknownNameError, match=r"no presentation .*one of: sentence_pair"):
-        load_presentation("sentence")
+    with pytest.raises(UnknownNameError, match=r"no presentation .*one of: .*sentence_pair"):
+        load_presentation("sentence", {})

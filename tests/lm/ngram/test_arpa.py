@@ -112,10 +112,28 @@ def test_a_damaged_file_is_refused_with_its_place(other_tool: Path, old: str, ne
     assert f"{other_tool}, line " in str(error.value)
 
 
-def test_a_compressed_file_is_named_as_such(tmp_path: Path):
-    path = tmp_path / "model.arpa"
+def test_a_compressed_file_is_the_same_model(other_tool: Path, tmp_path: Path):
+    path = tmp_path / "model.arpa.gz"
     path.write_bytes(gzip.compress(OTHER_TOOL.encode()))
-    with pytest.raises(LmError, match="compressed"):
+    (tmp_path / "config.json").write_text('{"type": "ngram"}')
+    requests = [("", "a b </s>"), ("b a", "zebra")]
+    plain = NgramScorer(read_arpa(other_tool), name="plain", trained_on="elsewhere")
+    compressed = NgramScorer.load(tmp_path).score(requests)
+    for one, other in zip(compressed, plain.score(requests), strict=True):
+        assert one.logprobs_nats.tolist() == other.logprobs_nats.tolist()
+
+
+def test_a_damaged_compressed_file_is_refused(tmp_path: Path):
+    path = tmp_path / "model.arpa.gz"
+    path.write_bytes(gzip.compress(OTHER_TOOL.encode())[:-30])
+    with pytest.raises(LmError, match="compressed file is damaged"):
+        read_arpa(path)
+
+
+def test_a_binary_of_kenlm_is_named_as_such(tmp_path: Path):
+    path = tmp_path / "model.arpa"
+    path.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0")
+    with pytest.raises(LmError, match="a binary of KenLM"):
         read_arpa(path)
 
 

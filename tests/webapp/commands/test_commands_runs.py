@@ -1,11 +1,14 @@
 """The commands string the flows together and speak plainly when they cannot."""
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from experiment.errors import UnknownNameError
 from experiment.schemas import RESPONSES
 from experiment.tables import read_table
 from webapp import server
+from webapp.commands.runs import close, open_
 from webapp.errors import RunError, WebappError
 
 
@@ -29,8 +32,32 @@ def test_the_whole_flow_from_launch_to_export(shell, launched, instance):
     folder = instance / "exports" / launched
     assert len(list(read_table(RESPONSES, folder / "responses.parquet"))) == 64
     assert row_of(shell, launched)[1:9] == [
-        "minimal", "simulator", "yes", "3", "8", "of", "8", "8",
+        "minimal", "simulator", "yes", "3", "yes", "8", "of", "8",
     ]  # fmt: skip
+
+
+@pytest.fixture
+def door(instance):
+    """Return a function that calls the one or the other command on a run."""
+
+    def turn(command: click.Command, run: str) -> str:
+        arguments = [run, "--instance", str(instance)]
+        return CliRunner().invoke(command, arguments, catch_exceptions=False).output
+
+    return turn
+
+
+def test_a_run_is_closed_and_opened_again(shell, launched, door):
+    assert "is closed" in door(close, launched)
+    assert row_of(shell, launched)[5] == "no"
+    assert "is open" in door(open_, launched)
+    assert row_of(shell, launched)[5] == "yes"
+
+
+@pytest.mark.parametrize("command", [close, open_])
+def test_an_unknown_run_has_no_door(launched, door, command):
+    with pytest.raises(UnknownNameError, match=f'no run "nothere".*one of: {launched}'):
+        door(command, "nothere")
 
 
 def test_launch_says_that_the_audit_passed_and_where_to_go(shell):

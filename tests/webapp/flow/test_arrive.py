@@ -39,17 +39,27 @@ def test_numbers_follow_the_order_of_arrival(session, run, study):
 
 
 def test_who_comes_twice_is_the_same_participant(session, run, study):
-    first = arrive(session, run, study, Decision.ACCEPT, NOW, "visit:1")
-    again = arrive(session, run, study, Decision.ACCEPT, NOW, "visit:1")
-    other = arrive(session, run, study, Decision.ACCEPT, NOW, "visit:2")
+    first = arrive(session, run, study, Decision.ACCEPT, NOW, visit_mark="visit:1")
+    again = arrive(session, run, study, Decision.ACCEPT, NOW, visit_mark="visit:1")
+    other = arrive(session, run, study, Decision.ACCEPT, NOW, visit_mark="visit:2")
     assert again is first
     assert other is not first
     assert len(trials_of(session, first)) == study.design.trials_per_list
 
 
+def test_a_platforms_name_counts_before_the_mark(session, run, study):
+    came = [
+        arrive(
+            session, run, study, Decision.ACCEPT, NOW, platform_id=name, visit_mark="abcdefgh2345"
+        )
+        for name in ("A1", "A2", "A1")
+    ]
+    assert came[0] is came[2] and came[0] is not came[1]
+
+
 def test_who_declined_stays_so(session, run, study):
-    arrive(session, run, study, Decision.DECLINE, NOW, "visit:1")
-    again = arrive(session, run, study, Decision.ACCEPT, NOW, "visit:1")
+    arrive(session, run, study, Decision.DECLINE, NOW, visit_mark="visit:1")
+    again = arrive(session, run, study, Decision.ACCEPT, NOW, visit_mark="visit:1")
     assert again.state == State.DECLINED
 
 

@@ -64,7 +64,7 @@ def test_numbers_may_be_written_as_people_write_them(session, participant, age):
     assert finish(session, participant, QUESTIONS, {"language": "a", "age": age}, NOW) == {}
 
 
-@pytest.mark.parametrize("state", sorted(set(State) - {State.ANSWERED}))
+@pytest.mark.parametrize("state", sorted(set(State) - {State.ANSWERED, State.ABANDONED}))
 def test_a_session_at_another_point_stays_as_it_is(session, participant, state):
     participant.state = state
     assert finish(session, participant, QUESTIONS, {"language": "a"}, NOW) == {}

@@ -87,7 +87,7 @@ def test_a_trial_that_is_not_this_participants_is_refused(session, participant, 
     assert (caught.value.status, caught.value.code) == (404, "unknown_position")
 
 
-@pytest.mark.parametrize("state", [State.ARRIVED, State.DECLINED, State.ABANDONED])
+@pytest.mark.parametrize("state", [State.ARRIVED, State.DECLINED])
 def test_who_is_not_at_work_cannot_answer(session, participant, state):
     participant.state = state
     with pytest.raises(RequestError) as caught:
@@ -130,7 +130,20 @@ def test_a_sound_body_is_read():
     assert (answer.position, answer.side, answer.rt_ms) == (1, Side.FIRST, 812.5)
 
 
-@pytest.mark.parametrize("without", ["rt_ms", "client_time"])
+MEASURED = {
+    "rt_ms": 812.5, "viewport_width_px": 360, "viewport_height_px": 740, "was_hidden": True,
+    "lost_focus": False,
+}  # fmt: skip
+
+
+def test_what_was_measured_is_stored(session, participant):
+    answer = read_answer(json.dumps(GOOD | MEASURED).encode())
+    record(session, participant, answer, NOW)
+    [row] = responses(session)
+    assert {name: getattr(row, name) for name in MEASURED} == MEASURED
+
+
+@pytest.mark.parametrize("without", [*MEASURED, "client_time"])
 def test_what_a_browser_could_not_measure_may_be_missing(without):
     body = {name: value for name, value in GOOD.items() if name != without}
     assert getattr(read_answer(json.dumps(body).encode()), without) is None
@@ -142,7 +155,9 @@ def test_what_a_browser_could_not_measure_may_be_missing(without):
         {"uuid": "no uuid"}, {"uuid": None}, {"position": 0}, {"position": "1"}, {"position": 1.5},
         {"position": 10**30}, {"side": "good"}, {"side": ""}, {"rt_ms": -1}, {"rt_ms": 1e12},
         {"rt_ms": "fast"}, {"input_method": "thought"}, {"client_time": "yesterday"},
-        {"client_time": "2026-03-01T10:00:00"}, {"client_time": "0001-01-01T00:00:00+14:00"},
+        {"viewport_width_px": -1}, {"viewport_height_px": 100_001}, {"viewport_width_px": 360.5},
+        {"was_hidden": "no"}, {"lost_focus": 1}, {"client_time": "2026-03-01T10:00:00"},
+        {"client_time": "0001-01-01T00:00:00+14:00"},
         {"client_time": "9999-12-31T23:59:59-12:00"}, {"good": True},
     ],
 )  # fmt: skip

@@ -1,7 +1,9 @@
 import pytest
 from sqlalchemy import func, select
 
+from webapp.clock import utc_now
 from webapp.db import reading
+from webapp.flow.runs import close_run, open_run
 from webapp.models import Participant
 
 
@@ -78,3 +80,32 @@ def test_a_study_that_changed_since_the_launch_is_not_shown(client, sessions, ru
     assert response.status_code == 503
     assert "cannot be shown" in response.text and "0.9" not in response.text
     assert "0.9" in caplog.text
+
+
+def test_a_closed_run_takes_nobody_new_and_says_so_kindly(client, run, sessions):
+    with sessions.begin() as session:
+        close_run(session, session.merge(run), utc_now())
+    for response in (
+        client.get(f"/run/{run.ref}"),
+        client.post(f"/run/{run.ref}", data={"decision": "accept"}),
+        client.post(f"/run/{run.ref}", data={"decision": "decline"}),
+    ):
+        assert response.status_code == 409
+        assert "The study is closed" in response.text
+    assert n_participants(sessions) == 0
+
+
+def test_who_is_at_work_when_a_run_closes_goes_on_and_finishes(client, run, sessions):
+    form = {"decision": "accept", "visit": "abcdefgh2345"}
+    home = client.post(f"/run/{run.ref}", data=form).location
+    with sessions.begin() as session:
+        close_run(session, session.merge(run), utc_now())
+    assert client.post(f"/run/{run.ref}", data=form).location == home
+    assert 'data-page="working"' in client.get(home).text
+
+
+def test_a_run_that_opened_again_takes_people(client, run, sessions):
+    with sessions.begin() as session:
+        close_run(session, session.merge(run), utc_now())
+        open_run(session, session.merge(run))
+    assert client.post(f"/run/{run.ref}", data={"decision": "accept"}).status_code == 303

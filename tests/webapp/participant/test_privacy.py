@@ -17,7 +17,7 @@ from webapp import create_app
 from webapp.clock import utc_now
 from webapp.db import reading
 from webapp.flow.launch import launch
-from webapp.models import Answer, Event, Participant, Place, Response, Trial
+from webapp.models import Answer, Device, Event, Participant, Place, Response, Trial
 from webapp.tokens import Tokens, new_reference
 
 
@@ -33,7 +33,7 @@ class Two:
         with reading(self.app.extensions["parallax"].sessions) as session:
             owner = session.scalars(select(Participant).where(Participant.ref == ref)).one()
             rows = [owner]
-            for model in (Trial, Place, Answer, Event):
+            for model in (Trial, Place, Answer, Event, Device):
                 rows += session.scalars(select(model).where(model.participant_id == owner.id))
             of_owner = select(Response).join(Trial).where(Trial.participant_id == owner.id)
             rows += session.scalars(of_owner)
@@ -82,8 +82,13 @@ forms = st.dictionaries(st.sampled_from(["native_language", "ref", "participant"
 )
 
 
+devices = st.dictionaries(
+    st.sampled_from(["language", "refresh_rate_hz", "participant", "ref"]), st.text() | st.floats()
+).map(lambda told: ("device", json.dumps(told)))
+
+
 @settings(deadline=None, max_examples=60)
-@given(requests=st.lists(answers | forms, max_size=5), hint=st.booleans())
+@given(requests=st.lists(answers | forms | devices, max_size=5), hint=st.booleans())
 def test_nothing_sent_to_my_address_changes_anothers_record(two, requests, hint):
     client = two.app.test_client()
     before = two.record_of(two.ref(two.theirs))
@@ -160,3 +165,30 @@ def test_an_address_works_until_its_days_are_over(visitor, clock):
     assert expired.status_code == 401
     assert "has expired" in expired.text
     assert visitor.questionnaire(native_language="x").status_code == 401
+
+
+VERBS = ["get", "head", "post", "put", "patch", "delete", "options", "trace"]
+PAGES = ["", "answers", "answers/1", "device", "questionnaire", "../", "record", "session"]
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    verb=st.sampled_from(VERBS),
+    page=st.sampled_from(PAGES) | st.text(st.characters(categories=("L", "N")), max_size=8),
+    position=st.integers(1, 8),
+    forged=st.booleans(),
+)
+def test_no_verb_on_no_address_reads_or_writes_anothers_record(two, verb, page, position, forged):
+    before = two.record_of(two.ref(two.theirs))
+    signature = two.mine.rstrip("/").rpartition(".")[2]
+    home = f"/p/{two.ref(two.theirs)}.{signature}/" if forged else two.mine
+    response = two.app.test_client().open(
+        f"{home}{page}", method=verb.upper(), json=answer(position, "second")
+    )
+    assert response.status_code < 500
+    assert two.record_of(two.ref(two.theirs)) == before
+    if forged:
+        assert not response.is_json or set(response.json) == {"error"}
+        assert response.status_code in (301, 308, 401, 404, 405) or verb == "options"
+    texts = {row["ref"] for row in before if "ref" in row}
+    assert not [text for text in texts if text in response.text]

@@ -1,9 +1,10 @@
 import json
-from pathlib import Path
+import re
+import shutil
 
-import pytest
 from sqlalchemy import select
 
+from experiment.studies.load import BUILT_IN, load_study
 from webapp.db import reading
 from webapp.models import Answer, Participant, Response, Run, RunItem, Trial
 
@@ -25,7 +26,10 @@ def test_the_address_shows_where_the_participant_is(visitor):
 
 def test_the_working_page_holds_instructions_and_every_trial(visitor, study):
     session = visitor.session()
-    assert set(session) == {"trials", "answered"}
+    assert set(session) == {
+        "trials", "answered", "practice", "presentation", "keys", "lockout_ms", "break_every",
+        "device_known", "preview",
+    }  # fmt: skip
     assert [set(trial) for trial in session["trials"]] == [{"position", "first", "second"}] * 8
     assert [trial["position"] for trial in session["trials"]] == list(range(1, 9))
     assert "What to do" in visitor.page().text
@@ -128,10 +132,9 @@ def test_a_questionnaire_before_its_time_leads_back_to_the_trials(visitor, sessi
         assert not session.scalars(select(Answer)).all()
 
 
-@pytest.mark.parametrize("state", ["abandoned", "arrived"])
-def test_a_session_that_is_closed_is_a_clear_page(visitor, sessions, state):
+def test_a_session_that_never_began_is_a_clear_page(visitor, sessions):
     with sessions() as session:
-        session.scalars(select(Participant)).one().state = state
+        session.scalars(select(Participant)).one().state = "arrived"
         session.commit()
     assert visitor.page().status_code == 409
     assert "This session is closed" in visitor.page().text
@@ -179,7 +182,23 @@ def test_two_runs_are_filled_side_by_side(start, run, simulated_run, sessions):
 
 def test_first_trial_needs_few_requests_and_little_weight(visitor):
     page = visitor.page()
-    static = Path(__file__).parents[3] / "webapp" / "static"
-    files = sorted(path for path in static.iterdir())
-    assert [path.name for path in files] == ["parallax.css", "queue.js", "working.js"]
-    assert len(page.data) + sum(path.stat().st_size for path in files) < 60_000
+    wanted = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
+    loaded = [visitor.client.get(url, buffered=True) for url in wanted]
+    assert 1 + len(wanted) <= 3
+    assert all(response.status_code == 200 for response in loaded)
+    assert sum(len(response.data) for response in (page, *loaded)) < 60_000
+
+
+def test_of_practice_alone_the_page_knows_which_option_is_right(launched, start, tmp_path):
+    folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    with (folder / "study.toml").open("a", encoding="utf-8") as toml:
+        toml.write('\n[trial]\nkeys = ["f", "j"]\nbreak_every = 4\npractice = "practice.toml"\n')
+    (folder / "practice.toml").write_text(
+        '[[practice]]\ngood = "dogs bark"\nbad = "dogs barks"\nfeedback = "Two."\n', "utf-8"
+    )
+    session = start(launched(load_study(str(folder)))).session()
+    (practice,) = session["practice"]
+    assert practice[practice["correct"]] == "Dogs bark."
+    assert practice["feedback"] == "Two."
+    assert (session["keys"], session["break_every"]) == (["f", "j"], 4)
+    assert "correct" not in json.dumps(session["trials"])

@@ -68,7 +68,7 @@ def test_the_tables_hold_everything_once(exported):
         for table in EXPORT_TABLES
     }
     assert counted == {
-        "items": 16, "lists": 16, "participants": 2, "answers": 2,
+        "items": 16, "lists": 16, "participants": 2, "devices": 2, "answers": 2,
         "trials": 16, "responses": 16, "verdicts": 2,
     }  # fmt: skip
 
@@ -160,6 +160,7 @@ def test_what_a_platform_calls_people_never_leaves(send, sessions, write, folder
     with sessions.begin() as session:
         for participant in session.scalars(select(Participant)):
             participant.platform_id = f"A1WORKER{participant.number}"
+            participant.visit_mark = f"A1WORKER{participant.number}"
     write()
     assert not any(b"A1WORKER" in data for data in contents(folder).values())
 

@@ -8,15 +8,17 @@ from sqlalchemy.orm import Session
 
 from experiment.materials.read import item_from_row
 from experiment.materials.render import render
-from experiment.records import Kind, Side, Trial
+from experiment.records import Kind, Side
 from experiment.simulation.session import accuracy_of, cast
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
-from experiment.trials.presentations import load_presentation
+from experiment.trials.presentations import Presentation, load_presentation
 from webapp.errors import RunError
 from webapp.flow.runs import study_as_launched
 from webapp.models import Place, Run, RunItem
 
+# A prefix, which may be empty, and the two options: Shown.texts.
+Texts = tuple[str, frozenset[str]]
 _UNPUBLISHED_ACCURACY = 0.9
 
 
@@ -45,7 +47,8 @@ class Plan:
         study: The study, for its questionnaire and typical reaction time.
         responders: The responder of each participant of a full run, in order of arrival.
         taken: How many of them have a place already.
-        pairs: The run's items by their two texts, in either order.
+        pairs: The run's items by what the screen shows of them, whatever the sides.
+        median_rt_ms: A typical reaction time, in milliseconds.
     """
 
     run_ref: str
@@ -53,7 +56,8 @@ class Plan:
     study: Study
     responders: tuple[str, ...]
     taken: int
-    pairs: Mapping[frozenset[str], Pair]
+    pairs: Mapping[Texts, Pair]
+    median_rt_ms: float
 
     @property
     def free(self) -> int:
@@ -80,20 +84,28 @@ def plan(session: Session, run: Run) -> Plan:
     # The whole run is cast at once, so participants sent in several batches are who they would
     # have been in one.
     responders = tuple(cast(study.simulation.mix, total, run.seed))
-    return Plan(run.ref, run.seed, study, responders, taken, _pairs(session, run, study))
+    presentation = load_presentation(study.presentation, study.trial.parameters)
+    return Plan(
+        run.ref,
+        run.seed,
+        study,
+        responders,
+        taken,
+        _pairs(session, run, study, presentation),
+        study.simulation.median_rt_ms or presentation.typical_rt_ms,
+    )
 
 
-def _pairs(session: Session, run: Run, study: Study) -> dict[frozenset[str], Pair]:
-    accuracy = _accuracy(study)
-    present, show = load_presentation(study.presentation), render(study.materials.shown_to_people)
+def _pairs(
+    session: Session, run: Run, study: Study, presentation: Presentation
+) -> dict[Texts, Pair]:
+    accuracy, rendering = _accuracy(study), render(study.materials.shown_to_people)
     pairs = {}
     items = select(RunItem).where(RunItem.run_id == run.id).order_by(RunItem.id)
     for row in session.scalars(items):
         item, kind = item_from_row(row.item), Kind(row.kind)
-        good, other = present(Trial(1, item.item_id, kind, Side.FIRST), item, show)
-        pairs[frozenset((good, other))] = Pair(
-            good, kind, accuracy(item.construction, item.condition)
-        )
+        shown = presentation.show(item, Side.FIRST, rendering)
+        pairs[shown.texts] = Pair(shown.first, kind, accuracy(item.construction, item.condition))
     return pairs
 
 

@@ -1,7 +1,7 @@
 """One simulated participant's visit, page by page, as a browser makes it."""
 
 import json
-from typing import TypedDict
+from collections.abc import Mapping
 from uuid import UUID
 
 import httpx
@@ -11,22 +11,19 @@ from experiment.seeds import generator
 from experiment.simulation.responders import load_responder
 from experiment.simulation.session import reaction_time_ms
 from experiment.studies.study import Question
+from experiment.trials.presentations import Shown
 from webapp.clock import utc_now
 from webapp.errors import WebappError
+from webapp.flow.serve import ShownTrial
 from webapp.recruiters.simulator.page import Page
 from webapp.recruiters.simulator.plan import Plan
 
+_DEVICE = {"user_agent_family": "simulated", "time_zone_offset_min": 0}
 _INPUT_METHODS = ("key", "pointer", "touch")
 
 
 class VisitError(WebappError):
     """The server does not behave as a participant may expect."""
-
-
-class _Trial(TypedDict):
-    position: int
-    first: str
-    second: str
 
 
 class Visit:
@@ -59,9 +56,10 @@ class Visit:
         Raises:
             VisitError: The server refused a request, or showed a page out of its turn.
         """
-        trials: list[_Trial] = json.loads(self._open(self._home, "working").session)["trials"]
+        trials: list[ShownTrial] = json.loads(self._open(self._home, "working").session)["trials"]
+        self._request(200, "POST", f"{self._home}device", sent=_DEVICE)
         for trial in trials:
-            self._request(200, "POST", f"{self._home}answers", answer=self._answer(trial))
+            self._request(200, "POST", f"{self._home}answers", sent=self._answer(trial))
         form = self._open(self._home, "questionnaire").hidden
         form |= {q.name: self._reply(q) for q in self._plan.study.questionnaire}
         self._request(303, "POST", f"{self._home}questionnaire", form=form)
@@ -73,8 +71,9 @@ class Visit:
             raise VisitError(f'the page "{page.name}" came', expected=f'"{expected_page}"')
         return page
 
-    def _answer(self, trial: _Trial) -> dict[str, object]:
-        pair = self._plan.pairs.get(frozenset((trial["first"], trial["second"])))
+    def _answer(self, trial: ShownTrial) -> dict[str, object]:
+        shown = Shown(trial["first"], trial["second"], trial.get("prefix", ""))
+        pair = self._plan.pairs.get(shown.texts)
         if pair is None:
             raise VisitError(
                 f'the page shows "{trial["first"]}" against "{trial["second"]}"',
@@ -85,7 +84,7 @@ class Visit:
             "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
             "position": trial["position"],
             "side": self._choose(pair.kind, good_side, pair.accuracy, rng),
-            "rt_ms": round(reaction_time_ms(rng, self._plan.study.simulation.median_rt_ms), 1),
+            "rt_ms": round(reaction_time_ms(rng, self._plan.median_rt_ms), 1),
             "input_method": rng.choice(_INPUT_METHODS),
             "client_time": utc_now().isoformat(),
         }
@@ -106,9 +105,9 @@ class Visit:
         url: str,
         *,
         form: dict[str, str] | None = None,
-        answer: dict[str, object] | None = None,
+        sent: Mapping[str, object] | None = None,
     ) -> httpx.Response:
-        response = self._client.request(method, url, data=form, json=answer)
+        response = self._client.request(method, url, data=form, json=sent)
         if response.status_code != expected_status:
             raise VisitError(
                 f"{method} {response.url.path} was answered with {response.status_code}:"

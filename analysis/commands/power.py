@@ -1,0 +1,218 @@
+"""``parallax power``: how many participants a study needs."""
+
+from math import exp
+from pathlib import Path
+
+import click
+import pandas as pd
+from tqdm import tqdm
+
+from analysis.figures.drawing import FORMATS, save_figure
+from analysis.figures.power import power_figure
+from analysis.power import OVERALL, Assumptions, design_of, needed, simulate, summary
+from analysis.side_by_side import Column, Table
+from analysis.typeset import SETTINGS, to_text
+from experiment.design.lists import build_lists
+from experiment.errors import ParallaxError
+from experiment.materials.read import load_items
+from experiment.simulation.session import RT_SPREAD, accuracy_of
+from experiment.studies.load import load_study
+from experiment.studies.published import read_published
+from experiment.studies.study import Study
+from experiment.version import code_version
+from experiment.writing import replacing_folder
+
+_SIZES = "5,10,15,20,30"
+_NAME = "power"
+_WRITTEN = frozenset(f"{_NAME}{suffix}" for suffix in (*SETTINGS, *(f".{one}" for one in FORMATS)))
+# Consent, instructions and questionnaire, in minutes.
+_AROUND_MIN = 3.0
+# Where the study names no typical reaction time.
+_TYPICAL_RT_MS = 3500.0
+_SHARE = click.FloatRange(0, 1)
+
+
+class Sizes(click.ParamType[tuple[int, ...]]):
+    """Whole numbers from 2, separated by commas, in rising order once read."""
+
+    name = "N,N,..."
+
+    def convert(
+        self, value: str | tuple[int, ...], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            sizes = tuple(sorted({int(one) for one in value.split(",")}))
+        except ValueError:
+            self.fail(f'"{value}" is no list of whole numbers such as {_SIZES}', param, ctx)
+        if sizes[0] < 1:
+            self.fail(f"{sizes[0]} participants per list are too few", param, ctx)
+        return sizes
+
+
+@click.command()
+@click.argument("study")
+@click.option("--out", type=click.Path(path_type=Path), help="A folder for table and figure.")
+@click.option("--per-list", "sizes", type=Sizes(), default=_SIZES, show_default=True,
+              help="Participants per list to try.")  # fmt: skip
+@click.option("--simulations", default=100, show_default=True, type=click.IntRange(min=2),
+              help="Studies to simulate.")  # fmt: skip
+@click.option("--difference", default=0.05, show_default=True, type=_SHARE,
+              help="The difference in accuracy to be told, such as that of a model.")  # fmt: skip
+@click.option("--width", default=0.05, show_default=True, type=_SHARE,
+              help="Half the width wanted of an interval.")  # fmt: skip
+@click.option("--sd-participants", default=0.5, show_default=True, help="In logits.")
+@click.option("--sd-items", default=0.5, show_default=True, help="In logits.")
+@click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
+              help="Share of trials answered by tossing a coin.")  # fmt: skip
+@click.option("--guessing", default=0.1, show_default=True, type=_SHARE,
+              help="Share of participants who always do.")  # fmt: skip
+@click.option("--accuracy", type=_SHARE,
+              help="Expected of every construction.  [default: the published ones]")  # fmt: skip
+@click.option("--reward-cents", type=click.IntRange(min=0), help="Paid to each participant.")
+@click.option("--fee-percent", default=0.0, show_default=True, help="The platform's, on top.")
+@click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
+def power(
+    study: str,
+    out: Path | None,
+    sizes: tuple[int, ...],
+    simulations: int,
+    difference: float,
+    width: float,
+    sd_participants: float,
+    sd_items: float,
+    lapse: float,
+    guessing: float,
+    accuracy: float | None,
+    reward_cents: int | None,
+    fee_percent: float,
+    seed: int,
+) -> None:
+    """Simulate STUDY to find how many participants it needs, what they cost and how long it takes.
+
+    Power is the share of simulated studies whose 95% interval excludes a value that lies
+    --difference below people's true accuracy.
+    """
+    loaded = load_study(study)
+    people = Assumptions(sd_participants, sd_items, lapse, guessing)
+    design = design_of(build_lists(loaded, load_items(loaded), seed).lists)
+    expected = [_expected(loaded, name, accuracy) for name in design.constructions]
+    numbers = tqdm(range(simulations), desc="Simulating", unit=" studies", disable=None)
+    found = summary(
+        simulate(
+            design, expected, people, loaded.exclusion, sizes, numbers,
+            difference=difference, seed=seed,
+        )
+    )  # fmt: skip
+    cost_cents = None if reward_cents is None else reward_cents * (1 + fee_percent / 100)
+    table = _table(loaded, found, people, cost_cents, difference, simulations, seed)
+    click.echo(to_text(table))
+    for line in _answers(found, len(design.lists), difference, width):
+        click.echo(line)
+    if out:
+        _write(out, table, found, difference, width)
+
+
+def _expected(study: Study, construction: str, given: float | None) -> float:
+    if given is not None:
+        return given
+    try:
+        return accuracy_of(read_published(study))(construction, "")
+    except ParallaxError as error:
+        error.remedy = "Give one for all constructions with --accuracy"
+        raise
+
+
+def _table(
+    study: Study,
+    found: pd.DataFrame,
+    people: Assumptions,
+    cost_cents: float | None,
+    difference: float,
+    simulations: int,
+    seed: int,
+) -> Table:
+    overall = found[found["construction"] == OVERALL]
+    single = found[found["construction"] != OVERALL].groupby("per_list")
+    frame = pd.DataFrame(
+        {
+            "group": "",
+            "label": overall["per_list"].astype(str),
+            "participants": overall["per_list"] * study.design.lists,
+            "kept": overall["kept"].round(),
+            "half_width": overall["half_width"],
+            "widest": overall["per_list"].map(single["half_width"].max()),
+            "power": overall["power"],
+            "weakest": overall["per_list"].map(single["power"].min()),
+        }
+    ).reset_index(drop=True)
+    columns = [
+        Column("label", "per list", "text"),
+        Column("participants", "recruited", "count"),
+        Column("kept", "kept", "count"),
+        Column("half_width", "all", "number", over="Half the 95% interval"),
+        Column("widest", "widest construction", "number", over="Half the 95% interval"),
+        Column("power", "all", "number", over="Power"),
+        Column("weakest", "weakest construction", "number", over="Power"),
+    ]
+    if cost_cents is not None:
+        frame["cost"] = frame["participants"] * cost_cents / 100
+        columns.append(Column("cost", "cost", "number"))
+    minutes = _minutes(study)
+    return Table(
+        name=_NAME,
+        title="Power",
+        caption=f"What {study.name} would find, over {simulations} simulated studies.",
+        frame=frame,
+        columns=tuple(columns),
+        notes=(
+            f"Power: to tell people's accuracy from a value {difference:g} below it.",
+            f"A session takes about {minutes:.0f} minutes, of which {_AROUND_MIN:.0f} for "
+            "consent, instructions and questionnaire.",
+        ),
+        origin=(
+            f"Logistic model with sd {people.sd_participants:g} between participants and "
+            f"{people.sd_items:g} between items (logits), lapse rate {people.lapse:g}, "
+            f"{people.guessing:.0%} of participants guessing; the study's exclusion rules.",
+            f"Study {study.name}, version {study.study.version}; seed {seed}; "
+            f"code {code_version()}.",
+        ),
+    )
+
+
+def _minutes(study: Study) -> float:
+    """Return a session's expected length; reaction times are log-normal, so above the median."""
+    median_ms = study.simulation.median_rt_ms or _TYPICAL_RT_MS
+    mean_ms = median_ms * exp(RT_SPREAD**2 / 2)
+    return study.design.trials_per_list * mean_ms / 60_000 + _AROUND_MIN
+
+
+def _answers(found: pd.DataFrame, lists: int, difference: float, width: float) -> list[str]:
+    narrow = needed(found, lambda rows: rows["half_width"] <= width)
+    strong = needed(found, lambda rows: rows["power"] >= 0.8)
+    return [
+        _answer(f"an interval of at most +/- {width:g}", narrow, lists),
+        _answer(f"a power of .80 to tell a difference of {difference:g}", strong, lists),
+    ]
+
+
+def _answer(goal: str, enough: dict[str, int | None], lists: int) -> str:
+    overall = enough.pop(OVERALL)
+    every = [size for size in enough.values() if size is not None]
+    largest = max(every) if len(every) == len(enough) else None
+    parts = [
+        "more than were tried" if size is None else f"{size * lists} participants ({size} per list)"
+        for size in (overall, largest)
+    ]
+    return f"For {goal}: {parts[0]} over all judgments, {parts[1]} in every construction."
+
+
+def _write(out: Path, table: Table, found: pd.DataFrame, difference: float, width: float) -> None:
+    with replacing_folder(out, _WRITTEN) as folder:
+        for suffix, setting in SETTINGS.items():
+            (folder / f"{_NAME}{suffix}").write_text(setting(table), "utf-8")
+        figure = power_figure(found, difference=difference, wanted_width=width)
+        save_figure(figure, folder, _NAME)
+    click.echo(f"Table and figure: {out}")

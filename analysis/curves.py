@@ -1,0 +1,175 @@
+"""Word by word: the log-probabilities of two versions over the sentence, aligned by slot.
+
+A curve is averaged over the items of a condition. Words that fill one slot of the items' frames
+(such as "security guard" or "is tall") stand at one place, where their log-probabilities are added;
+a word that all items share stands at a place of its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from analysis.errors import AnalysisError
+from analysis.load import Scores
+from experiment.materials.render import render
+from experiment.records import Variant
+
+# So many first letters must agree for a word to be a form of a slot's lemma ("like", "likes").
+_STEM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A slot of the frame with the words that fill it, or a word alone.
+
+    Attributes:
+        slot: The slot's name; empty for a word alone.
+        words: The words of the good version and of the other one.
+        start: The first token.
+        end: After the last token.
+    """
+
+    slot: str
+    words: str
+    start: int
+    end: int
+
+
+def places(tokens: Sequence[str], frame: str) -> list[Place]:
+    """Cut a version's words into places, each a slot's words or one word of no slot.
+
+    Args:
+        tokens: The words as the model is given them.
+        frame: The item's lexical choices, ``SLOT=lemma ...``; several words of a lemma are joined
+            by ``_``. A word belongs to the first slot still free with a lemma that begins alike.
+    """
+    slots = [pair.partition("=")[::2] for pair in frame.split()]
+    left = {name: lemma.lower().split("_") for name, lemma in slots}
+    found: list[Place] = []
+    at = 0
+    while at < len(tokens):
+        name, length = _slot_at(tokens[at:], left)
+        left.pop(name, None)
+        found.append(Place(name, " ".join(tokens[at : at + length]), at, at + length))
+        at += length
+    return found
+
+
+def _slot_at(tokens: Sequence[str], left: Mapping[str, Sequence[str]]) -> tuple[str, int]:
+    for name, lemma in left.items():
+        fits = all(map(_alike, tokens, lemma)) and len(lemma) <= len(tokens)
+        if fits:
+            return name, len(lemma)
+    return "", 1
+
+
+def _alike(word: str, lemma: str) -> bool:
+    # The verb "to be" shares no letter between its forms.
+    being = {"is", "are", "be", "been"}
+    return word == lemma or word[:_STEM] == lemma[:_STEM] or {word, lemma} <= being
+
+
+def curves(
+    scores: Scores, items: pd.DataFrame, wanted: Iterable[str] | None = None
+) -> pd.DataFrame:
+    """Return log-probabilities place by place, averaged over the items of each condition.
+
+    Items of one condition whose places do not match in number and slots are averaged apart; the
+    largest such set stands for the condition.
+
+    Args:
+        scores: A word-level model's scores.
+        items: The items table.
+        wanted: The ids of the items to average over; all that were scored by default.
+
+    Returns:
+        ``construction``, ``condition``, ``model``, ``place`` (from 0), ``label``, ``good_nats``,
+        ``other_nats``, ``n_items`` (averaged over), ``n_of`` (in the condition).
+
+    Raises:
+        AnalysisError: The model's tokens are not the items' words, or an item was not scored.
+    """
+    ids = set(items["item_id"] if wanted is None else wanted)
+    chosen = items[items["item_id"].isin(ids)]
+    tokens = _tokens(scores, ids)
+    written = render(scores.facts.rendering)
+    rows = [row for item in chosen.to_dict("records") for row in _rows(item, tokens, written)]
+    if not rows:
+        raise AnalysisError("there is no item to draw", where=str(scores.path))
+    return _averaged(pd.DataFrame(rows)).assign(model=scores.facts.model)
+
+
+def _tokens(scores: Scores, ids: set[str]) -> dict[tuple[str, str], list[float]]:
+    columns = ["item_id", "variant", "token_logprobs_nats"]
+    table = pq.read_table(scores.path, columns=columns, filters=[("item_id", "in", ids)])
+    names = zip(table["item_id"].to_pylist(), table["variant"].to_pylist(), strict=True)
+    return dict(zip(names, table["token_logprobs_nats"].to_pylist(), strict=True))
+
+
+def _rows(
+    item: Mapping[Hashable, str],
+    tokens: Mapping[tuple[str, str], list[float]],
+    written: Callable[[str], str],
+) -> list[dict[str, object]]:
+    """Return the places of an item, each with both versions' log-probabilities in nats."""
+    sides = []
+    for variant in (Variant.GOOD.value, item["contrast"]):
+        text = f"{item['context']} {item[variant]}".strip()
+        words, logprobs = written(text).split(), tokens.get((item["item_id"], variant), [])
+        if len(words) != len(logprobs):
+            raise AnalysisError(
+                f"the {variant} version of the item {item['item_id']} has {len(words)} words and "
+                f"{len(logprobs)} scored tokens",
+                expected="a word-level model's scores of these items",
+                remedy="Leave out --curves for models whose tokens are parts of words",
+            )
+        cut = places(words, item["frame"])
+        sides.append([(one, sum(logprobs[one.start : one.end])) for one in cut])
+    good, other = sides
+    signature = " ".join(one.slot or "." for one, _ in good)
+    return [
+        {
+            "item_id": item["item_id"],
+            "construction": item["construction"],
+            "condition": item["condition"],
+            "signature": f"{signature} {len(other)}",
+            "place": place,
+            "slot": one.slot,
+            "words": one.words if one.words == against.words else f"{one.words} / {against.words}",
+            "good_nats": of_good,
+            "other_nats": of_other,
+        }
+        for place, ((one, of_good), (against, of_other)) in enumerate(
+            zip(good, other, strict=False)
+        )
+    ]
+
+
+def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
+    cells = ["construction", "condition"]
+    sizes = rows.groupby([*cells, "signature"], sort=False)["item_id"].nunique().reset_index()
+    sizes = sizes.rename(columns={"item_id": "n_items"})
+    sizes["n_of"] = sizes.groupby(cells)["n_items"].transform("sum")
+    largest = sizes.loc[sizes.groupby(cells, sort=False)["n_items"].idxmax()]
+    found = (
+        rows.merge(largest, on=[*cells, "signature"])
+        .groupby([*cells, "place", "n_items", "n_of"], sort=False)
+        .agg(
+            label=("words", _label),
+            slot=("slot", "first"),
+            good_nats=("good_nats", "mean"),
+            other_nats=("other_nats", "mean"),
+        )
+        .reset_index()
+    )
+    found["label"] = found["label"].where(found["label"] != "", found["slot"])
+    return found.drop(columns="slot")
+
+
+def _label(words: "pd.Series[str]") -> str:
+    """Return the word that all items share, else the commonest as an example after "e.g."."""
+    [(word, count)] = Counter(words).most_common(1)
+    return word if count == len(words) else f"e.g. {word}"

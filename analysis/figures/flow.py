@@ -1,0 +1,67 @@
+"""The flow of participants: who came, stayed and was kept, as a chain of boxes."""
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures.style import COLUMN_INCHES, PEOPLE, STYLE, TEXT, new_figure, warn_of_programs
+from analysis.participants import Flow
+
+_STEP_INCHES = 0.62
+
+
+def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
+    """Draw the participants' way from arrival to analysis, with those who left beside it.
+
+    Args:
+        flow: The numbers at each step.
+        simulated: Whether the figure must say that programs answered.
+    """
+    kept = _steps(flow)
+    with mpl.rc_context(STYLE):
+        figure = new_figure(COLUMN_INCHES, _STEP_INCHES * len(kept) + 0.25)
+        axes = figure.add_subplot()
+        axes.set_axis_off()
+        axes.set_xlim(0, 1)
+        axes.set_ylim(len(kept) - 0.5, -0.5)
+        for place, (text, lost) in enumerate(kept):
+            last = place == len(kept) - 1
+            _box(axes, 0.3, place, text, PEOPLE if last else TEXT)
+            if not last:
+                _arrow(axes, (0.3, place + 0.27), (0.3, place + 0.73))
+            if lost:
+                _arrow(axes, (0.3, place + 0.5), (0.6, place + 0.5))
+                _box(axes, 0.79, place + 0.5, lost, TEXT)
+        if simulated:
+            warn_of_programs(axes)
+    return figure
+
+
+def _steps(flow: Flow) -> Sequence[tuple[str, str]]:
+    """Return each box's text and, where some left after it, the text of those who did."""
+    excluded = "\n".join(f"{count} excluded by\n{rule}" for rule, count in flow.excluded.items())
+    # A finished participant without a verdict is neither kept nor excluded.
+    unjudged = flow.finished - flow.kept - sum(flow.excluded.values())
+    waiting = f"{unjudged} without a verdict" if unjudged > 0 else ""
+    return (
+        (f"{flow.recruited} recruited", _lost(flow.recruited - flow.consented, "did not consent")),
+        (f"{flow.consented} consented", _lost(flow.consented - flow.finished, "did not finish")),
+        (f"{flow.finished} finished", "\n".join(filter(None, (excluded, waiting)))),
+        (f"{flow.kept} kept", ""),
+    )
+
+
+def _lost(number: int, how: str) -> str:
+    return f"{number} {how}" if number else ""
+
+
+def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
+    frame = {"boxstyle": "round,pad=0.6", "facecolor": "white", "edgecolor": colour}
+    axes.text(x, y, text, ha="center", va="center", color=colour, bbox=frame | {"linewidth": 0.8})
+
+
+def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    line = {"arrowstyle": "-|>", "linewidth": 0.7, "color": TEXT, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=line)

@@ -1,0 +1,105 @@
+"""What a group of statistics finds: tables to print and the frames behind them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.provenance import Provenance
+from analysis.side_by_side import Column, Table
+from experiment.studies.study import Study
+
+SAME_ERRORS = "Are the errors the same errors?"
+MIXED = "Mixed model"
+PEOPLE_SECTION = "People"
+SUPPLEMENT = "Supplement"
+ALL_ITEMS = "All constructions"
+# The ends of a percentile interval are steady long before 10,000 resamples; accuracies alone,
+# the numbers that papers print, get as many as were asked for.
+_MOST_RESAMPLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Tables and what they were made from.
+
+    Attributes:
+        tables: Ready to be set.
+        statistics: Long frames by name, for programs and figures.
+    """
+
+    tables: tuple[Table, ...]
+    statistics: Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every table must know besides its numbers.
+
+    Attributes:
+        study: The study, for the constructions' titles and order.
+        origin: Where the numbers come from.
+    """
+
+    study: Study
+    origin: Provenance
+
+    @property
+    def resamples(self) -> int:
+        """How many times to resample for intervals of anything but the main accuracies."""
+        return min(self.origin.resamples, _MOST_RESAMPLES)
+
+    @property
+    def seed(self) -> int:
+        """The seed of the resampling."""
+        return self.origin.seed
+
+    def table(
+        self,
+        name: str,
+        title: str,
+        caption: str,
+        frame: pd.DataFrame,
+        columns: Sequence[Column],
+        notes: Sequence[str] = (),
+        section: str = SAME_ERRORS,
+        *,
+        bootstrapped: bool = True,
+    ) -> Table:
+        """Return a table with its origin.
+
+        Rows without ``group`` stand under no heading; an estimate without ends of its own takes
+        ``low`` and ``high``. Where ``bootstrapped``, a note says how many resamples were taken if
+        they are fewer than were asked for.
+        """
+        rows = frame if "group" in frame else frame.assign(group="")
+        for column in columns:
+            if column.form == "estimate" and f"{column.key}_low" not in rows and "low" in rows:
+                ends = {f"{column.key}_low": rows["low"], f"{column.key}_high": rows["high"]}
+                rows = rows.assign(**ends).drop(columns=["low", "high"])
+        if bootstrapped and self.resamples < self.origin.resamples:
+            notes = (*notes, f"Bootstrap intervals of this table: {self.resamples:,} resamples.")
+        return Table(
+            name=name,
+            title=title,
+            caption=f"{caption} {self.origin.warning}".strip(),
+            frame=rows.reset_index(drop=True),
+            columns=tuple(columns),
+            notes=tuple(notes),
+            origin=tuple(self.origin.sentences),
+            section=section,
+        )
+
+    def by_construction(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the frame in the study's order, with label and group; empty names come first."""
+        known = {one.name: one for one in self.study.constructions}
+        order = ["", *known]
+        names = frame["construction"].astype(str)
+        place = names.map({name: number for number, name in enumerate(order)}).fillna(len(order))
+        titles = {"": ALL_ITEMS} | {name: one.title for name, one in known.items()}
+        groups = {"": ""} | {name: one.group for name, one in known.items()}
+        labelled = frame.assign(
+            label=[titles.get(name, name) for name in names],
+            group=[groups.get(name, "") for name in names],
+        )
+        return labelled.iloc[place.argsort(kind="stable").to_numpy()].reset_index(drop=True)

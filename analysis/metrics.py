@@ -1,0 +1,189 @@
+"""What a model's score of a version is: which tokens count, and what they are weighed against.
+
+The score table holds the log-probability of every token. A metric turns those of one version into
+one number; the model chooses the version whose number is higher.
+
+References:
+    Pauls, A., & Klein, D. (2012). Large-scale syntactic language modeling with treelets. ACL 2012.
+    Lau, J. H., Clark, A., & Lappin, S. (2017). Grammaticality, acceptability, and probability: a
+    probabilistic view of linguistic knowledge. Cognitive Science, 41(5), 1202-1241.
+    Lau, J. H., Armendariz, C., Lappin, S., Purver, M., & Shu, C. (2020). How furiously can
+    colorless green ideas sleep? TACL, 8, 296-310 (PenLP).
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from analysis.errors import AnalysisError
+from analysis.load import Scores
+from experiment.plugins import unknown_name
+from experiment.records import Variant
+
+Floats = NDArray[np.float64]
+
+FULL = "sum"
+METRICS: Mapping[str, str] = MappingProxyType(
+    {
+        "sum": "log p of the whole sentence",
+        "mean": "log p of the whole sentence / tokens",
+        "unigram": "log p - log p_unigram of the whole sentence",
+        "slor": "(log p - log p_unigram) / tokens",
+        "penlp": "log p / ((5 + tokens) / 6)^0.8",
+        "word": "log p of the first token that differs",
+        "word_unigram": "log p - log p_unigram of the first token that differs",
+        "completion": "log p from the first token that differs to the end",
+        "completion_mean": "log p from the first token that differs to the end / its tokens",
+    }
+)
+NEED_UNIGRAM = frozenset({"unigram", "slor", "word_unigram"})
+_PENALTY_BASE, _PENALTY_POWER = 5, 0.8
+# Scored in another batch, the same words get another last digit.
+_SAME_NATS = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The compared versions, token by token; rows 2i and 2i + 1 are good and bad of one item.
+
+    Attributes:
+        rows: ``item_id`` and ``variant`` of each row.
+        logprobs_nats: Shape ``(rows, longest)``: log-probabilities; 0 beyond a version's end.
+        lengths: Shape ``(rows,)``: tokens of each version.
+        start: Shape ``(rows,)``: the first token in which the item's two versions differ.
+    """
+
+    rows: pd.DataFrame
+    logprobs_nats: Floats
+    lengths: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+
+def check_metric(name: str) -> None:
+    """Raise unless there is a metric of that name.
+
+    Raises:
+        UnknownNameError: There is none.
+    """
+    if name not in METRICS:
+        raise unknown_name("metric", name, dict(METRICS))
+
+
+def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
+    """Read the tokens of the compared versions of items, of all by default.
+
+    The point of difference is the table's own. Where a table does not tell it, it is the first
+    token with different log-probabilities: a left-to-right model gives a shared beginning the same.
+
+    Raises:
+        AnalysisError: A version of an item was not scored.
+    """
+    table = pq.read_table(scores.path, columns=["token_logprobs_nats", "difference_at"])
+    frame = scores.frame
+    wanted = frame["item_id"].isin(items) if items is not None else True
+    good = np.flatnonzero((frame["variant"] == Variant.GOOD) & wanted)
+    against = np.flatnonzero(frame["variant"] == frame["contrast"])
+    place = pd.Series(against, index=frame["item_id"].to_numpy()[against])
+    partner = place.reindex(frame["item_id"].to_numpy()[good])
+    if partner.isna().any():
+        raise AnalysisError(
+            f"{int(partner.isna().sum())} item(s) lack the version against the good one; the "
+            f"first: {partner.index[partner.isna()][0]}",
+            where=str(scores.path),
+            remedy="Score the materials again with `parallax lm score`",
+        )
+    order = np.stack([good, partner.to_numpy().astype(np.int64)], axis=1).ravel()
+    lists = table["token_logprobs_nats"].combine_chunks()
+    offsets = lists.offsets.to_numpy()
+    starts, lengths = offsets[:-1][order], np.diff(offsets)[order]
+    matrix = _padded(lists.values.to_numpy(zero_copy_only=False), starts, lengths)
+    rows = frame.iloc[order][["item_id", "variant"]].reset_index(drop=True)
+    told = table["difference_at"].take(pa.array(order[0::2]))
+    start = _difference(matrix) if told.null_count else told.to_numpy()
+    return Tokens(rows, matrix, lengths.astype(np.int64), np.repeat(start, 2))
+
+
+def _padded(values: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Floats:
+    places = np.arange(max(1, int(lengths.max(initial=0))))
+    within = places < lengths[:, None]
+    matrix = np.zeros(within.shape)
+    matrix[within] = values[(starts[:, None] + places)[within]]
+    return matrix
+
+
+def _difference(matrix: Floats) -> NDArray[np.int64]:
+    differs = np.abs(matrix[0::2] - matrix[1::2]) > _SAME_NATS
+    return np.asarray(differs.argmax(axis=1), np.int64)
+
+
+def metric_values(tokens: Tokens, metric: str, unigram: Tokens | None = None) -> Floats:
+    """Return a metric of each row of the tokens, shape ``(rows,)``; higher is more acceptable.
+
+    Args:
+        tokens: A model's log-probabilities.
+        metric: One of ``METRICS``.
+        unigram: A unigram model's log-probabilities of the same tokens.
+
+    Raises:
+        AnalysisError: The metric weighs against a unigram model, and there is none.
+    """
+    check_metric(metric)
+    own = tokens.logprobs_nats
+    if metric in NEED_UNIGRAM:
+        own = own - _against(tokens, unigram, metric).logprobs_nats
+    if metric in ("sum", "unigram"):
+        return np.asarray(own.sum(axis=1))
+    if metric in ("mean", "slor"):
+        return np.asarray(own.sum(axis=1) / tokens.lengths)
+    if metric == "penlp":
+        penalty = (_PENALTY_BASE + tokens.lengths) / (_PENALTY_BASE + 1)
+        return np.asarray(own.sum(axis=1) / penalty**_PENALTY_POWER)
+    if metric in ("word", "word_unigram"):
+        return np.asarray(own[np.arange(len(own)), tokens.start])
+    later = np.arange(own.shape[1]) >= tokens.start[:, None]
+    rest = np.asarray(np.where(later, own, 0).sum(axis=1))
+    return rest / (tokens.lengths - tokens.start) if metric == "completion_mean" else rest
+
+
+def _against(tokens: Tokens, unigram: Tokens | None, metric: str) -> Tokens:
+    if unigram is None:
+        raise AnalysisError(
+            f'the metric "{metric}" needs the log-probabilities of a unigram model',
+            expected="a score file of one",
+            remedy="Train it with `parallax lm train --type ngram --order 1`, score the same "
+            "materials and name the file with --unigram",
+        )
+    if not tokens.rows.equals(unigram.rows) or not np.array_equal(tokens.lengths, unigram.lengths):
+        raise AnalysisError(
+            "the unigram model's scores are not of the same items, cut into the same tokens",
+            expected="the same materials scored with the same rendering and tokens",
+        )
+    # The model's own point of difference: equally frequent words do not differ by unigram.
+    return replace(unigram, start=tokens.start)
+
+
+def with_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> Scores:
+    """Return the compared versions' scores by a metric in place of the whole log-probability.
+
+    Args:
+        scores: A model's scores.
+        metric: One of ``METRICS``; the file's own sums are kept for "sum".
+        unigram: A unigram model's scores of the same items.
+
+    Raises:
+        AnalysisError: The unigram model is needed and missing, or is about other items.
+    """
+    check_metric(metric)
+    if metric == FULL:
+        return scores
+    tokens = read_tokens(scores)
+    values = metric_values(tokens, metric, read_tokens(unigram) if unigram else None)
+    valued = tokens.rows.assign(logprob_nats=values)
+    frame = scores.frame.drop(columns="logprob_nats").merge(valued, on=["item_id", "variant"])
+    return replace(scores, frame=frame[list(scores.frame.columns)])

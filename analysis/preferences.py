@@ -1,0 +1,52 @@
+"""People's preference on each item, and a model's beside it."""
+
+import numpy as np
+import pandas as pd
+
+
+def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return how people chose on each item.
+
+    Args:
+        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+
+    Returns:
+        One row per item: item_id, construction, condition, n_good (judgments that chose the
+        expected version), n_judgments, share_good, count_difference (expected minus other).
+    """
+    keys = ["item_id", "construction", "condition"]
+    chosen = judgments.groupby(keys, sort=False, observed=True)["chose_good"]
+    found = chosen.agg(n_good="sum", n_judgments="size").reset_index()
+    n_good, n = found["n_good"].astype(int), found["n_judgments"]
+    return found.assign(n_good=n_good, share_good=n_good / n, count_difference=2 * n_good - n)
+
+
+def beside(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return the items that people judged with what a model preferred on each.
+
+    Args:
+        preferred: One row per item, as ``preferences`` gives them.
+        decisions: One row per item, as ``analysis.join.decisions`` gives them; they cover every
+            judged item (``analysis.join.check_same_items`` has seen to it).
+
+    Returns:
+        The rows of ``preferred`` with difference_nats (log-probability of the expected version
+        minus that of the version against it) and correct.
+    """
+    model = pd.DataFrame(
+        {
+            "item_id": decisions["item_id"],
+            "difference_nats": decisions["logprob_good_nats"] - decisions["logprob_contrast_nats"],
+            "correct": decisions["correct"],
+        }
+    )
+    # Two impossible versions (-inf each) differ by nothing that a number could say: a tie.
+    model["difference_nats"] = model["difference_nats"].fillna(0.0)
+    model["difference_nats"] = model["difference_nats"].clip(*_finite(model["difference_nats"]))
+    return preferred.merge(model, "inner", on="item_id", validate="one_to_one")
+
+
+def _finite(differences: "pd.Series[float]") -> tuple[float, float]:
+    """Return the least and greatest finite difference, where infinite ones are to stand."""
+    finite = differences[np.isfinite(differences)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)

@@ -1,0 +1,1 @@
+"""Judgments that other people published, read into the form of an exported run."""

@@ -1,0 +1,114 @@
+"""The published per-sentence table of Gulordava et al. (2018): people's choices as counts.
+
+Gulordava, K., Bojanowski, P., Grave, E., Linzen, T., & Baroni, M. (2018). Colorless green
+recurrent networks dream hierarchically. NAACL 2018. Each sentence has two rows, one per form.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.errors import AnalysisError
+from experiment.records import Item, Kind, Variant
+
+COLUMNS = ("pattern", "form", "class", "type", "prefix", "n_attr", "full_id", "mturk_count")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The table in our terms.
+
+    Attributes:
+        items: One per sentence; the construction is the pattern, the condition original or
+            generated; features ``attractors`` and ``number``.
+        long: One row per judgment: ``item``, ``construction``, ``condition``, ``chosen``; who
+            judged was not published.
+        logprobs: Log-probabilities of the form given the prefix, in nats: rows ``item``,
+            ``variant``, and a column for each model of the table.
+    """
+
+    items: list[Item]
+    long: pd.DataFrame
+    logprobs: pd.DataFrame
+
+
+def is_colorless_green(columns: Iterable[str]) -> bool:
+    """Return whether a table with these columns is the published one."""
+    return set(COLUMNS) <= set(columns)
+
+
+def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
+    """Return the published table as items, judgments and models' log-probabilities.
+
+    Args:
+        table: The table, values as text.
+        path: Where it was read from.
+
+    Raises:
+        AnalysisError: A sentence has not one right and one wrong form, or a count is no number.
+    """
+    good = table[table["class"] == "correct"].set_index("full_id")
+    bad = table[table["class"] == "wrong"].set_index("full_id")
+    if not (good.index.is_unique and bad.index.is_unique and set(good.index) == set(bad.index)):
+        raise AnalysisError(
+            "a sentence has not exactly one correct and one wrong form",
+            where=str(path),
+            expected="two rows for each full_id, class correct and wrong",
+        )
+    bad = bad.reindex(good.index)
+    items = list(_items(good, bad))
+    counts = pd.concat(
+        [_counted(good, Variant.GOOD, path), _counted(bad, Variant.BAD, path)], ignore_index=True
+    )
+    long = counts.loc[counts.index.repeat(counts["n"])].drop(columns="n")
+    return Published(items, long.reset_index(drop=True), _logprobs(good, bad))
+
+
+def _items(good: pd.DataFrame, bad: pd.DataFrame) -> Iterator[Item]:
+    for (full_id, row), other in zip(good.iterrows(), bad["form"], strict=True):
+        yield Item(
+            item_id=str(full_id),
+            kind=Kind.TARGET,
+            construction=row["pattern"],
+            condition=row["type"],
+            template=row["pattern"],
+            features=f"attractors={row['n_attr']} number={row['correct_number']}",
+            frame="",
+            context=row["prefix"],
+            good=row["form"],
+            bad=other,
+            distractor="",
+            contrast=Variant.BAD,
+        )
+
+
+def _counted(rows: pd.DataFrame, chosen: Variant, path: Path) -> pd.DataFrame:
+    try:
+        n = rows["mturk_count"].astype(float).astype(int)
+    except ValueError as error:
+        raise AnalysisError(
+            f'the column "mturk_count" holds something that is no number ({error})',
+            where=str(path),
+            expected="how many people chose the form",
+        ) from error
+    return pd.DataFrame(
+        {
+            "item": rows.index,
+            "construction": rows["pattern"].to_numpy(),
+            "condition": rows["type"].to_numpy(),
+            "chosen": chosen.value,
+            "n": n.to_numpy(),
+        }
+    )
+
+
+def _logprobs(good: pd.DataFrame, bad: pd.DataFrame) -> pd.DataFrame:
+    names = list(good.columns)
+    models = names[names.index("mturk_count") + 1 :]
+    sides = [
+        rows[models].astype(float).assign(variant=variant.value)
+        for rows, variant in ((good, Variant.GOOD), (bad, Variant.BAD))
+    ]
+    return pd.concat(sides).rename_axis("item").reset_index()

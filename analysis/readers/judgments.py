@@ -1,0 +1,236 @@
+"""A file of judgments and a file of items as an exported run, which the comparison takes."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.errors import AnalysisError
+from analysis.load import ExportedRun, RunFacts
+from analysis.readers.colorless_green import is_colorless_green, read_colorless_green
+from analysis.readers.mapping import read_mapping, to_long
+from analysis.readers.sources import read_source
+from experiment.materials.identity import materials_hash
+from experiment.materials.read import item_row, read_items
+from experiment.participation import State
+from experiment.records import Item, Side, Variant
+from experiment.studies.study import (
+    About,
+    Construction,
+    Design,
+    Materials,
+    Simulation,
+    Square,
+    Study,
+)
+
+PEOPLE = "people"
+_TRUE, _FALSE = {"true", "1", "yes", "1.0"}, {"false", "0", "no", "0.0"}
+_SHOWN = 5
+
+
+def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) -> ExportedRun:
+    """Return judgments of any source as if they had been exported.
+
+    Args:
+        path: The judgments: a table in our long form, any table with a mapping, or the published
+            table of Gulordava et al. (2018), which holds its items.
+        items: The items table; ``parallax lm score`` takes the same file.
+        mapping: What the columns mean.
+
+    Raises:
+        AnalysisError: A column is missing, a value is not known, or an item is not in the items.
+        ParallaxError: The items cannot be read.
+    """
+    table = read_source(path)
+    if is_colorless_green(table.columns):
+        published = read_colorless_green(table, path)
+        return as_run(published.long, published.items, path)
+    if items is None:
+        raise AnalysisError(
+            "the judgments do not hold their items",
+            where=str(path),
+            remedy="Name the table of items with --items",
+        )
+    return as_run(to_long(table, read_mapping(mapping), path), list(read_items(items)), path)
+
+
+def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun:
+    """Return judgments in the long form as an exported run.
+
+    Args:
+        long: Columns as ``analysis.readers.mapping.LONG`` names them; without ``participant`` the
+            judgments have no known author.
+        items: The items.
+        path: Where the judgments were read from.
+    """
+    known = pd.DataFrame([item_row(item) for item in items])
+    rows = _completed(_of_people(long, path), known, path)
+    people = rows.drop_duplicates("participant")
+    return ExportedRun(
+        folder=path,
+        facts=_facts(path, items),
+        study=_study(path, known, rows),
+        items=known,
+        participants=pd.DataFrame(
+            {
+                "participant": people["participant"],
+                "simulated": False,
+                "state": State.FINISHED.value,
+                "list": people["list"],
+                "consented_at": pd.Timestamp(0, tz="UTC"),
+            }
+        ),
+        trials=rows[["participant", "position", "item_id", "kind", "good_side"]],
+        responses=rows[
+            [
+                "participant", "position", "item_id", "chosen_side", "chose_good", "rt_ms",
+                "input_method",
+            ]
+        ],
+        verdicts=pd.DataFrame(
+            {
+                "participant": people["participant"],
+                "kept": people["kept"],
+                "rule": people["kept"].map({True: "", False: "published exclusion"}),
+            }
+        ),
+    )  # fmt: skip
+
+
+def _of_people(long: pd.DataFrame, path: Path) -> pd.DataFrame:
+    judges = set(long["judge"].dropna()) - {PEOPLE, ""} if "judge" in long else set()
+    if judges:
+        raise AnalysisError(
+            f'the judgments are also of "{min(judges)}"',
+            where=str(path),
+            expected=f'the judge "{PEOPLE}" alone',
+            remedy="Leave models out; their scores come with --scores",
+        )
+    return long
+
+
+def _completed(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return one row per judgment with every column that an export has."""
+    rows = long.rename(columns={"item": "item_id"}).reset_index(drop=True)
+    unknown = sorted(set(rows["item_id"]) - set(items["item_id"]))
+    if unknown:
+        raise AnalysisError(
+            f"{len(unknown)} judged item(s) are not among the items; the first: "
+            f"{', '.join(unknown[:_SHOWN])}",
+            where=str(path),
+            expected="the item_id of a row of the items",
+        )
+    described = items.set_index("item_id")
+    contrast = described["contrast"].reindex(rows["item_id"]).tolist()
+    good = _chose_good(rows, contrast, path)
+    first = rows["option_first"] if "option_first" in rows else pd.Series(Variant.GOOD, rows.index)
+    good_side = (first == Variant.GOOD).map({True: Side.FIRST.value, False: Side.SECOND.value})
+    other = good_side.map({"first": "second", "second": "first"})
+    person = rows["participant"] if "participant" in rows else pd.Series(None, rows.index, object)
+    return pd.DataFrame(
+        {
+            "participant": person,
+            "position": rows.groupby(person, dropna=False).cumcount() + 1,
+            "item_id": rows["item_id"],
+            "kind": described["kind"].reindex(rows["item_id"]).to_numpy(),
+            "list": _numbered(rows, "list"),
+            "good_side": good_side,
+            "chosen_side": good_side.where(good, other),
+            "chose_good": good,
+            "rt_ms": _number(rows, "rt_ms", path),
+            "input_method": None,
+            "kept": _kept(rows, path),
+        }
+    )
+
+
+def _chose_good(rows: pd.DataFrame, contrast: Sequence[str], path: Path) -> "pd.Series[bool]":
+    if "chosen" not in rows:
+        return _truth(rows["correct"], path)
+    strange = rows.loc[(rows["chosen"] != Variant.GOOD) & (rows["chosen"] != contrast), "chosen"]
+    if len(strange):
+        raise AnalysisError(
+            f'"{strange.iloc[0]}" is not what was to be chosen from',
+            where=f'{path}, the column "chosen"',
+            expected='"good", or the version against it: "bad" or "distractor"',
+            remedy="Translate the values below [values.chosen] in a mapping file",
+        )
+    chose_good = rows["chosen"] == Variant.GOOD
+    if "correct" in rows and (chose_good != _truth(rows["correct"], path)).any():
+        raise AnalysisError(
+            'the columns "chosen" and "correct" contradict each other', where=str(path)
+        )
+    return chose_good
+
+
+def _truth(values: "pd.Series[str]", path: Path) -> "pd.Series[bool]":
+    lower = values.astype(str).str.lower()
+    strange = sorted(set(lower) - _TRUE - _FALSE)
+    if strange:
+        raise AnalysisError(
+            f'"{strange[0]}" in the column "{values.name}" is neither true nor false',
+            where=str(path),
+            expected="true or false, 1 or 0, yes or no",
+        )
+    return lower.isin(_TRUE)
+
+
+def _kept(rows: pd.DataFrame, path: Path) -> "pd.Series[bool]":
+    return _truth(rows["kept"], path) if "kept" in rows else pd.Series(True, rows.index)
+
+
+def _number(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
+    if name not in rows:
+        return pd.Series(float("nan"), rows.index)
+    try:
+        return pd.to_numeric(rows[name].replace("", None)).astype(float)
+    except (ValueError, TypeError) as error:
+        raise AnalysisError(
+            f'the column "{name}" holds something that is no number ({error})', where=str(path)
+        ) from error
+
+
+def _numbered(rows: pd.DataFrame, name: str) -> "pd.Series[int]":
+    return pd.Series(pd.factorize(rows[name])[0] if name in rows else 0, rows.index)
+
+
+def _facts(path: Path, items: Sequence[Item]) -> RunFacts:
+    return RunFacts(
+        run=path.name,
+        study=_name(path),
+        study_version="as published",
+        seed=0,
+        materials_hash=materials_hash(items),
+        recruiter="unknown",
+        simulated=False,
+        launched_at=None,
+        code_version="none",
+        rendering="unknown",
+    )
+
+
+def _name(path: Path) -> str:
+    return "s_" + re.sub(r"\W+", "_", path.stem.lower(), flags=re.ASCII).strip("_")
+
+
+def _study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
+    """Return a study with the items' constructions; nothing else of it is known."""
+    people = rows.groupby("participant").size()
+    return Study(
+        folder=path.with_suffix(""),
+        study=About(name=_name(path), title=path.stem, version="as published", language="en"),
+        materials=Materials(grammar="grammar.toml"),
+        constructions=[
+            Construction(name=name, title=re.sub("_+", " ", name))
+            for name in items["construction"].unique()
+        ],
+        design=Design(
+            lists=int(rows["list"].nunique()),
+            participants_per_list=max(1, len(people) // int(rows["list"].nunique())),
+            trials_per_list=int(people.max()) if len(people) else len(rows),
+            squares=[Square(templates=sorted(set(items["template"])) or ["unknown"])],
+        ),
+        simulation=Simulation(mix={"accurate": 1.0}),
+    )

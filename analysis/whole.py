@@ -1,0 +1,106 @@
+"""The whole comparison: accuracies, statistics, and what else a reader of the report asks for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import pandas as pd
+
+from analysis.comparison import Comparison, analyse
+from analysis.curves import curves
+from analysis.drawings import all_drawings, curve_drawings
+from analysis.join import decisions, judgments
+from analysis.lexical import words_tables
+from analysis.load import ExportedRun, Scores
+from analysis.metrics import FULL, with_metric
+from analysis.multiverse import multiverse_table
+from analysis.sensitivity import sensitivity_table
+from analysis.side_by_side import Table
+from experiment.materials.read import item_from_row, load_items
+from experiment.records import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a comparison is to hold and how it is to be computed.
+
+    Attributes:
+        resamples: How many times to resample for each interval.
+        seed: The seed of the resampling.
+        metric: How a model's log-probabilities become one score.
+        unigram: A unigram model's scores, for the metrics that weigh against them.
+        corpus: How often each word occurs in the models' training text.
+        curves: Whether log-probabilities are drawn word by word.
+        formula: The mixed model's formula; None for the usual one.
+    """
+
+    resamples: int
+    seed: int
+    metric: str = FULL
+    unigram: Scores | None = None
+    corpus: Mapping[str, int] | None = None
+    curves: bool = False
+    formula: str | None = None
+
+
+def compare_whole(
+    run: ExportedRun, scores: Sequence[Scores], wanted: Wanted, *, code_version: str
+) -> Comparison:
+    """Compare the people of a run with models in every way that the report shows.
+
+    Args:
+        run: The exported run.
+        scores: One entry per model, as read from the files.
+        wanted: What to hold.
+        code_version: What the tables are to say about the code that compared.
+
+    Raises:
+        AnalysisError: The scores are not of the run's items, or the tables contradict each other.
+    """
+    weighed = [with_metric(one, wanted.metric, wanted.unigram) for one in scores]
+    found = analyse(
+        run,
+        weighed,
+        resamples=wanted.resamples,
+        seed=wanted.seed,
+        code_version=code_version,
+        metric=wanted.metric,
+        formula=wanted.formula,
+    )
+    judged = judgments(run)
+    tables = [*found.tables, *_more_tables(run, scores, weighed, judged, found, wanted)]
+    drawings = [*found.drawings, *all_drawings(found)]
+    statistics = dict(found.statistics)
+    if wanted.curves:
+        places = pd.concat([curves(one, run.items, judged["item_id"]) for one in scores])
+        statistics["curves"] = places
+        drawings += curve_drawings(places, found)
+    return replace(found, tables=tuple(tables), drawings=tuple(drawings), statistics=statistics)
+
+
+def _more_tables(
+    run: ExportedRun,
+    scores: Sequence[Scores],
+    weighed: Sequence[Scores],
+    judged: pd.DataFrame,
+    found: Comparison,
+    wanted: Wanted,
+) -> Iterator[Table]:
+    origin, drawn = found.provenance, {"resamples": wanted.resamples, "seed": wanted.seed}
+    if multiverse := multiverse_table(run, origin, **drawn):
+        yield multiverse
+    decided = {one.facts.model: decisions(one) for one in weighed}
+    items = _scored_items(run, decided)
+    yield from words_tables(judged, decided, items, origin, corpus=wanted.corpus, **drawn)
+    yield sensitivity_table(judged, scores, wanted.unigram, origin)
+
+
+def _scored_items(run: ExportedRun, decided: Mapping[str, pd.DataFrame]) -> list[Item]:
+    """Return the study's items if they hold the run's and a model scored more, else the run's."""
+    most = max((len(frame) for frame in decided.values()), default=0)
+    if most > len(run.items) and run.study.grammar_path.is_file():
+        generated = list(load_items(run.study))
+        if set(run.items["item_id"]) <= {item.item_id for item in generated}:
+            return generated
+    rows = cast(list[dict[str, object]], run.items.to_dict("records"))
+    return [item_from_row(row) for row in rows]

@@ -1,0 +1,245 @@
+"""Kill the server at random moments while participants answer, and count what was lost or doubled.
+
+Usage: python benchmarks/kill_test.py [--kills 1000] [--clients 6] [--seed 1]
+
+Every client does what the page's own program does: it keeps an answer in a queue that outlives a
+crash of the browser, sends it until the server acknowledges it, and asks the server after a
+reload where it was. A server process gets SIGKILL, and the next one starts on the same database.
+Ends with exit status 1 if an acknowledged answer is not stored as it was sent, or if a trial has
+a second answer.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+from sqlalchemy import func, select
+from tqdm import tqdm
+from werkzeug.serving import make_server
+
+from experiment.studies.load import BUILT_IN, load_study
+from webapp import create_app
+from webapp.clock import utc_now
+from webapp.db import make_sessions, open_database, reading
+from webapp.flow.launch import launch
+from webapp.flow.record import LATE_ANSWER
+from webapp.models import Event, Participant, Response, Trial
+from webapp.services import EXTENSION, Services
+from webapp.settings import load_settings
+
+HOST = "127.0.0.1"
+PLACES_PER_KILL = 4
+LIVES_S = (0.02, 0.5)
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 0.3
+RELOADS = 0.05  # the share of answers after which the browser crashes
+
+Ref, Position, Sent = str, int, tuple[str, str]
+Acknowledged = dict[tuple[Ref, Position], Sent]
+
+
+def serve_again_and_again(instance: Path, port: int) -> None:
+    """Be the parent of one server after the other; each prints its number once it listens."""
+    while True:
+        child = os.fork()
+        if child == 0:
+            server = make_server(HOST, port, create_app(instance), threaded=True)
+            print(os.getpid(), flush=True)
+            server.serve_forever()
+        os.waitpid(child, 0)
+
+
+class Client:
+    """One browser after the other, each taking part once.
+
+    Args:
+        url: The server's.
+        run: The run's reference.
+        rng: From which its answers follow.
+        stop: When set, no further participant begins.
+    """
+
+    def __init__(self, url: str, run: str, rng: random.Random, stop: threading.Event) -> None:
+        self.acknowledged: Acknowledged = {}
+        self.finished: list[Ref] = []
+        self.resent = 0
+        self._http = httpx.Client(base_url=url, timeout=20, trust_env=False)
+        self._run, self._rng, self._stop = run, rng, stop
+
+    def take_part_again_and_again(self) -> None:
+        """Go through whole sessions until the stop."""
+        while not self._stop.is_set():
+            # The mark is the consent page's: a decision sent twice makes one participant.
+            form = {"decision": "accept", "visit": f"{self._rng.getrandbits(48):012x}"}
+            home = self._until(303, "POST", f"/run/{self._run}", data=form).headers["location"]
+            self._answer_everything(home)
+            self._until(303, "POST", f"{home}questionnaire", data={"native_language": "x"})
+            self.finished.append(_ref(home))
+
+    def _answer_everything(self, home: str) -> None:
+        queue: dict[Position, dict[str, object]] = {}
+        while 'data-page="working"' in (page := self._until(200, "GET", home).text):
+            found = re.search(r'id="session">(.*?)</script>', page, re.DOTALL)
+            assert found
+            session = json.loads(found[1])
+            for trial in session["trials"]:
+                position = trial["position"]
+                if position in session["answered"] and position not in queue:
+                    continue
+                answer = queue.setdefault(position, self._answer(position))
+                if self._rng.random() < RELOADS:
+                    break  # before it was sent: it waits in the queue and is not asked again
+                self._send(home, answer)
+                del queue[position]
+
+    def _answer(self, position: Position) -> dict[str, object]:
+        return {
+            "uuid": str(UUID(int=self._rng.getrandbits(128), version=4)),
+            "position": position,
+            "side": self._rng.choice(("first", "second")),
+            "input_method": "key",
+        }
+
+    def _send(self, home: str, answer: dict[str, object]) -> None:
+        reply = self._until(200, "POST", f"{home}answers", json=answer).json()
+        position, sent = reply["saved"], (str(answer["uuid"]), str(answer["side"]))
+        assert position == answer["position"]
+        self.acknowledged[_ref(home), position] = sent
+
+    def _until(self, status: int, method: str, url: str, **body: object) -> httpx.Response:
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                response = self._http.request(method, url, **body)  # type: ignore[arg-type]
+                if response.status_code == status:
+                    return response
+                assert response.status_code >= 500, f"{method} {url}: {response.text}"
+            except httpx.TransportError:
+                self.resent += 1
+            time.sleep(pause_s * self._rng.uniform(0.75, 1.25))
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+
+def _ref(home: str) -> Ref:
+    return home.removeprefix("/p/").partition(".")[0]
+
+
+def prepare(folder: Path, places: int) -> str:
+    """Launch a run with room for everybody and return its reference."""
+    study = folder / "minimal"
+    shutil.copytree(BUILT_IN / "minimal", study)
+    toml = (study / "study.toml").read_text(encoding="utf-8")
+    toml = toml.replace("participants_per_list = 4", f"participants_per_list = {places}")
+    (study / "study.toml").write_text(toml, encoding="utf-8")
+    app = create_app(folder / "instance")
+    services: Services = app.extensions[EXTENSION]
+    with services.sessions() as session:
+        run = launch(session, load_study(str(study)), 1, "direct", now=utc_now(), code_version="0")
+        session.commit()
+    services.engine.dispose()
+    return run.ref
+
+
+def kill_servers(instance: Path, port: int, kills: int, rng: random.Random) -> subprocess.Popen:
+    """Kill so many servers, each a random time after it listens; the last one goes on."""
+    command = [sys.executable, __file__, "--serve", str(instance), str(port)]
+    parent = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
+    )
+    assert parent.stdout is not None
+    for _ in tqdm(range(kills), unit="kill", disable=None):
+        server = int(parent.stdout.readline())
+        time.sleep(rng.uniform(*LIVES_S))
+        os.kill(server, signal.SIGKILL)
+    return parent
+
+
+def count(instance: Path, clients: list[Client]) -> dict[str, int]:
+    """Compare what was acknowledged with what is stored."""
+    engine = open_database(load_settings(instance).database_url)
+    with reading(make_sessions(engine)) as session:
+        rows = session.execute(
+            select(Participant.ref, Trial.position, Response.client_uuid, Response.chosen_side)
+            .join(Trial, Trial.participant_id == Participant.id)
+            .join(Response, Response.trial_id == Trial.id)
+        ).all()
+        late = session.execute(
+            select(func.count(Event.id)).where(Event.kind == LATE_ANSWER)
+        ).scalar_one()
+        arrived = session.execute(select(func.count(Participant.id))).scalar_one()
+        trials = session.execute(select(func.count(Trial.id))).scalar_one()
+    engine.dispose()
+    stored = {(ref, position): (uuid, side) for ref, position, uuid, side in rows}
+    acknowledged = dict(itertools.chain(*(client.acknowledged.items() for client in clients)))
+    return {
+        "participants": arrived,
+        "finished": sum(len(client.finished) for client in clients),
+        "trials": trials,
+        "acknowledged": len(acknowledged),
+        "requests cut off": sum(client.resent for client in clients),
+        "lost": sum(stored.get(key) != sent for key, sent in acknowledged.items())
+        + len(set(stored) - set(acknowledged)),
+        "duplicated": len(rows) - len(stored) + late,
+    }
+
+
+def free_port() -> int:
+    """Return a port nobody listens on."""
+    with socket.create_server((HOST, 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def run_test(kills: int, n_clients: int, seed: int) -> dict[str, int]:
+    """Return the counts after so many kills."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        places = max(100, PLACES_PER_KILL * kills)
+        run, port, stop = prepare(folder, places), free_port(), threading.Event()
+        url = f"http://{HOST}:{port}"
+        clients = [Client(url, run, random.Random(f"{seed} {n}"), stop) for n in range(n_clients)]
+        threads = [threading.Thread(target=client.take_part_again_and_again) for client in clients]
+        for thread in threads:
+            thread.start()
+        parent = kill_servers(folder / "instance", port, kills, random.Random(seed))
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert parent.stdout is not None
+        parent.kill()
+        os.kill(int(parent.stdout.readline()), signal.SIGKILL)
+        parent.wait()
+        parent.stdout.close()
+        return {"kills": kills, **count(folder / "instance", clients)}
+
+
+def main() -> None:
+    """Print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--clients", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--serve", nargs=2, metavar=("INSTANCE", "PORT"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve_again_and_again(Path(options.serve[0]), int(options.serve[1]))
+    counts = run_test(options.kills, options.clients, options.seed)
+    for name, number in counts.items():
+        print(f"{name:<18}{number:>8,}")
+    sys.exit(bool(counts["lost"] or counts["duplicated"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Measure the statistics: how right they are, and what they cost.
+
+Usage: python benchmarks/measure_statistics.py {intervals,mixed,bootstrap,large} ...
+
+intervals  coverage and width of three intervals of accuracy, participants and items differing
+mixed      bias and coverage of the mixed model beside two other routes
+bootstrap  seconds of the crossed bootstrap beside a plain pandas loop
+large      seconds and memory of a comparison of ten million answers
+"""
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+from large_run import write_large_run, write_large_scores
+from scipy.special import expit
+from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
+
+from analysis.clustered import clustered_intervals
+from analysis.comparison import analyse
+from analysis.load import load_run, load_scores
+from analysis.mixed import fit
+from analysis.resample import cells, crossed_bootstrap, percentile_interval, wilson_interval
+
+# The tests check a few of the same simulations.
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "analysis"))
+from known_choices import EFFECTS, SD_ITEM, SD_PARTICIPANT, known_choices
+
+Numbers = np.ndarray
+Estimates = tuple[Numbers, Numbers, tuple[float, float]]
+
+# A condition or construction of the ten-list design: 100 participants, each list its own items.
+DESIGNS = {"10 items, each person 1": 1, "60 items, each person 6": 6}
+BASES = (0.5, 2.0, 3.5)
+SPREADS = ((0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (1.5, 0.5), (0.5, 1.5))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["intervals", "mixed", "bootstrap", "large"])
+    parser.add_argument("--simulations", type=int, default=200)
+    parser.add_argument("--participants", type=int, default=131_579)
+    parser.add_argument("--resamples", type=int, default=100)
+    options = parser.parse_args()
+    if options.what == "intervals":
+        intervals(options.simulations)
+    elif options.what == "mixed":
+        mixed(options.simulations)
+    elif options.what == "bootstrap":
+        bootstrap()
+    else:
+        large(options.participants, options.resamples)
+
+
+def intervals(simulations: int) -> None:
+    """Print, for each design, how often each interval covers the true accuracy, and its width."""
+    print("design | mean accuracy | SD participants, items | covered %, mean width of each")
+    everything = defaultdict(list)
+    for design, each in DESIGNS.items():
+        people = np.repeat(np.arange(100), each)
+        items = people // 10 * each + np.tile(np.arange(each), 100)
+        for base in BASES:
+            for spread in SPREADS:
+                rng = np.random.default_rng(
+                    [7, each, int(10 * base), *(int(10 * s) for s in spread)]
+                )
+                found = coverage(people, items, base, spread, simulations, rng)
+                truth = true_accuracy(base, spread)
+                cells_ = [f"{name} {100 * c:.1f} {w:.3f}" for name, (c, w) in found.items()]
+                print(f"{design} | {truth:.3f} | {spread} | {' | '.join(cells_)}", flush=True)
+                for name, pair in found.items():
+                    everything[name].append(pair)
+    for name, pairs in everything.items():
+        covered, width = np.array(pairs).T
+        print(f"{name}: covered {100 * covered.min():.1f} to {100 * covered.max():.1f} %, "
+              f"mean {100 * covered.mean():.1f} %; mean width {width.mean():.3f}")  # fmt: skip
+
+
+def true_accuracy(base: float, spread: tuple[float, float]) -> float:
+    points, weights = np.polynomial.hermite_e.hermegauss(61)
+    return float((expit(base + np.hypot(*spread) * points) * weights).sum() / weights.sum())
+
+
+def coverage(
+    people: Numbers,
+    items: Numbers,
+    base: float,
+    spread: tuple[float, float],
+    simulations: int,
+    rng: np.random.Generator,
+) -> dict[str, tuple[float, float]]:
+    """Return for each interval (share that covers the truth, mean width)."""
+    truth, n = true_accuracy(base, spread), len(people)
+    one_group = np.zeros(n, np.intp)
+    found = defaultdict(list)
+    for _ in range(simulations):
+        of_people = rng.normal(0, spread[0], people.max() + 1)
+        of_items = rng.normal(0, spread[1], items.max() + 1)
+        correct = (rng.random(n) < expit(base + of_people[people] + of_items[items])).astype(float)
+        if correct.all():
+            continue
+        draws = crossed_bootstrap(cells(correct, people, items, one_group), rng, 400)[:, 0]
+        clustered = clustered_intervals(correct, people, items, one_group)
+        resampled, wilson = percentile_interval(draws), wilson_interval(int(correct.sum()), n)
+        for name, low, high in (
+            ("bootstrap", resampled.low, resampled.high),
+            ("clustered", clustered.low[0], clustered.high[0]),
+            ("Wilson", wilson.low, wilson.high),
+        ):
+            found[name].append((low <= truth <= high, high - low))
+    return {name: tuple(np.mean(pairs, axis=0)) for name, pairs in found.items()}
+
+
+def mixed(simulations: int) -> None:
+    """Print bias, spread, stated error and coverage of each coefficient, by route."""
+    routes = {
+        "mixed model": (by_mixed_model, simulations),
+        "plain logistic": (by_plain_logistic, simulations),
+        # It is slow, and what is wrong with it shows soon.
+        "BinomialBayesMixedGLM": (by_variational_bayes, min(simulations, 20)),
+    }
+    for route, (estimate, number) in routes.items():
+        rng, rows, seconds = np.random.default_rng(2026), [], 0.0
+        for _ in range(number):
+            choices = known_choices(rng)
+            started = time.perf_counter()
+            rows.append(estimate(choices))
+            seconds += time.perf_counter() - started
+        estimates, errors, spreads = (np.array(part) for part in zip(*rows, strict=True))
+        covered = np.abs(estimates - EFFECTS) <= 1.96 * errors
+        print(f"{route}: {number} simulations, {seconds / number:.2f} s each")
+        print("  term | truth | bias | SD of estimates | mean stated SE | covered %")
+        for term, truth in enumerate(EFFECTS):
+            print(f"  {term} | {truth:+.2f} | {estimates[:, term].mean() - truth:+.3f} | "
+                  f"{estimates[:, term].std(ddof=1):.3f} | {errors[:, term].mean():.3f} | "
+                  f"{100 * covered[:, term].mean():.1f}")  # fmt: skip
+        print(f"  SD participants {spreads[:, 0].mean():.3f} ({SD_PARTICIPANT}), "
+              f"items {spreads[:, 1].mean():.3f} ({SD_ITEM})", flush=True)  # fmt: skip
+
+
+def by_mixed_model(choices: pd.DataFrame) -> Estimates:
+    found = fit(choices)
+    rows = found.coefficients
+    return rows["estimate"], rows["std_error"], (found.sd_participant, found.sd_item)
+
+
+def design(choices: pd.DataFrame) -> Numbers:
+    b = (choices["construction"] == "b").to_numpy(float)
+    model = (choices["judge"] == "lstm").to_numpy(float)
+    return np.column_stack([np.ones(len(b)), b, model * (1 - b), model * b])
+
+
+def by_plain_logistic(choices: pd.DataFrame) -> Estimates:
+    found = sm.GLM(choices["chose_good"].to_numpy(), design(choices), sm.families.Binomial()).fit()
+    return found.params, found.bse, (np.nan, np.nan)
+
+
+def by_variational_bayes(choices: pd.DataFrame) -> Estimates:
+    people = pd.get_dummies(choices["participant"], dtype=float)
+    people = people.mul(choices["judge"] == "people", axis=0).to_numpy()
+    items = pd.get_dummies(choices["item_id"], dtype=float).to_numpy()
+    kinds = np.repeat([0, 1], [people.shape[1], items.shape[1]])
+    model = BinomialBayesMixedGLM(
+        choices["chose_good"].to_numpy(), design(choices), np.hstack([people, items]), kinds
+    )
+    found = model.fit_vb()
+    return found.fe_mean, found.fe_sd, tuple(np.exp(found.vcp_mean))
+
+
+def bootstrap() -> None:
+    """Print the seconds of 10,000 resamples of 7,600 judgments in 68 conditions, both ways."""
+    rng = np.random.default_rng(1)
+    people, trial = np.divmod(np.arange(7600), 76)
+    frame = pd.DataFrame(
+        {"participant": people, "item": people // 10 * 76 + trial, "condition": trial % 68,
+         "right": rng.random(7600) < 0.85}
+    )  # fmt: skip
+    started = time.perf_counter()
+    counted = cells(
+        frame["right"], frame["participant"], frame["item"], frame["condition"].to_numpy()
+    )
+    crossed_bootstrap(counted, rng, 10_000)
+    ours = time.perf_counter() - started
+    few = 20
+    started = time.perf_counter()
+    for _ in range(few):
+        pandas_resample(frame, rng)
+    theirs = (time.perf_counter() - started) / few * 10_000
+    print(f"vectorised: {ours:.2f} s; pandas loop: {theirs:.0f} s, extrapolated from {few} "
+          f"resamples; ratio {theirs / ours:.0f}")  # fmt: skip
+
+
+def pandas_resample(frame: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
+    """Resample as one would write it down: merge what was drawn, group, average."""
+    people = rng.choice(frame["participant"].unique(), frame["participant"].nunique())
+    drawn = pd.DataFrame({"participant": people}).merge(frame, on="participant")
+    items = (
+        frame[["condition", "item"]]
+        .drop_duplicates()
+        .groupby("condition")["item"]
+        .sample(frac=1, replace=True, random_state=rng)
+    )
+    return (
+        pd.DataFrame({"item": items}).merge(drawn, on="item").groupby("condition")["right"].mean()
+    )
+
+
+def large(participants: int, resamples: int) -> None:
+    """Print seconds and peak memory of loading and comparing a large run with one model."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        answers = write_large_run(Path(folder) / "export", participants, 1)
+        scores = write_large_scores(Path(folder) / "scores.parquet", 1)
+        report("written", started, answers=answers)
+        started = time.perf_counter()
+        run, model = load_run(Path(folder) / "export"), load_scores(scores)
+        report("loaded", started, items=len(run.items))
+        started = time.perf_counter()
+        analyse(run, [model], resamples=resamples, seed=1, code_version="benchmark")
+        report("compared", started, resamples=resamples)
+
+
+def report(step: str, started: float, **numbers: int) -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    seconds = time.perf_counter() - started
+    print(f"{step}: {seconds:.1f} s, peak {peak:.0f} MiB, {json.dumps(numbers)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Take the pictures of the participant's pages in docs/images anew.
+
+Usage: python benchmarks/screenshots.py [--chromium /usr/bin/chromium]
+"""
+
+import argparse
+import io
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+from werkzeug.serving import make_server
+
+from experiment.studies.load import load_study
+from webapp import create_app
+from webapp.clock import utc_now
+from webapp.flow.launch import launch
+
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+STUDY = "marvin_linzen_2018"
+SWITCHES = ["--no-sandbox", "--disable-gpu"]
+# The pages have a handful of colours; the others are the soft edges of letters.
+COLOURS = 48
+LAPTOP = {"viewport": {"width": 900, "height": 620}}
+PHONE = {
+    "viewport": {"width": 360, "height": 640},
+    "device_scale_factor": 2,
+    "is_mobile": True,
+    "has_touch": True,
+}
+
+
+@contextmanager
+def served_run(instance: Path) -> Iterator[str]:
+    """Yield the link of a run that a server answers for."""
+    app = create_app(instance)
+    services = app.extensions["parallax"]
+    with services.sessions() as session:
+        run = launch(session, load_study(STUDY), 1, "direct", now=utc_now(), code_version="0")
+        session.commit()
+    server = make_server("localhost", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://localhost:{server.port}/run/{run.ref}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        services.engine.dispose()
+
+
+def save(page: Page, name: str) -> None:
+    """Take a picture of the window."""
+    path = IMAGES / f"{name}.png"
+    picture = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
+    picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
+    print(f"docs/images/{name}.png: {path.stat().st_size / 1000:.0f} KB")
+
+
+def to_trial(page: Page, link: str, number: int) -> None:
+    """Go on until the trial of that number is on the screen."""
+    page.goto(link)
+    page.locator("button[value=accept]").click()
+    page.locator("#instructions [data-go-on]").click()
+    for position in range(1, number):
+        answer(page, position)
+    page.get_by_text(f"{number} of").wait_for()
+
+
+def answer(page: Page, position: int) -> None:
+    """Answer the trial at that position once it takes answers."""
+    page.get_by_text(f"{position} of", exact=False).first.wait_for()
+    page.wait_for_timeout(200)
+    page.keyboard.press("1")
+
+
+def take_all(browser: Browser, link: str) -> None:
+    """Take every picture."""
+    page = browser.new_page(**LAPTOP)
+    page.goto(link)
+    save(page, "consent")
+    page.locator("button[value=accept]").click()
+    page.locator("#instructions [data-go-on]:enabled").wait_for()
+    save(page, "instructions")
+    to_trial(page, link, 12)
+    save(page, "trial")
+    while page.locator("#trial").is_visible():
+        page.wait_for_timeout(170)
+        page.keyboard.press("2")
+    page.locator("body[data-page=questionnaire]").wait_for()
+    save(page, "questionnaire")
+    for field in page.locator("form .question-field").all():
+        if field.locator("input[type=radio]").count():
+            field.locator("input[type=radio]").first.check()
+        else:
+            field.locator("input, textarea").fill("30")
+    page.locator("button.primary").click()
+    page.locator("body[data-page=closing]").wait_for()
+    save(page, "closing")
+    for name, options in (
+        ("trial_phone", PHONE),
+        ("trial_dark", LAPTOP | {"color_scheme": "dark"}),
+    ):
+        other = browser.new_page(**options)
+        to_trial(other, link, 5)
+        save(other, name)
+
+
+def main() -> None:
+    """Serve a run and take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    options = parser.parse_args()
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served_run(Path(folder)) as link,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)
+        take_all(browser, link)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""``parallax treebank``: agreement constructions and test sentences from a treebank."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from experiment.materials.read import item_row
+from experiment.materials.treebank.agreement_test import AgreementTest, item
+from experiment.materials.treebank.build import build_test_set, constructions_of
+from experiment.materials.treebank.conllu import Sentence, read_treebank
+from experiment.materials.treebank.constructions import Extraction
+from experiment.materials.treebank.conventions import PAPER, PUBLISHED_CODE, Conventions
+from experiment.materials.treebank.english import mark_verb_number
+from experiment.materials.treebank.features import NUMBERS
+from experiment.materials.treebank.published.generated import gold_of, write_generated
+from experiment.materials.treebank.published.lines import write_lines
+from experiment.materials.treebank.published.results import results_of, write_results
+from experiment.materials.treebank.vocabulary import read_vocabulary
+from experiment.records import Item
+from experiment.schemas import ITEMS
+from experiment.tables import write_table
+from experiment.writing import replacing_folder
+
+ITEMS_FILE = "items.tsv"
+STEM = "generated"
+_FILES = (ITEMS_FILE, *(f"{STEM}.{ending}" for ending in ("text", "gold", "eval", "tab")))
+_PATH = click.Path(path_type=Path)
+
+
+def _treebank_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the argument and the options that say which treebank is read, and how."""
+    for decorate in (
+        click.option(
+            "--as-published-code",
+            is_flag=True,
+            help="Do as the published code does where it differs from the paper.",
+        ),
+        click.option(
+            "--least-of-each-number",
+            type=click.IntRange(min=1),
+            help="Agreeing pairs of each number.  [default: 10; 6 as published code]",
+        ),
+        click.option("--english", is_flag=True, help="Mark the number of English verbs first."),
+        click.argument("files", metavar="CONLLU...", nargs=-1, required=True, type=_PATH),
+    ):
+        command = decorate(command)
+    return command
+
+
+@click.group()
+def treebank() -> None:
+    """Find agreement constructions in a treebank and make test sentences of them."""
+
+
+@treebank.command()
+@_treebank_options
+def extract(
+    files: tuple[Path, ...],
+    english: bool,
+    least_of_each_number: int | None,
+    as_published_code: bool,
+) -> None:
+    """Print the constructions of CONLLU files in which distant words agree in number."""
+    conventions = _conventions(as_published_code, least_of_each_number)
+    extraction = constructions_of(_sentences(files, english), conventions)
+    click.echo(_counts(extraction.left))
+    click.echo(f"\n{_constructions(extraction)}")
+
+
+@treebank.command()
+@_treebank_options
+@click.option("--vocabulary", type=_PATH, help="A model's words, one on each line.")
+@click.option("--fillers", is_flag=True, help="Add as many fillers as targets.")
+@click.option("--pool", is_flag=True, help="Give all constructions one template.")
+@click.option("--seed", required=True, type=int, help="Decides nonce words and fillers.")
+@click.option("--out", required=True, type=_PATH, help="The folder to write.")
+def nonce(
+    files: tuple[Path, ...],
+    english: bool,
+    least_of_each_number: int | None,
+    as_published_code: bool,
+    vocabulary: Path | None,
+    fillers: bool,
+    pool: bool,
+    seed: int,
+    out: Path,
+) -> None:
+    """Write original and nonce test sentences of CONLLU files; the same seed, the same bytes.
+
+    The folder holds items.tsv, which lists, serving and scoring read, and the same targets in
+    the published formats: generated.text, .gold, .eval and .tab.
+    """
+    sentences = list(_sentences(files, english))
+    conventions = _conventions(as_published_code, least_of_each_number)
+    made = build_test_set(
+        sentences, read_vocabulary(vocabulary), conventions, seed, with_fillers=fillers
+    )
+    frequencies = Counter(token.form for sentence in sentences for token in sentence.tokens)
+    items = [item(test, pooled=pool) for test in (*made.targets, *made.fillers)]
+    _write(out, items, made.targets, frequencies)
+    click.echo(_counts(made.left))
+    click.echo(f"\n{_templates(items)}")
+    click.echo(f"\n{len(items):,} items written to {out}")
+
+
+@treebank.command()
+@click.argument("files", metavar="CONLLU...", nargs=-1, required=True, type=_PATH)
+@click.option("--out", required=True, type=_PATH, help="The text to write.")
+def text(files: tuple[Path, ...], out: Path) -> None:
+    """Write the words of CONLLU files, a sentence on each line, to train a model on."""
+    lines = [" ".join(token.form for token in s.tokens) for s in _sentences(files, False)]
+    write_lines(out, lines)
+    click.echo(f"{len(lines):,} sentences written to {out}")
+
+
+def _conventions(as_published_code: bool, least_of_each_number: int | None) -> Conventions:
+    conventions = PUBLISHED_CODE if as_published_code else PAPER
+    if least_of_each_number is None:
+        return conventions
+    return replace(conventions, least_of_each_number=least_of_each_number)
+
+
+def _sentences(files: Sequence[Path], english: bool) -> Iterable[Sentence]:
+    read = tqdm(read_treebank(files), desc="Reading", unit=" sentences", disable=None)
+    return map(mark_verb_number, read) if english else read
+
+
+def _write(
+    out: Path,
+    items: Sequence[Item],
+    targets: Sequence[AgreementTest],
+    frequencies: Mapping[str, int],
+) -> None:
+    with replacing_folder(out, _FILES) as folder:
+        write_table(ITEMS, map(item_row, items), folder / ITEMS_FILE)
+        write_generated(folder / STEM, [gold_of(test) for test in targets])
+        write_results(folder / f"{STEM}.tab", results_of(targets, frequencies))
+
+
+def _counts(left: Mapping[str, int]) -> str:
+    width = max(map(len, left))
+    return "\n".join(f"{name:<{width}}  {n:>9,}" for name, n in left.items())
+
+
+def _constructions(extraction: Extraction) -> str:
+    rows: list[tuple[str, ...]] = [("construction", *NUMBERS, "not agreeing")]
+    for pattern, candidate in extraction.constructions.items():
+        agreeing = [candidate.numbers[number, number] for number in NUMBERS]
+        others = candidate.numbers.total() - sum(agreeing)
+        rows.append((pattern.name, *map(str, (*agreeing, others))))
+    return _table(rows)
+
+
+def _templates(items: Sequence[Item]) -> str:
+    counts = Counter((item.template, item.construction) for item in items)
+    rows = [("template", "construction", "items")]
+    rows += [(template, construction, str(n)) for (template, construction), n in counts.items()]
+    return _table(rows)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(f"{value:<{width}}" for value, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

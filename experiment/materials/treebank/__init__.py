@@ -1,0 +1,1 @@
+"""From a treebank to agreement tests: constructions, original and nonce sentences, fillers."""

@@ -1,0 +1,170 @@
+"""Reading treebanks in CoNLL-U: words as they are written, one sentence after the other."""
+
+import gzip
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from experiment.errors import MaterialsError
+
+ROOT = -1
+_COLUMNS = 10
+
+_Row = tuple[int, list[str]]
+
+
+class Token(NamedTuple):
+    """A written word with its annotation; a merged word carries that of its first part.
+
+    Attributes:
+        form: The word as it is written.
+        lemma: Its dictionary form.
+        upos: Its universal part of speech.
+        xpos: Its part of speech in the language's own set.
+        feats: Its features as ``Name=Value|Name=Value``; ``_`` when it has none.
+        head: The index (from 0) of the word it depends on; ``ROOT`` for the sentence's root.
+        deprel: The name of that relation.
+        attached: The other parts merged into the word, lower case, joined by spaces.
+    """
+
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int
+    deprel: str
+    attached: str = ""
+
+
+class Sentence(NamedTuple):
+    """The words of a sentence and the place where it begins, as ``file:line``."""
+
+    tokens: tuple[Token, ...]
+    where: str
+
+
+class _Range(NamedTuple):
+    first: int
+    last: int
+    form: str
+
+
+def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
+    """Yield the sentences of CoNLL-U files (.conllu, or .conllu.gz), in their order.
+
+    Multiword tokens are merged again into the form that is written (``della``, not ``di la``):
+    the first part gives the annotation, what depended on another part depends on the merged
+    word. Empty nodes and comments are skipped.
+
+    Raises:
+        MaterialsError: A file is missing, is not CoNLL-U, or holds no sentence; with file:line.
+    """
+    for path in paths:
+        try:
+            with _opened(path) as file:
+                yield from _sentences(file, path)
+        except (OSError, UnicodeDecodeError, EOFError) as error:
+            raise MaterialsError(
+                f"the treebank cannot be read ({error})",
+                where=str(path),
+                expected="a CoNLL-U file in UTF-8, as it is or compressed as .gz",
+            ) from error
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
+    return path.open(encoding="utf-8", newline="\n")
+
+
+def _sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
+    rows: list[_Row] = []
+    number, found = 1, False
+    for number, line in enumerate(file, start=1):
+        line = line.rstrip("\r\n")
+        if line and line[0] != "#":
+            rows.append((number, _columns(line, f"{path}:{number}")))
+        elif not line and rows:
+            yield _sentence(rows, path)
+            rows, found = [], True
+    if rows:
+        yield _sentence(rows, path)
+    elif not found:
+        raise _not_conllu("the treebank holds no sentence", f"{path}:{number}")
+
+
+def _columns(line: str, where: str) -> list[str]:
+    columns = line.split("\t")
+    if len(columns) != _COLUMNS:
+        raise _not_conllu(f"the line has {len(columns)} columns", where)
+    return columns
+
+
+def _sentence(rows: Sequence[_Row], path: Path) -> Sentence:
+    words: list[Token] = []
+    ranges: list[_Range] = []
+    for number, columns in rows:
+        id_, form, lemma, upos, xpos, feats, head, deprel, _, _ = columns
+        try:
+            if "-" in id_:
+                start, _, end = id_.partition("-")
+                ranges.append(_Range(int(start) - 1, int(end) - 1, form))
+            elif "." not in id_:
+                if int(id_) != len(words) + 1:
+                    raise ValueError(f"the word {id_} follows word {len(words)}")
+                words.append(Token(form, lemma, upos, xpos, feats, int(head) - 1, deprel))
+        except ValueError as error:
+            raise _not_conllu(str(error), f"{path}:{number}") from error
+    where = f"{path}:{rows[0][0]}"
+    _check_heads(words, ranges, where)
+    return Sentence(_merged(words, ranges) if ranges else tuple(words), where)
+
+
+def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], where: str) -> None:
+    for word in words:
+        if not ROOT <= word.head < len(words):
+            raise _not_conllu(f'"{word.form}" has the head {word.head + 1}', where)
+    ends = [-1, *(index for span in ranges for index in (span.first, span.last))]
+    if ends != sorted(ends) or ends[-1] >= len(words):
+        raise _not_conllu("the ranges of multiword tokens overlap or name no word", where)
+
+
+def _merged(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ...]:
+    """Return the words with each range as one word."""
+    owner = list(range(len(words)))
+    for span in ranges:
+        owner[span.first : span.last + 1] = [span.first] * (span.last + 1 - span.first)
+    places: dict[int, int] = {}
+    for first in owner:
+        places.setdefault(first, len(places))
+    spans = {span.first: span for span in ranges}
+    merged = []
+    for index in places:
+        word, head = words[index], words[index].head
+        if (merging := spans.get(index)) is not None:
+            head = _outside(words, merging)
+            rest = words[merging.first + 1 : merging.last + 1]
+            attached = " ".join(part.form.lower() for part in rest)
+            word = word._replace(form=merging.form, attached=attached)
+        merged.append(word._replace(head=ROOT if head == ROOT else places[owner[head]]))
+    return tuple(merged)
+
+
+def _outside(words: Sequence[Token], span: _Range) -> int:
+    """Return the head of a range's first part, followed until it leaves the range."""
+    head = words[span.first].head
+    for _ in range(span.first, span.last + 1):
+        if not span.first <= head <= span.last:
+            break
+        head = words[head].head
+    return head if not span.first <= head <= span.last else ROOT
+
+
+def _not_conllu(problem: str, where: str) -> MaterialsError:
+    return MaterialsError(
+        f"not CoNLL-U: {problem}",
+        where=where,
+        expected="ten columns between tabs (ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS "
+        "MISC), words numbered from 1, heads among them, an empty line after each sentence",
+    )

@@ -1,0 +1,162 @@
+"""Finding the constructions of a treebank in which two distant words agree in number."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from experiment.materials.treebank.conllu import ROOT, Sentence, Token
+from experiment.materials.treebank.conventions import Conventions
+from experiment.materials.treebank.features import NUMBERS, number_of
+
+Numbers = tuple[str, str]
+
+
+class Pattern(NamedTuple):
+    """A construction: where the head stands, and the tags from cue over context to target."""
+
+    side: str
+    tags: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name in the published tables, e.g. ``L__NOUN_VERB_VERB`` (the head is right)."""
+        return f"{self.side}__{'_'.join(self.tags)}"
+
+
+class Instance(NamedTuple):
+    """A pair of words in a sentence whose dependency makes it an instance of a construction."""
+
+    sentence: Sentence
+    cue: int
+    target: int
+
+
+@dataclass(slots=True)
+class Candidate:
+    """What a treebank has of one pattern: pairs of numbers and the instances that agree."""
+
+    numbers: Counter[Numbers] = field(default_factory=Counter)
+    agreeing: list[Instance] = field(default_factory=list)
+
+    def least_of_a_number(self) -> int:
+        """Return how often the rarer number agrees."""
+        return min(self.numbers[number, number] for number in NUMBERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The constructions that a treebank has, and how many were left after each filter."""
+
+    constructions: dict[Pattern, Candidate]
+    left: dict[str, int]
+
+
+def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extraction:
+    """Return the constructions whose cue and target agree in number wherever they occur.
+
+    Following Gulordava et al. (2018), section 2. A pattern is a projective dependency between
+    two words marked for number, some tokens apart, with the tags of the words between that
+    depend on either of the two. It is kept when both numbers agree often enough and the cue's
+    number is certain given the target's.
+
+    Args:
+        sentences: The treebank, consumed once.
+        conventions: The bounds.
+    """
+    left, candidates = Counter[str](), dict[Pattern, Candidate]()
+    for sentence in sentences:
+        left["sentences"] += 1
+        left["words"] += len(sentence.tokens)
+        for pattern, instance in _instances(sentence, conventions, left):
+            candidate = candidates.setdefault(pattern, Candidate())
+            numbers = _numbers(instance)
+            candidate.numbers[numbers] += 1
+            if numbers[0] == numbers[1]:
+                candidate.agreeing.append(instance)
+    often = {
+        pattern: candidate
+        for pattern, candidate in candidates.items()
+        if candidate.least_of_a_number() >= conventions.least_of_each_number
+    }
+    kept = {
+        pattern: candidate
+        for pattern, candidate in sorted(often.items())
+        if conditional_entropy_bits(candidate.numbers) < conventions.entropy_below_bits
+        and _agreement_prevails(candidate.numbers)
+    }
+    instances = sum(len(candidate.agreeing) for candidate in kept.values())
+    figures = {name: left[name] for name in _FILTERS} | {
+        "patterns": len(candidates),
+        "patterns with enough agreeing pairs of each number": len(often),
+        "constructions, in which the numbers always agree": len(kept),
+        "instances of these constructions": instances,
+    }
+    return Extraction(kept, figures)
+
+
+_FILTERS = (
+    "sentences",
+    "words",
+    "dependencies between words marked for number",
+    "dependencies of the right distance",
+    "projective dependencies",
+)
+
+
+def conditional_entropy_bits(numbers: Mapping[Numbers, int]) -> float:
+    """Return H(cue's number | target's number) in bits, over the pairs seen more than once."""
+    seen = {pair: n for pair, n in numbers.items() if n > 1}
+    targets = Counter[str]()
+    for (_, target), n in seen.items():
+        targets[target] += n
+    total = targets.total()
+    return -sum(n / total * math.log2(n / targets[target]) for (_, target), n in seen.items())
+
+
+def _agreement_prevails(numbers: Mapping[Numbers, int]) -> bool:
+    """Return whether the certain number is the same one, and not the opposite."""
+    agreeing = sum(n for (cue, target), n in numbers.items() if cue == target)
+    return 2 * agreeing > sum(numbers.values())
+
+
+def _instances(
+    sentence: Sentence, conventions: Conventions, left: Counter[str]
+) -> Iterator[tuple[Pattern, Instance]]:
+    tokens = sentence.tokens
+    marked = [number_of(token.feats) != "" and token.upos != "PUNCT" for token in tokens]
+    for child, token in enumerate(tokens):
+        head = token.head
+        if head == ROOT or not (marked[child] and marked[head]):
+            continue
+        left["dependencies between words marked for number"] += 1
+        cue, target = min(child, head), max(child, head)
+        if not conventions.least_distance <= target - cue <= conventions.most_distance:
+            continue
+        left["dependencies of the right distance"] += 1
+        if not _is_projective(tokens, head, range(cue + 1, target)):
+            continue
+        left["projective dependencies"] += 1
+        context = (t.upos for t in tokens[cue + 1 : target] if t.head in (cue, target))
+        tags = (tokens[cue].upos, *context, tokens[target].upos)
+        yield Pattern("L" if head == target else "R", tags), Instance(sentence, cue, target)
+
+
+def _is_projective(tokens: tuple[Token, ...], head: int, between: range) -> bool:
+    """Return whether every word between depends, at last, on the head."""
+    for index in between:
+        above = tokens[index].head
+        # A circle in a faulty tree must not be followed for ever.
+        for _ in tokens:
+            if above in (head, ROOT):
+                break
+            above = tokens[above].head
+        if above != head:
+            return False
+    return True
+
+
+def _numbers(instance: Instance) -> Numbers:
+    tokens = instance.sentence.tokens
+    return number_of(tokens[instance.cue].feats), number_of(tokens[instance.target].feats)

@@ -1,0 +1,111 @@
+"""The sentences of a treebank that can be tested: both forms of the target are known."""
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from experiment.materials.treebank.agreement_test import AgreementTest
+from experiment.materials.treebank.attractors import count_attractors
+from experiment.materials.treebank.conllu import Sentence, Token
+from experiment.materials.treebank.constructions import Extraction
+from experiment.materials.treebank.conventions import Conventions
+from experiment.materials.treebank.features import number_of
+from experiment.materials.treebank.paradigms import Paradigms, beginning, entry_of
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A test sentence beside the annotated sentence that it is."""
+
+    test: AgreementTest
+    sentence: Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The original test sentences, and how many instances were left after each filter."""
+
+    sentences: list[Original]
+    left: dict[str, int]
+
+
+def originals(
+    extraction: Extraction,
+    paradigms: Paradigms,
+    vocabulary: Container[str],
+    conventions: Conventions,
+) -> Originals:
+    """Return the instances of the constructions that can be tested.
+
+    Every word from cue to target is in the vocabulary; the target's form of the other number,
+    with all other features equal, is known in the treebank and in the vocabulary.
+    """
+    kept, left = list[Original](), Counter[str]()
+    for pattern, candidate in extraction.constructions.items():
+        number = 0
+        for sentence, cue, target in candidate.agreeing:
+            tokens = sentence.tokens
+            if not all(token.form in vocabulary for token in tokens[cue : target + 1]):
+                continue
+            left[_IN_VOCABULARY] += 1
+            form, lemma, entry = tokens[target].form, tokens[target].lemma, entry_of(tokens[target])
+            if not (forms := paradigms.opposite_forms(form, lemma, entry)):
+                continue
+            left[_OPPOSITE_KNOWN] += 1
+            if not (bad := best_opposite(form, forms, vocabulary, conventions)):
+                continue
+            left[_OPPOSITE_IN_VOCABULARY] += 1
+            attractors = count_attractors(tokens, cue, target, paradigms, conventions)
+            test = _test(pattern.name, number, tokens, cue, target, bad, attractors)
+            kept.append(Original(test, sentence))
+            number += 1
+    figures = (_IN_VOCABULARY, _OPPOSITE_KNOWN, _OPPOSITE_IN_VOCABULARY)
+    return Originals(kept, {name: left[name] for name in figures})
+
+
+_IN_VOCABULARY = "instances with every word from cue to target in the vocabulary"
+_OPPOSITE_KNOWN = "instances whose target has a known form of the other number"
+_OPPOSITE_IN_VOCABULARY = "instances whose other form is in the vocabulary"
+
+
+def best_opposite(
+    form: str, forms: Sequence[str], vocabulary: Container[str], conventions: Conventions
+) -> str:
+    """Return the form of the other number to set against a form; empty when none will do.
+
+    Args:
+        form: The target.
+        forms: Its forms in the other number, the commonest first.
+        vocabulary: The words a model knows.
+        conventions: Whether both must begin alike; those that do come first anyway.
+    """
+    known = [other for other in forms if other in vocabulary]
+    alike = [other for other in known if beginning(other) == beginning(form)]
+    allowed = alike if conventions.pair_alike else [*alike, *known]
+    return allowed[0] if allowed else ""
+
+
+def _test(
+    construction: str,
+    instance: int,
+    tokens: Sequence[Token],
+    cue: int,
+    target: int,
+    bad: str,
+    attractors: int,
+) -> AgreementTest:
+    return AgreementTest(
+        construction=construction,
+        instance=instance,
+        version=0,
+        words=tuple(token.form for token in tokens),
+        cue=cue,
+        target=target,
+        lemma=tokens[target].lemma,
+        feats=tokens[target].feats,
+        tags=tuple(token.upos for token in tokens[cue : target + 1]),
+        good=tokens[target].form,
+        bad=bad,
+        number=number_of(tokens[target].feats).lower(),
+        attractors=attractors,
+    )

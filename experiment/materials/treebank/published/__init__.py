@@ -1,0 +1,1 @@
+"""The file formats of the published agreement data, read and written."""

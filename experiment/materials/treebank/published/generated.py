@@ -1,0 +1,169 @@
+"""The published test sets ``generated.{text,gold,eval}`` of Gulordava et al. (2018)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiment.errors import MaterialsError
+from experiment.materials.treebank.agreement_test import AgreementTest
+from experiment.materials.treebank.features import number_of, turned
+from experiment.materials.treebank.published.lines import END, read_sentences, write_lines
+
+_COLUMNS = 12
+_TARGET = 3
+
+Key = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """One line of ``generated.gold`` with its sentence.
+
+    Attributes:
+        pattern: The construction with the numbers it was found with,
+            e.g. ``L!NOUN_VERB_VERB!Number=Plur!Number=Sing``.
+        constr_id: The number of the original sentence within the construction.
+        sent_id: 0 for the original, from 1 on for its nonce sentences.
+        target: The target's index in the sentence, from 0.
+        upos: The target's part of speech.
+        feats: The target's features.
+        correct: The expected form.
+        wrong: The form of the other number.
+        lemma: The target's lemma.
+        cue: The cue's index.
+        cue_upos: The cue's part of speech.
+        tags: In the published files the parts of speech from cue to target, joined by ``_``
+            (Italian), or the original's words up to the target (English).
+        words: The sentence without the closing ``<eos>``. In the published nonce sentences
+            the word at the target is another than ``correct``; only what precedes it counts.
+    """
+
+    pattern: str
+    constr_id: int
+    sent_id: int
+    target: int
+    upos: str
+    feats: str
+    correct: str
+    wrong: str
+    lemma: str
+    cue: int
+    cue_upos: str
+    tags: str
+    words: tuple[str, ...]
+
+    @property
+    def construction(self) -> str:
+        """The construction's name in the result tables."""
+        side, tags, *_ = self.pattern.split("!")
+        return f"{side}__{tags}"
+
+    @property
+    def key(self) -> Key:
+        """What tells the sentence from the others: construction, constr_id, sent_id."""
+        return self.construction, self.constr_id, self.sent_id
+
+
+def read_generated(stem: Path) -> list[Gold]:
+    """Return the sentences of ``stem.text``, ``stem.gold`` and ``stem.eval``, in their order.
+
+    Raises:
+        MaterialsError: A file is missing or the three do not fit together; with file:line.
+    """
+    rows = enumerate(read_sentences(stem, _COLUMNS, _TARGET), start=1)
+    return [_gold(values, words, f"{stem}.gold:{number}") for number, (values, words) in rows]
+
+
+def _gold(values: Sequence[str], words: tuple[str, ...], where: str) -> Gold:
+    pattern, constr_id, sent_id, target, upos, feats, good, bad, lemma, cue, cue_upos, tags = values
+    try:
+        instance, version, index, cue_index = map(int, (constr_id, sent_id, target, cue))
+    except ValueError as error:
+        raise MaterialsError(f"an index is no number ({error})", where=where) from error
+    return Gold(
+        pattern,
+        instance,
+        version,
+        index,
+        upos,
+        feats,
+        good,
+        bad,
+        lemma,
+        cue_index,
+        cue_upos,
+        tags,
+        words[:-1] if words[-1] == END else words,
+    )
+
+
+def write_generated(stem: Path, sentences: Sequence[Gold]) -> None:
+    """Write ``stem.text``, ``stem.gold`` and ``stem.eval``."""
+    write_lines(Path(f"{stem}.text"), (" ".join([*gold.words, END]) for gold in sentences))
+    write_lines(Path(f"{stem}.gold"), map(_line, sentences))
+    write_lines(Path(f"{stem}.eval"), (str(gold.target) for gold in sentences))
+
+
+def _line(gold: Gold) -> str:
+    return "\t".join(str(getattr(gold, name)) for name in Gold.__slots__[:-1])
+
+
+def gold_of(test: AgreementTest) -> Gold:
+    """Return a test sentence as a line of the published format."""
+    side, _, tags = test.construction.partition("__")
+    numbers = "Number=Sing!Number=Plur"
+    return Gold(
+        pattern=f"{side}!{tags}!{numbers}",
+        constr_id=test.instance,
+        sent_id=test.version,
+        target=test.target,
+        upos=test.tags[-1],
+        feats=test.feats,
+        correct=test.good,
+        wrong=test.bad,
+        lemma=test.lemma,
+        cue=test.cue,
+        cue_upos=test.tags[0],
+        tags="_".join(test.tags),
+        words=test.words,
+    )
+
+
+def agreement_tests(
+    sentences: Iterable[Gold], attractors: Mapping[Key, int] | None = None
+) -> list[AgreementTest]:
+    """Return published sentences as test sentences.
+
+    Args:
+        sentences: The published sentences.
+        attractors: Their attractors, by key, from the published table; 0 where it has none.
+
+    Raises:
+        MaterialsError: A target has no number.
+    """
+    return [_test(gold, (attractors or {}).get(gold.key, 0)) for gold in sentences]
+
+
+def _test(gold: Gold, attractors: int) -> AgreementTest:
+    if not turned(gold.feats):
+        raise MaterialsError(
+            f'the target "{gold.correct}" has the features "{gold.feats}"',
+            where=f"{gold.pattern} {gold.constr_id} {gold.sent_id}",
+            expected="Number=Sing or Number=Plur among them",
+        )
+    tagged = gold.tags.startswith(f"{gold.cue_upos}_")
+    return AgreementTest(
+        construction=gold.construction,
+        instance=gold.constr_id,
+        version=gold.sent_id,
+        words=gold.words,
+        cue=gold.cue,
+        target=gold.target,
+        lemma=gold.lemma,
+        feats=gold.feats,
+        tags=tuple(gold.tags.split("_")) if tagged else (gold.cue_upos, gold.upos),
+        good=gold.correct,
+        bad=gold.wrong,
+        number=number_of(gold.feats).lower(),
+        attractors=attractors,
+    )

@@ -1,0 +1,95 @@
+"""Practice trials: shown before the session, with feedback, and never stored."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from experiment.errors import StudyError
+from experiment.records import Item, Kind, Side
+from experiment.seeds import generator
+from experiment.studies.study import Study
+from experiment.validation import wrong_keys
+
+
+class _Pair(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    context: str = Field(default="", description="the words before the options")
+    good: str = Field(min_length=1, description="the expected option, as plain words")
+    bad: str = Field(min_length=1, description="the other option, as plain words")
+    feedback: str = Field(default="", description="what is said after the choice")
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    practice: list[_Pair] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """One practice trial.
+
+    Attributes:
+        item: What is shown; it belongs to no list.
+        good_side: Where the good option stands, the same for everybody.
+        feedback: What is said after the choice beside right or wrong; may be empty.
+    """
+
+    item: Item
+    good_side: Side
+    feedback: str
+
+
+def read_practice(study: Study) -> list[Practice]:
+    """Return the study's practice trials in their order; none where it names no file.
+
+    Raises:
+        StudyError: The file cannot be read, or a key is missing, unknown or wrong.
+    """
+    path = study.practice_path
+    if path is None:
+        return []
+    return [
+        Practice(_item(number, pair), _side(number), pair.feedback)
+        for number, pair in enumerate(_pairs(path), start=1)
+    ]
+
+
+def _pairs(path: Path) -> list[_Pair]:
+    try:
+        return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).practice
+    except ValidationError as error:
+        raise _unreadable(path, wrong_keys(error)) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise _unreadable(path, str(error)) from error
+
+
+def _unreadable(path: Path, problem: str) -> StudyError:
+    return StudyError(
+        f"the practice trials cannot be read: {problem}",
+        where=str(path),
+        expected="tables [[practice]] with good, bad and, as you like, context and feedback",
+    )
+
+
+def _item(number: int, pair: _Pair) -> Item:
+    return Item(
+        item_id=f"practice-{number}",
+        kind=Kind.FILLER,
+        construction="practice",
+        condition="",
+        template="practice",
+        features="",
+        frame="",
+        context=pair.context,
+        good=pair.good,
+        bad=pair.bad,
+    )
+
+
+def _side(number: int) -> Side:
+    # Nothing about a run decides it: practice is the same wherever the study is shown.
+    return generator(0, "practice", number).choice(tuple(Side))

@@ -1,0 +1,102 @@
+"""Where a training stands, as one file: weights, hidden states and the numbers of the loop."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from lm.errors import LmError
+from lm.rnn.network import State
+from lm.writing import replacing
+
+_WEIGHT, _STATE, _PROGRESS = "network.", "state.", "progress"
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a training has come.
+
+    Attributes:
+        lr: The learning rate now.
+        epoch: The epoch under way, from 1.
+        window: How many windows of it are done.
+        step: How many updates there have been in all.
+        losses: Each task's sum of the windows' losses in this epoch.
+        seconds: How long this epoch has been computed.
+        best: The least validation loss of any epoch so far, in nats.
+        best_epoch: The epoch that had it; 0: none yet.
+        rows: The finished epochs' lines of metrics.csv.
+    """
+
+    lr: float
+    epoch: int = 1
+    window: int = 0
+    step: int = 0
+    losses: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    best: float | None = None
+    best_epoch: int = 0
+    rows: list[dict[str, float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """What training goes on from.
+
+    Attributes:
+        progress: The numbers.
+        weights: The network's weights as they are now, not those of the best epoch.
+        states: Each task's hidden state over all columns; empty at the start of an epoch.
+        identity: What the training depends on, to be compared before going on.
+    """
+
+    progress: Progress
+    weights: Mapping[str, Tensor]
+    states: list[State]
+    identity: Mapping[str, object]
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint whole or not at all.
+
+    Raises:
+        LmError: The place cannot be written to.
+    """
+    tensors = {_WEIGHT + name: tensor for name, tensor in checkpoint.weights.items()}
+    for task, state in enumerate(checkpoint.states):
+        tensors |= {f"{_STATE}{task}.{part}": tensor for part, tensor in enumerate(state)}
+    told = {"progress": asdict(checkpoint.progress), "identity": dict(checkpoint.identity)}
+    on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    with replacing(path) as temporary:
+        save_file(on_cpu, temporary, metadata={_PROGRESS: json.dumps(told)})
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Return the checkpoint in a file.
+
+    Raises:
+        LmError: The file is missing or damaged.
+    """
+    weights: dict[str, Tensor] = {}
+    parts: dict[int, dict[int, Tensor]] = {}
+    try:
+        with safe_open(path, framework="pt") as file:
+            told = json.loads(file.metadata()[_PROGRESS])
+            for name in file.keys():  # noqa: SIM118
+                if name.startswith(_WEIGHT):
+                    weights[name.removeprefix(_WEIGHT)] = file.get_tensor(name)
+                else:
+                    task, part = map(int, name.removeprefix(_STATE).split("."))
+                    parts.setdefault(task, {})[part] = file.get_tensor(name)
+        progress = Progress(**told["progress"])
+    except (OSError, SafetensorError, ValueError, LookupError, TypeError) as error:
+        raise LmError(
+            f"cannot read the checkpoint {path} ({error}). The best weights so far are in the "
+            "folder's weights.safetensors; to train anew, choose another folder."
+        ) from error
+    states = [tuple(parts[task][part] for part in sorted(parts[task])) for task in sorted(parts)]
+    return Checkpoint(progress, weights, states, told["identity"])

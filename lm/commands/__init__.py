@@ -1,0 +1,5 @@
+"""The shell's commands on language models."""
+
+from lm.commands.train import train
+
+__all__ = ["train"]

@@ -1,0 +1,124 @@
+"""Training models that only count: n-grams and unigrams."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+
+import click
+
+from lm import unigram
+from lm.commands.request import TrainRequest, shown
+from lm.corpus import EncodedText, count_words, encode, read_sentences, text_sha256
+from lm.errors import LmError
+from lm.generated_text import describe_text
+from lm.model_folder import read_config, refuse_foreign
+from lm.ngram import model as ngram
+from lm.ngram.counts import count_ngrams
+from lm.ngram.estimate import Estimate, estimate
+from lm.vocab import Vocabulary, vocabulary_by_frequency
+
+_DEFAULT_ORDER = 5
+_FILES = {"ngram": ngram.FILES, "unigram": unigram.FILES}
+
+
+def train_counted(request: TrainRequest) -> None:
+    """Train an n-gram or unigram model, unless its folder holds it already."""
+    text = request.data / "train.txt" if request.data.is_dir() else request.data
+    wanted = _wanted(request, text)
+    files = _FILES[request.type]
+    refuse_foreign(request.out, files)
+    if _holds(request.out, files, wanted):
+        click.echo(f"{request.out}: already trained on {wanted['trained_on']}")
+        return
+    started = perf_counter()
+    vocabulary, encoded = _read(text, request)
+    facts: dict[str, object] = {
+        "n_sentences": encoded.n_sentences,
+        "n_tokens": encoded.n_tokens,
+        "vocabulary_size": len(vocabulary),
+    }
+    save = _count(request, vocabulary, encoded, wanted | facts)
+    seconds = perf_counter() - started
+    click.echo(f"Writing {request.out}")
+    save()
+    click.echo(
+        f"{request.out}: {wanted['name']} trained on {wanted['trained_on']}: "
+        f"{encoded.n_tokens:,} tokens in {seconds:.1f} s "
+        f"({encoded.n_tokens / seconds:,.0f} tokens/s)"
+    )
+
+
+def _wanted(request: TrainRequest, text: Path) -> dict[str, object]:
+    """Return what decides the model, as its config.json says it."""
+    sha256 = text_sha256(text)
+    own: dict[str, object] = {"name": request.name or "unigram"}
+    if request.type == "ngram":
+        order = _order(request)
+        own = {"name": request.name or f"{order}-gram", "order": order}
+        if prune := _prune(request):
+            own["prune"] = prune
+    return {
+        "type": request.type,
+        "trained_on": describe_text(text, sha256),
+        "max_words": request.max_words,
+        "min_count": request.min_count,
+        "text_sha256": sha256,
+        "code_version": version("parallax"),
+    } | own
+
+
+def _order(request: TrainRequest) -> int:
+    order = request.options.get("order")
+    return order if isinstance(order, int) else _DEFAULT_ORDER
+
+
+def _prune(request: TrainRequest) -> list[int]:
+    """Return the thresholds by order; none: nothing is left out."""
+    words = str(request.options.get("prune") or "").split()
+    if not all(word.isdecimal() for word in words):
+        raise LmError(
+            f'n-grams cannot be pruned by "{" ".join(words)}". Expected whole numbers from '
+            "unigrams up, for example `--prune '0 0 1'`."
+        )
+    return [int(word) for word in words]
+
+
+def _holds(folder: Path, files: tuple[str, ...], wanted: dict[str, object]) -> bool:
+    try:
+        config = read_config(folder)
+    except LmError:
+        return False
+    return wanted.items() <= config.items() and all((folder / file).is_file() for file in files)
+
+
+def _read(text: Path, request: TrainRequest) -> tuple[Vocabulary, EncodedText]:
+    counts = count_words(shown(read_sentences(text), "Counting words"))
+    vocabulary = vocabulary_by_frequency(counts, request.max_words, request.min_count)
+    encoded = encode(shown(read_sentences(text), "Reading text"), vocabulary)
+    click.echo(
+        f"{encoded.n_sentences:,} sentences, {encoded.n_tokens:,} tokens, {len(counts):,} words "
+        f"({sum(word not in vocabulary for word in counts):,} of them unknown)"
+    )
+    return vocabulary, encoded
+
+
+def _count(
+    request: TrainRequest, vocabulary: Vocabulary, text: EncodedText, config: dict[str, object]
+) -> Callable[[], None]:
+    """Return what writes the model, which is counted by then."""
+    if request.type == "unigram":
+        counts = unigram.count_unigrams(text, vocabulary)
+        return lambda: unigram.save(request.out, vocabulary, counts, config)
+    estimated = _estimate(text, vocabulary, request)
+    discounts = {"discounts": [asdict(discounts) for discounts in estimated.discounts]}
+    return lambda: ngram.save(request.out, estimated.table, config | discounts)
+
+
+def _estimate(encoded: EncodedText, vocabulary: Vocabulary, request: TrainRequest) -> Estimate:
+    levels = []
+    for level in count_ngrams(encoded, vocabulary, _order(request)):
+        levels.append(level)
+        click.echo(f"{len(levels)}-grams: {level.keys.size:,}")
+    return estimate(levels, vocabulary, _prune(request))

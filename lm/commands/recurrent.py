@@ -1,0 +1,207 @@
+"""Training recurrent models at the shell: progress, Ctrl-C, memory."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, cast
+
+import click
+import torch
+from tqdm import tqdm
+
+from lm.checkpoint import Progress
+from lm.commands.request import TrainRequest, shown
+from lm.corpus_folder import Corpus, CorpusChoices, prepare
+from lm.devices import (
+    DeviceChoice,
+    Processes,
+    choose_device,
+    good_precision,
+    joined_processes,
+)
+from lm.errors import LmError
+from lm.train import Trainer
+from lm.training_plan import TrainingPlan, read_tag_data
+from lm.training_run import ModelKeeper, finish, is_finished, start_or_resume
+from lm.training_settings import TrainingSettings, preset
+
+STOPPED = 130
+_DEFAULT_MINUTES = 10.0
+
+
+def train_recurrent(request: TrainRequest) -> None:
+    """Train a recurrent model, or go on with it, unless its folder holds it already."""
+    options = request.options
+    device = choose_device(cast(DeviceChoice, options.get("device") or "auto"))
+    with joined_processes(device) as processes, explained_memory():
+        plan = plan_training(request, device, processes)
+        if is_finished(plan):
+            _tell(f"{plan.out}: already trained on {plan.corpus.described}", processes)
+            return
+        minutes = options.get("checkpoint_minutes") or _DEFAULT_MINUTES
+        with _stop_asked() as stop, _Bar(plan, processes) as bar:
+            due = _every(60 * cast(float, minutes))
+            keeper = ModelKeeper(plan, processes, bar.window, bar.epoch, due, stop)
+            resume = bool(options.get("resume"))
+            trainer = start_or_resume(plan, keeper, device, processes, resume)
+            bar.begin(trainer)
+            ended = trainer.run()
+        if not ended:
+            _tell(f"Stopped; {plan.out} is kept. Add --resume to go on with it.", processes)
+            click.get_current_context().exit(STOPPED)
+        if processes.leads:
+            finish(plan, trainer.progress)
+            _tell(_summary(plan, trainer.progress), processes)
+
+
+def plan_training(
+    request: TrainRequest, device: torch.device, processes: Processes
+) -> TrainingPlan:
+    """Return what a request asks for, its texts prepared.
+
+    Raises:
+        LmError: A setting, a text or a tagged text cannot be used.
+    """
+    settings = _settings(request, device)
+    corpus = _corpus(request, settings, processes)
+    tags = request.options.get("tags")
+    if (settings.type == "multitask") != (tags is not None):
+        raise LmError(
+            "supertags and the multi-task model belong together: give `--tags FOLDER` with "
+            "`--type multitask` or a multi-task preset, and with no other."
+        )
+    tag_data = read_tag_data(cast(Path, tags), corpus) if tags else None
+    return TrainingPlan(settings, corpus, tag_data, request.name, request.out)
+
+
+def _settings(request: TrainRequest, device: torch.device) -> TrainingSettings:
+    base = preset(request.preset) if request.preset else TrainingSettings()
+    own = {name: request.options.get(name) for name in base.to_config() if name != "type"}
+    if own["precision"] in (None, "auto"):
+        own["precision"] = good_precision(device)
+    return base.changed(**own, type=request.type or None)
+
+
+def _corpus(request: TrainRequest, settings: TrainingSettings, processes: Processes) -> Corpus:
+    choices = CorpusChoices(request.max_words, request.min_count, settings.seed)
+    cache = cast(Path | None, request.options.get("cache"))
+    # The first process prepares the texts; the others find them prepared.
+    if processes.leads:
+        corpus = prepare(request.data, choices, cache, shown)
+    if processes.world > 1:
+        torch.distributed.barrier()
+    if not processes.leads:
+        corpus = prepare(request.data, choices, cache)
+    _tell(
+        ", ".join(f"{name}: {len(ids):,} tokens" for name, ids in corpus.splits.items())
+        + f"; {len(corpus.vocabulary.words):,} words",
+        processes,
+    )
+    return corpus
+
+
+def _tell(text: str, processes: Processes) -> None:
+    if processes.leads:
+        click.echo(text)
+
+
+def _summary(plan: TrainingPlan, progress: Progress) -> str:
+    best = progress.rows[progress.best_epoch - 1]
+    return (
+        f"{plan.out}: {plan.config()['name']} trained on {plan.corpus.described}: best epoch "
+        f"{progress.best_epoch} of {len(progress.rows)}, validation perplexity "
+        f"{best['valid_perplexity']:.2f} ({best['valid_perplexity_known']:.2f} without unknown "
+        "words)"
+    )
+
+
+def _every(seconds: float) -> Callable[[], bool]:
+    last = time.monotonic()
+
+    def due() -> bool:
+        nonlocal last
+        if time.monotonic() - last < seconds:
+            return False
+        last = time.monotonic()
+        return True
+
+    return due
+
+
+@contextmanager
+def _stop_asked() -> Iterator[Callable[[], bool]]:
+    """Yield whether Ctrl-C was pressed; a second time it breaks off at once."""
+    pressed = False
+
+    def press(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def explained_memory() -> Iterator[None]:
+    """Turn running out of memory into a message that names the settings to lower."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "memory" not in str(error):
+            raise
+        reason = str(error).splitlines() or ["Python could not get any more"]
+        raise LmError(
+            f"there is not enough memory ({reason[0]}). Lower `--batch`, then `--steps` or "
+            "`--hidden`; fewer words (`--max-words`) or `--softmax adaptive` help too."
+        ) from error
+
+
+class _Bar:
+    """One bar over the whole training: tokens per second, time left, epoch and loss."""
+
+    def __init__(self, plan: TrainingPlan, processes: Processes) -> None:
+        self._epochs, self._leads = plan.settings.epochs, processes.leads
+        self._bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> "_Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def begin(self, trainer: Trainer) -> None:
+        words, progress = trainer.texts.train[0], trainer.progress
+        per_epoch = words.rows * words.batch * trainer.processes.world
+        done = (progress.epoch - 1 + progress.window / len(words)) * per_epoch
+        # None hides the bar where nobody watches; other processes never show one.
+        hidden = None if self._leads else True
+        self._bar = tqdm(
+            total=per_epoch * self._epochs,
+            initial=round(done),
+            unit=" tokens",
+            unit_scale=True,
+            disable=hidden,
+        )
+
+    def window(self, progress: Progress, tokens: int) -> None:
+        assert self._bar is not None
+        loss = sum(progress.losses) / max(progress.window, 1)
+        self._bar.set_description(f"Epoch {progress.epoch}/{self._epochs}", refresh=False)
+        self._bar.set_postfix_str(f"loss {loss:.3f}", refresh=False)
+        self._bar.update(tokens)
+
+    def epoch(self, row: dict[str, float]) -> None:
+        tqdm.write(
+            f"epoch {row['epoch']:2.0f}  lr {row['lr']:<8.4g} train {row['train_loss_nats']:.4f}  "
+            f"valid {row['valid_loss_nats']:.4f}  perplexity {row['valid_perplexity']:.2f}  "
+            f"{row['tokens_per_second']:,.0f} tokens/s"
+        )

@@ -1,0 +1,124 @@
+"""``parallax lm search``: many models, and which of them predicts held-out text best."""
+
+import csv
+import os
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import click
+import torch
+from tqdm import tqdm
+
+from lm.commands.recurrent import explained_memory
+from lm.commands.request import shown
+from lm.corpus_folder import Corpus, CorpusChoices, prepare
+from lm.devices import DeviceChoice, Processes, choose_device
+from lm.errors import LmError
+from lm.model_folder import read_config
+from lm.rnn.folder import CHECKPOINT
+from lm.search import read_grid
+from lm.training_plan import TrainingPlan
+from lm.training_run import ModelKeeper, finish, is_finished, start_or_resume
+from lm.training_settings import TrainingSettings
+from lm.vocab import DEFAULT_MAX_WORDS
+from lm.writing import replacing
+
+TABLE = "search.csv"
+_RESULTS = ("valid_perplexity", "valid_perplexity_known", "best_epoch", "epochs_trained")
+_PATH = click.Path(path_type=Path)
+Row = dict[str, object]
+
+
+@click.command()
+@click.argument("spec")
+@click.option("--data", type=_PATH, required=True, help="A text or a folder of texts.")
+@click.option("--out", type=_PATH, required=True, help="A folder for the models and the table.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="At a time.")
+@click.option("--max-words", type=click.IntRange(1), default=DEFAULT_MAX_WORDS, show_default=True)
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto")
+@click.option("--cache", type=_PATH, help="Where prepared texts stay.  [default: beside the text]")
+def search(
+    spec: str,
+    data: Path,
+    out: Path,
+    jobs: int,
+    max_words: int,
+    device: DeviceChoice,
+    cache: Path | None,
+) -> None:
+    """Train every model of SPEC, a TOML file or a grid's name, and list their perplexities.
+
+    What was trained before is kept, and what was begun is gone on with.
+    """
+    models = read_grid(spec)
+    choices = CorpusChoices(max_words)
+    prepare(data, choices, cache, shown)
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    train = partial(_train_one, data, choices, cache, out, device, threads)
+    rows: dict[str, Row] = {}
+    context = get_context("spawn")
+    with ProcessPoolExecutor(jobs, context) as pool, tqdm(
+        total=len(models), desc="Models", disable=None
+    ) as bar:  # fmt: skip
+        running = {pool.submit(train, name, models[name]): name for name in models}
+        for done in as_completed(running):
+            rows[running[done]] = done.result()
+            _write(out / TABLE, models, rows)
+            bar.update()
+    click.echo(f"{out / TABLE}: {len(rows)} models; {_best(rows)}")
+
+
+def _train_one(
+    data: Path,
+    choices: CorpusChoices,
+    cache: Path | None,
+    out: Path,
+    device: DeviceChoice,
+    threads: int,
+    name: str,
+    settings: TrainingSettings,
+) -> Row:
+    """Train one model, in a process of its own, and return its results or what went wrong."""
+    torch.set_num_threads(threads)
+    try:
+        with explained_memory():
+            return _trained(prepare(data, choices, cache), out / name, device, name, settings)
+    except LmError as error:
+        return {"problem": str(error)}
+
+
+def _trained(
+    corpus: Corpus, folder: Path, device: DeviceChoice, name: str, settings: TrainingSettings
+) -> Row:
+    plan = TrainingPlan(settings, corpus, None, name, folder)
+    if not is_finished(plan):
+        never = bool
+        alone = Processes()
+        keeper = ModelKeeper(plan, alone, lambda *_: None, lambda _: None, never, never)
+        resume = (folder / CHECKPOINT).is_file()
+        trainer = start_or_resume(plan, keeper, choose_device(device), alone, resume)
+        trainer.run()
+        finish(plan, trainer.progress)
+    config = read_config(folder)
+    return {key: config[key] for key in _RESULTS}
+
+
+def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str, Row]) -> None:
+    settings = list(TrainingSettings().to_config())
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["model", *_RESULTS, "problem", *settings], restval="")
+        writer.writeheader()
+        for name in models:
+            if name in rows:
+                writer.writerow({"model": name} | models[name].to_config() | rows[name])
+
+
+def _best(rows: Mapping[str, Row]) -> str:
+    found = {name: row["valid_perplexity"] for name, row in rows.items() if "problem" not in row}
+    if not found:
+        return "none could be trained, the table says why"
+    name, value = min(found.items(), key=lambda pair: float(str(pair[1])))
+    return f"the best is {name}, validation perplexity {float(str(value)):.2f}"

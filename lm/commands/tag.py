@@ -1,0 +1,27 @@
+"""``parallax lm tag``: how often a multi-task model tells the right supertag."""
+
+from pathlib import Path
+
+import click
+
+from lm.multitask.accuracy import tag_accuracy
+from lm.multitask.tagged_text import read_tagged
+from lm.rnn.folder import load_network
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("model", type=_PATH)
+@click.argument("tagged", type=_PATH)
+def tag(model: Path, tagged: Path) -> None:
+    """Print how many words of TAGGED get the right supertag from MODEL.
+
+    TAGGED holds a word, a tab and its tag per line, and a blank line between sentences.
+    """
+    trained = load_network(model)
+    found = tag_accuracy(trained, read_tagged(tagged))
+    click.echo(
+        f"{trained.name}: {found.correct / found.total:.2%} of {found.total:,} supertags right "
+        f"in {tagged.name} ({found.unseen:,} words have a tag that training never saw)"
+    )

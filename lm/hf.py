@@ -1,0 +1,282 @@
+"""Hugging Face models as scorers: causal ones, and masked ones by pseudo-log-likelihood.
+
+Every request becomes rows of token numbers with the places at which the model's answer is read. The
+rows are packed into tries, or else all rows of one length are run together: nothing is ever padded,
+so how a tokenizer pads, and on which side, cannot change a score.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from lm.errors import LmError
+from lm.hf_text import Row, TextEncoder, Tokenizer
+from lm.model_folder import read_config
+from lm.scorer import TokenScores
+from lm.tree_packing import TreePacking, packing_fault
+
+TOKENS_AT_A_TIME = 2_048
+_OWN_WORDS = ("name", "trained_on", "beginning")
+
+
+class HfScorer:
+    """A Hugging Face language model as a ``Scorer``; its tokens are the model's own sub-words.
+
+    Context and continuation are joined by one space and tokenised as one text, so a continuation's
+    first word gets the space before it that it would have in running text. A written ``</s>`` or
+    other special token of the model is that token.
+
+    Attributes:
+        model: The network, in float32, in evaluation mode.
+        encoder: Its tokenizer, which also decides where texts begin.
+        packing_fault: Why texts are run side by side and not packed into tries; empty where they
+            are packed.
+
+    Args:
+        model: As above.
+        encoder: As above.
+        name: What the model is called in tables and figures.
+        trained_on: The text it was trained on.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, encoder: TextEncoder, *, name: str, trained_on: str
+    ) -> None:
+        self.model, self.encoder, self.name, self.trained_on = model, encoder, name, trained_on
+        self._packing, self.packing_fault = self._try_packing()
+
+    @classmethod
+    def load(cls, folder: Path) -> "HfScorer":
+        """Return the model that a folder's config.json names under ``"model"``.
+
+        A path starts with ``/``, or with ``.`` and is then seen from the folder; anything else is
+        a name.
+
+        Raises:
+            LmError: No model is named, or it cannot be had.
+        """
+        config = read_config(folder)
+        source = config.get("model")
+        if not isinstance(source, str):
+            raise LmError(f'{folder}: config.json names no "model": the path or name of one.')
+        return load_hf(
+            str(folder / source) if _is_path(source) else source,
+            **{key: str(config[key]) for key in _OWN_WORDS if key in config},
+        )
+
+    def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
+        """Return each continuation's scores; see ``Scorer``.
+
+        For causal models the score of a token is log P(token | beginning, the tokens before it).
+        For masked models it is log P(token | all other tokens but those after it in its word):
+        the pseudo-log-likelihood of Salazar et al. (2020) with the correction of Kauf & Ivanova
+        (2023), by which the rest of a word does not give its beginning away.
+
+        Raises:
+            LmError: A text is longer than the model's window, or a token lies across the border
+                between context and continuation.
+        """
+        encoded = [self.encoder.encode(*request) for request in requests]
+        rows = [self.encoder.rows(one) for one in encoded]
+        logprobs = self.run([row for group in rows for row in group])
+        return [
+            TokenScores(
+                self.encoder.tokens(one),
+                np.concatenate([np.empty(0), *(logprobs[row] for row in group)]),
+                self.encoder.unknown(one),
+            )
+            for one, group in zip(encoded, rows, strict=True)
+        ]
+
+    def _try_packing(self) -> tuple[TreePacking | None, str]:
+        """Return the packed way to run the model, or why there is none."""
+        if self.encoder.beginning is None:
+            return None, "a masked model reads what stands behind a word as well"
+        if getattr(self.model.config, "sliding_window", None):
+            return None, "its attention reaches back a fixed number of places"
+        head = self.model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        packing = TreePacking(self._hidden, head.weight.detach(), getattr(head, "bias", None))
+        [begin] = self.encoder.encode("", "").ids
+        fault = packing_fault(packing, self._plain_scores, len(head.weight), begin)
+        return (None if fault else packing), fault
+
+    def _hidden(self, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        read = self.model.base_model(
+            input_ids=ids, position_ids=places, attention_mask=mask, use_cache=False
+        )
+        return read.last_hidden_state  # type: ignore[no-any-return]
+
+    def _plain_scores(self, strings: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
+        rows = [Row(tuple(s[:-1]), tuple(range(len(s) - 1)), tuple(s[1:])) for s in strings]
+        scores = self._run_side_by_side(rows)
+        return [scores[row] for row in rows]
+
+    def run(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]]:
+        """Return what the model says about each row: natural-log probabilities, at most 0.
+
+        Equal rows are run once, and so is every beginning that rows share, if the model allows.
+
+        Returns:
+            For each row float64, shape ``(places,)``.
+        """
+        if self._packing is None:
+            return self._run_side_by_side(rows)
+        distinct = list(dict.fromkeys(rows))
+        skipped = [row.places[0] + 1 for row in distinct]
+        strings = [(*row.ids, row.wanted[-1]) for row in distinct]
+        scores = self._packing.logprobs_nats(strings, skipped)
+        return {row: own[start:] for row, own, start in zip(distinct, scores, skipped, strict=True)}
+
+    def _run_side_by_side(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]]:
+        """Return what ``run`` does, equal rows run once and rows of one length together."""
+        of_length: defaultdict[int, list[Row]] = defaultdict(list)
+        for row in dict.fromkeys(rows):
+            of_length[len(row.ids)].append(row)
+        logprobs: dict[Row, NDArray[np.float64]] = {}
+        for length, group in of_length.items():
+            size = max(1, TOKENS_AT_A_TIME // length)
+            for start in range(0, len(group), size):
+                batch = group[start : start + size]
+                logprobs.update(zip(batch, self._run_batch(batch), strict=True))
+        return logprobs
+
+    @torch.inference_mode()
+    def _run_batch(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
+        device, n_places = self.model.device, [len(row.places) for row in rows]
+        ids = torch.tensor([row.ids for row in rows], device=device)
+        logits = self.model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+        which = torch.arange(len(rows), device=device).repeat_interleave(
+            torch.tensor(n_places, device=device)
+        )
+        places = torch.tensor([p for row in rows for p in row.places], device=device)
+        wanted = torch.tensor([w for row in rows for w in row.wanted], device=device)
+        read = logits[which, places].float()
+        logprobs = read.gather(1, wanted[:, None])[:, 0] - read.logsumexp(dim=1)
+        # A probability next to 1 can come out above it by the last digit.
+        together = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)
+        return np.split(together, np.cumsum(n_places)[:-1])
+
+
+def load_hf(
+    source: str,
+    *,
+    name: str | None = None,
+    trained_on: str | None = None,
+    beginning: str | None = None,
+) -> HfScorer:
+    """Return a Hugging Face model: from a folder, from the local cache, or else from the hub.
+
+    Args:
+        source: A folder, or a model's name on the hub.
+        name: What tables and figures call it; without it the last part of the source.
+        trained_on: The text it was trained on.
+        beginning: See ``TextEncoder``.
+
+    Raises:
+        LmError: There is no such model, or it is neither a causal nor a masked language model.
+    """
+    config = _fetched(AutoConfig.from_pretrained, source)
+    masked = _is_masked(config, source)
+    loader = AutoModelForMaskedLM if masked else AutoModelForCausalLM
+    model, report = _fetched(
+        loader.from_pretrained, source, dtype=torch.float32, output_loading_info=True
+    )
+    _refuse_incomplete(model, report, source)
+    tokenizer = _fetched(AutoTokenizer.from_pretrained, source)
+    name = name or Path(source).name
+    encoder = TextEncoder(
+        cast(Tokenizer, tokenizer),
+        window=_window(config, tokenizer, source),
+        masked=masked,
+        name=name,
+        beginning=beginning,
+    )
+    model.config.use_cache = False
+    return HfScorer(
+        model.to(_device()).eval(),
+        encoder,
+        name=name,
+        trained_on=trained_on or f"unknown text (Hugging Face model {source})",
+    )
+
+
+def _is_path(source: str) -> bool:
+    return source.startswith((".", "/"))
+
+
+_Loaded = TypeVar("_Loaded")
+
+
+def _fetched(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
+    try:
+        try:
+            return load(source, local_files_only=True, **options)
+        except OSError:
+            if _is_path(source) or Path(source).exists():
+                raise
+            return load(source, **options)
+    # The library raises errors of a dozen kinds for what a folder can lack or get wrong.
+    except Exception as error:
+        where = (
+            "in this folder" if Path(source).exists() else "here, in the local cache or in reach"
+        )
+        raise LmError(
+            f"there is no usable Hugging Face model {source} {where} "
+            f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}). "
+            "Expected a folder with config.json, model.safetensors and tokenizer.json, or a name "
+            "whose files were downloaded before or can be now."
+        ) from error
+
+
+def _is_masked(config: PreTrainedConfig, source: str) -> bool:
+    architectures = config.architectures or []
+    if any("MaskedLM" in architecture for architecture in architectures):
+        return True
+    if any(kind in a for a in architectures for kind in ("CausalLM", "LMHeadModel")):
+        return False
+    raise LmError(
+        f"{source} is a {', '.join(architectures) or 'model of no named architecture'}. Expected a "
+        "causal (...ForCausalLM, ...LMHeadModel) or masked (...ForMaskedLM) language model."
+    )
+
+
+def _refuse_incomplete(model: PreTrainedModel, report: Mapping[str, Any], source: str) -> None:
+    if missing := sorted(report["missing_keys"]):
+        raise LmError(
+            f"{source} lacks {len(missing)} weights of a {type(model).__name__}, among them "
+            f"{missing[0]}; they would be random. Give a model saved with its language-model head."
+        )
+
+
+def _window(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, source: str) -> int:
+    """Return how many tokens the model reads at most, special ones included."""
+    if len(tokenizer) > config.vocab_size:
+        raise LmError(
+            f"{source}: the tokenizer knows {len(tokenizer):,} tokens, the model only "
+            f"{config.vocab_size:,}. They belong to different models; put the right ones there."
+        )
+    positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
+    if "roberta" in config.model_type and config.pad_token_id is not None:
+        # These models number their places from the padding token's number plus one.
+        positions -= config.pad_token_id + 1
+    return min(int(positions), int(tokenizer.model_max_length))
+
+
+def _device() -> torch.device:
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

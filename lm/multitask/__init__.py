@@ -1,0 +1,1 @@
+"""Supertags beside words: the second task of the multi-task model."""

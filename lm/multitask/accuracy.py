@@ -1,0 +1,68 @@
+"""How often the right supertag is the most probable one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from lm.errors import LmError
+from lm.portions import portions
+from lm.rnn.folder import TrainedNetwork
+
+_SENTENCES_AT_A_TIME = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TagAccuracy:
+    """Supertags told right.
+
+    Attributes:
+        correct: How many words have the right tag as the most probable one.
+        total: How many words there are; ends of sentences are not among them.
+        unseen: How many of them have a tag that training never saw, so that it cannot be told.
+    """
+
+    correct: int
+    total: int
+    unseen: int
+
+
+def tag_accuracy(
+    model: TrainedNetwork, sentences: Iterable[Sequence[tuple[str, str]]]
+) -> TagAccuracy:
+    """Return how well a multi-task model tells the supertags of a text, each sentence by itself.
+
+    Raises:
+        LmError: The model tells no supertags.
+    """
+    if model.network.tagger is None:
+        raise LmError(
+            f'the model "{model.name}" tells no supertags. Train one with '
+            "`parallax lm train --type multitask --tags FOLDER`."
+        )
+    number_of = {tag: number for number, tag in enumerate(model.tags)}
+    correct = total = unseen = 0
+    for some in portions(sentences, _SENTENCES_AT_A_TIME):
+        told = _told(model, some)
+        for sentence, numbers in zip(some, told, strict=True):
+            wanted = [number_of.get(tag, -1) for _, tag in sentence]
+            correct += sum(a == b for a, b in zip(wanted, numbers, strict=True))
+            total += len(wanted)
+            unseen += wanted.count(-1)
+    return TagAccuracy(correct, total, unseen)
+
+
+@torch.no_grad()
+def _told(model: TrainedNetwork, sentences: Sequence[Sequence[tuple[str, str]]]) -> list[list[int]]:
+    """Return the most probable tag of each word of each sentence."""
+    vocabulary, network = model.vocabulary, model.network
+    assert network.tagger is not None
+    longest = max(map(len, sentences))
+    # Every sentence is read after <eos>, as in training; shorter ones are filled up behind.
+    ids = torch.full((longest + 1, len(sentences)), vocabulary.end)
+    for column, sentence in enumerate(sentences):
+        numbers = [vocabulary[word] for word, _ in sentence]
+        ids[1 : len(numbers) + 1, column] = torch.tensor(numbers)
+    hidden, _ = network(ids, network.initial_state(len(sentences)))
+    best = network.tagger(hidden[1:]).argmax(-1).T.tolist()
+    return [tags[: len(sentence)] for tags, sentence in zip(best, sentences, strict=True)]

@@ -1,0 +1,112 @@
+"""Texts with supertags: ``word<TAB>tag`` on a line, a blank line between sentences."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lm.errors import LmError
+from lm.vocab import Vocabulary
+
+Ids = NDArray[np.int32]
+# What stands for a tag that did not occur in training, and for the end of a sentence.
+UNKNOWN_TAG, END_TAG = "<unk>", "<eos>"
+TRAIN, VALID, TEST = "train", "valid", "test"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggedText:
+    """A tagged text as numbers, each sentence followed by ``<eos>``, which has a tag of its own.
+
+    Attributes:
+        words: int32, shape ``(tokens,)``.
+        tags: int32, shape ``(tokens,)``: the tag of the word at the same place.
+    """
+
+    words: Ids
+    tags: Ids
+
+
+def read_tagged(path: Path) -> Iterator[list[tuple[str, str]]]:
+    """Yield each sentence as pairs of word and tag.
+
+    Raises:
+        LmError: The file is missing, empty, not UTF-8, or a line lacks a column.
+    """
+    sentence: list[tuple[str, str]] = []
+    n_sentences = 0
+    for number, line in enumerate(_lines(path), start=1):
+        if line.strip():
+            sentence.append(_pair(line, path, number))
+        elif sentence:
+            n_sentences += 1
+            yield sentence
+            sentence = []
+    if sentence:
+        yield sentence
+    elif not n_sentences:
+        raise LmError(f"{path} holds no tagged words. Expected a word, a tab and a tag per line.")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LmError(
+            f"cannot read the tagged text {path} ({error}). Expected UTF-8 text with a word, a tab "
+            "and a supertag per line, and a blank line between sentences."
+        ) from error
+
+
+def _pair(line: str, path: Path, number: int) -> tuple[str, str]:
+    columns = line.rstrip("\r").split("\t")
+    if len(columns) != 2 or not all(column.strip() for column in columns):
+        raise LmError(
+            f'{path}, line {number}: "{line[:60]}" has {len(columns)} column(s). Expected two: a '
+            "word, a tab and its supertag; sentences are divided by blank lines."
+        )
+    return columns[0].strip(), columns[1].strip()
+
+
+def tagged_files(folder: Path) -> dict[str, Path]:
+    """Return the tagged texts of a folder by ``train``, ``valid`` and perhaps ``test``.
+
+    Raises:
+        LmError: train.txt or valid.txt is missing.
+    """
+    files = {name: folder / f"{name}.txt" for name in (TRAIN, VALID, TEST)}
+    for name in (TRAIN, VALID):
+        if not files[name].is_file():
+            raise LmError(
+                f"{folder} has no {name}.txt. Expected train.txt and valid.txt with a word, a tab "
+                "and a supertag per line, and a blank line between sentences."
+            )
+    return {name: path for name, path in files.items() if path.is_file()}
+
+
+def tags_by_frequency(sentences: Iterable[Sequence[tuple[str, str]]]) -> tuple[str, ...]:
+    """Return the tags in the order of their numbers: the two special ones, then the frequent."""
+    counts = Counter(tag for sentence in sentences for _, tag in sentence)
+    ranked = sorted(counts, key=lambda tag: (-counts[tag], tag))
+    special = (UNKNOWN_TAG, END_TAG)
+    return (*special, *(tag for tag in ranked if tag not in special))
+
+
+def encode_tagged(
+    sentences: Iterable[Sequence[tuple[str, str]]], vocabulary: Vocabulary, tags: Sequence[str]
+) -> TaggedText:
+    """Return a tagged text as numbers."""
+    number_of = {tag: number for number, tag in enumerate(tags)}
+    unknown, end = number_of[UNKNOWN_TAG], number_of[END_TAG]
+    words: list[int] = []
+    told: list[int] = []
+    for sentence in sentences:
+        for word, tag in sentence:
+            words.append(vocabulary[word])
+            told.append(number_of.get(tag, unknown))
+        words.append(vocabulary.end)
+        told.append(end)
+    return TaggedText(np.array(words, np.int32), np.array(told, np.int32))

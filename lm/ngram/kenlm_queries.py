@@ -1,0 +1,89 @@
+"""N-gram models asked through KenLM, where its Python module is installed."""
+
+import importlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, cast
+
+import numpy as np
+
+from lm.errors import LmError
+from lm.model_folder import read_config
+from lm.ngram.model import COMPRESSED_MODEL, MODEL
+from lm.scorer import TokenScores
+from lm.vocab import BEGIN, UNKNOWN
+
+BINARY_MODEL = "model.binary"
+
+
+class _Model(Protocol):
+    def full_scores(
+        self, sentence: str, *, bos: bool, eos: bool
+    ) -> Sequence[tuple[float, int, bool]]:
+        """Return log10 probability, length of the n-gram used and unknown or not, per word."""
+        ...
+
+
+class KenlmScorer:
+    """A back-off n-gram model as a ``Scorer``, read and asked by KenLM (Heafield 2011).
+
+    It gives the probabilities of ``NgramScorer`` on the same ARPA file, rounded to single
+    precision, and reads KenLM's binary files as well.
+
+    Args:
+        model: KenLM's model.
+        name: What the model is called in tables and figures.
+        trained_on: The text it was estimated from.
+    """
+
+    def __init__(self, model: _Model, *, name: str, trained_on: str) -> None:
+        self.name, self.trained_on, self._model = name, trained_on, model
+
+    @classmethod
+    def load(cls, folder: Path) -> "KenlmScorer":
+        """Return the model in a folder: model.binary, model.arpa or model.arpa.gz.
+
+        Raises:
+            LmError: KenLM is not installed, or the model is missing or damaged.
+        """
+        config = read_config(folder)
+        names = (BINARY_MODEL, MODEL, COMPRESSED_MODEL)
+        path = next((folder / name for name in names if (folder / name).is_file()), None)
+        if path is None:
+            raise LmError(f"{folder} holds none of {', '.join(names)}. Put an n-gram model there.")
+        name = str(config.get("name", folder.name))
+        trained_on = str(config.get("trained_on", "unknown text"))
+        return cls(_opened(path), name=name, trained_on=trained_on)
+
+    def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
+        """Return each continuation's scores; see ``Scorer``.
+
+        A written ``<s>`` is an unknown word: where sentences begin is the model's own business.
+        """
+        return [self._score(context.split(), text.split()) for context, text in requests]
+
+    def _score(self, context: list[str], tokens: list[str]) -> TokenScores:
+        words = [UNKNOWN if word == BEGIN else word for word in context + tokens]
+        answers = list(self._model.full_scores(" ".join(words), bos=True, eos=False))
+        own = answers[len(context) :]
+        logprobs = np.array([logprob for logprob, _, _ in own], np.float64) * math.log(10)
+        unknown = np.array([unknown for _, _, unknown in own], np.bool_)
+        return TokenScores(tuple(tokens), logprobs, unknown)
+
+
+def _opened(path: Path) -> _Model:
+    try:
+        kenlm = importlib.import_module("kenlm")
+    except ImportError as error:
+        raise LmError(
+            f"{path} is to be asked through KenLM, which is not installed. Install the package "
+            'kenlm, or write "type": "ngram" in config.json to read an ARPA file without it.'
+        ) from error
+    config = kenlm.Config()
+    config.show_progress = False
+    config.arpa_complain = kenlm.ARPALoadComplain.NONE
+    try:
+        return cast(_Model, kenlm.Model(str(path), config))
+    except OSError as error:
+        raise LmError(f"KenLM cannot read the model {path} ({error}). Make it again.") from error

@@ -1,0 +1,61 @@
+"""The perplexity of a text under any model, by the one question every model answers."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lm.errors import LmError
+from lm.portions import portions
+from lm.scorer import Scorer
+from lm.vocab import END
+
+_SENTENCES_AT_A_TIME = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Perplexity:
+    """How a model predicts a text, each sentence by itself, with its end.
+
+    Attributes:
+        logprob_nats: The sum over the tokens that count.
+        n_tokens: How many tokens count, ends of sentences among them.
+        n_unknown: How many tokens are unknown, whether they count or not.
+        n_sentences: How many sentences there are.
+        with_unknown: Whether unknown tokens count. Gulordava et al. (2018) leave them out.
+    """
+
+    logprob_nats: float
+    n_tokens: int
+    n_unknown: int
+    n_sentences: int
+    with_unknown: bool
+
+    @property
+    def value(self) -> float:
+        """exp(-logprob / tokens)."""
+        return math.exp(-self.logprob_nats / self.n_tokens)
+
+
+def perplexity(
+    scorer: Scorer, sentences: Iterable[Sequence[str]], with_unknown: bool = False
+) -> Perplexity:
+    """Return a model's perplexity on a text.
+
+    Unknown words stand in the contexts of later words in either case, as ``<unk>``.
+
+    Raises:
+        LmError: No token counts.
+    """
+    logprobs: list[float] = []
+    n_all = n_unknown = n_sentences = 0
+    for portion in portions(sentences, _SENTENCES_AT_A_TIME):
+        for scores in scorer.score([("", f"{' '.join(tokens)} {END}") for tokens in portion]):
+            counted = scores.logprobs_nats[slice(None) if with_unknown else ~scores.unknown]
+            logprobs.append(float(counted.sum()))
+            n_all += len(scores.tokens)
+            n_unknown += int(scores.unknown.sum())
+        n_sentences += len(portion)
+    n_tokens = n_all if with_unknown else n_all - n_unknown
+    if not n_tokens:
+        raise LmError("no token of the text counts: it is empty, or every word is unknown.")
+    return Perplexity(math.fsum(logprobs), n_tokens, n_unknown, n_sentences, with_unknown)

@@ -1,0 +1,127 @@
+"""Recurrent models as folders: config.json, vocab.txt, weights.safetensors, perhaps tags.txt."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from lm.errors import LmError
+from lm.model_folder import CONFIG, read_config
+from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network, unshared
+from lm.vocab import Vocabulary, read_vocabulary
+from lm.writing import replacing
+
+TYPE = "recurrent"
+WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT = (
+    "weights.safetensors",
+    "vocab.txt",
+    "tags.txt",
+    "metrics.csv",
+    "checkpoint.safetensors",
+)
+FILES = (CONFIG, WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainedNetwork:
+    """A network as it was trained, ready to score: in evaluation mode, on the processor.
+
+    Attributes:
+        network: The network.
+        vocabulary: Its words.
+        tags: Its supertags by number; empty where it tells none.
+        name: What tables and figures call it.
+        trained_on: The training text in words.
+    """
+
+    network: RecurrentNetwork
+    vocabulary: Vocabulary
+    tags: tuple[str, ...]
+    name: str
+    trained_on: str
+
+
+def load_network(folder: Path) -> TrainedNetwork:
+    """Return the recurrent model in a folder.
+
+    Raises:
+        LmError: A file is missing, damaged, or belongs to another model.
+    """
+    config = read_config(folder)
+    shape = NetworkShape.from_config(config.get("network"))
+    vocabulary = read_vocabulary(folder / VOCABULARY)
+    told = config.get("vocabulary_sha256", vocabulary.sha256)
+    if len(vocabulary.words) != shape.vocabulary_size or told != vocabulary.sha256:
+        raise LmError(
+            f"{folder}: {VOCABULARY} is not the vocabulary that the weights were trained with "
+            f"({len(vocabulary.words):,} words; expected {shape.vocabulary_size:,}, hash "
+            f"{str(told)[:12]}). Put the model's own {VOCABULARY} back."
+        )
+    network = build_network(shape)
+    load_weights(network, folder / WEIGHTS)
+    tags = tuple(_lines(folder / TAGS)) if shape.n_tags else ()
+    name, trained_on = (str(config.get(key, folder.name)) for key in ("name", "trained_on"))
+    return TrainedNetwork(network.eval(), vocabulary, tags, name, trained_on)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise LmError(f"cannot read the supertags {path}: {error.strerror}.") from error
+
+
+def load_weights(network: RecurrentNetwork, path: Path) -> None:
+    """Fill a network with the weights of a file.
+
+    Raises:
+        LmError: The file is missing, damaged, or holds other shapes.
+    """
+    try:
+        weights = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise LmError(
+            f"cannot read the weights {path} ({error}). Train the model again, or go on with "
+            "`--resume` if its training was not finished."
+        ) from error
+    fill(network, weights, path)
+
+
+def fill(network: RecurrentNetwork, weights: dict[str, torch.Tensor], path: Path) -> None:
+    """Fill a network with weights by name.
+
+    Raises:
+        LmError: They are not those of such a network.
+    """
+    expected = unshared(network.state_dict(), network.shape)
+    wrong = {
+        name
+        for name in expected.keys() | weights.keys()
+        if name not in expected
+        or name not in weights
+        or expected[name].shape != weights[name].shape
+    }
+    if wrong:
+        raise LmError(
+            f"{path} holds the weights of another network: {', '.join(sorted(wrong)[:3])} missing, "
+            "strange or of another size. config.json and the weights must come from one training."
+        )
+    with torch.no_grad():
+        for name, tensor in weights.items():
+            expected[name].copy_(tensor)
+
+
+def save_weights(network: RecurrentNetwork, path: Path) -> None:
+    """Write a network's weights whole or not at all.
+
+    Raises:
+        LmError: The place cannot be written to.
+    """
+    weights = {
+        name: tensor.detach().cpu().contiguous()
+        for name, tensor in unshared(network.state_dict(), network.shape).items()
+    }
+    with replacing(path) as temporary:
+        save_file(weights, temporary)

@@ -1,0 +1,207 @@
+"""The recurrent networks: word numbers in, hidden states out, with a decoder beside them."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from lm.errors import LmError
+
+Kind = Literal["lstm", "srn"]
+Softmax = Literal["full", "tied", "adaptive"]
+State = tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkShape:
+    """What decides the sizes and the wiring of a network.
+
+    Attributes:
+        kind: ``lstm``, or ``srn``: the simple recurrent network of Elman (1990), with tanh.
+        vocabulary_size: How many words there are, special ones among them.
+        embedding_size: How many numbers stand for a word.
+        hidden_size: How many units a layer has.
+        layers: How many layers.
+        dropout: The share of values dropped from embeddings, between layers, and from the output.
+        softmax: ``full``; ``tied``: the decoder's weights are the embeddings; ``adaptive``: rare
+            words in clusters of smaller layers (Grave et al. 2017), for words sorted by frequency.
+        window: How many words it sees, the one predicted among them; 0: all words before.
+        n_tags: How many supertags a second decoder tells apart; 0: there is none.
+    """
+
+    kind: Kind
+    vocabulary_size: int
+    embedding_size: int
+    hidden_size: int
+    layers: int
+    dropout: float = 0.0
+    softmax: Softmax = "full"
+    window: int = 0
+    n_tags: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind) or self.softmax not in get_args(Softmax):
+            raise LmError(
+                f'there is no network "{self.kind}" with the softmax "{self.softmax}". Expected '
+                f"one of {', '.join(get_args(Kind))} with one of {', '.join(get_args(Softmax))}."
+            )
+        if self.softmax == "tied" and self.embedding_size != self.hidden_size:
+            raise LmError(
+                f"a tied softmax needs embeddings ({self.embedding_size}) as large as the hidden "
+                f"layers ({self.hidden_size}). Set both to one number or use the full softmax."
+            )
+        if self.window == 1:
+            raise LmError("a window of 1 word holds no context. Give 2 or more, or 0 for none.")
+
+    def to_config(self) -> dict[str, object]:
+        """Return the shape as config.json keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def from_config(cls, config: object) -> "NetworkShape":
+        """Return the shape that config.json keeps.
+
+        Raises:
+            LmError: Something is missing, unknown or not of its type.
+        """
+        try:
+            return cls(**config)  # type: ignore[arg-type]
+        except TypeError as error:
+            raise LmError(
+                f'"network" in config.json is damaged ({error}). Train the model again.'
+            ) from error
+
+
+class RecurrentNetwork(nn.Module):
+    """Embeddings, recurrent layers and a decoder that is applied by whoever needs words.
+
+    Attributes:
+        shape: The sizes.
+        embedding: Weight of shape ``(vocabulary_size, embedding_size)``.
+        recurrence: The recurrent layers.
+        decoder: ``nn.Linear`` with a weight of shape ``(vocabulary_size, hidden_size)`` and a bias
+            of shape ``(vocabulary_size,)``; with the adaptive softmax, a module of clusters.
+        tagger: ``nn.Linear`` to ``n_tags``, or ``None``.
+    """
+
+    decoder: nn.Linear | nn.AdaptiveLogSoftmaxWithLoss
+
+    def __init__(self, shape: NetworkShape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.dropout = nn.Dropout(shape.dropout)
+        self.embedding = nn.Embedding(shape.vocabulary_size, shape.embedding_size)
+        layer: type[nn.LSTM] | type[nn.RNN] = nn.LSTM if shape.kind == "lstm" else nn.RNN
+        # Between one layer and none there is nothing to drop.
+        between = shape.dropout if shape.layers > 1 else 0.0
+        self.recurrence = layer(
+            shape.embedding_size, shape.hidden_size, shape.layers, dropout=between
+        )
+        self.decoder = _decoder(shape)
+        self.tagger = nn.Linear(shape.hidden_size, shape.n_tags) if shape.n_tags else None
+        self._initialise()
+        if isinstance(self.decoder, nn.Linear) and shape.softmax == "tied":
+            self.decoder.weight = self.embedding.weight
+
+    def _initialise(self) -> None:
+        """Draw embeddings and decoders uniformly from -0.1 to 0.1, as the published models did."""
+        nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
+        for head in (self.decoder, self.tagger):
+            if isinstance(head, nn.Linear):
+                nn.init.uniform_(head.weight, -0.1, 0.1)
+                nn.init.zeros_(head.bias)
+
+    def initial_state(self, batch: int) -> State:
+        """Return the state before any word: zeros, each of shape ``(layers, batch, hidden)``."""
+        zeros = self.embedding.weight.new_zeros(self.shape.layers, batch, self.shape.hidden_size)
+        return (zeros, zeros.clone()) if self.shape.kind == "lstm" else (zeros,)
+
+    def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+        """Read words; the state after them continues where they end.
+
+        Args:
+            ids: int64, shape ``(time, batch)``.
+            state: What ``initial_state`` or an earlier call returned; second dimension ``batch``.
+
+        Returns:
+            The top layer's output at each step, shape ``(time, batch, hidden)``, from which
+            ``decoder`` tells the next word, and the state after the last step.
+        """
+        return self._read(self.dropout(self.embedding(ids)), state)
+
+    def _read(self, embedded: Tensor, state: State) -> tuple[Tensor, State]:
+        if self.shape.kind == "lstm":
+            hidden, state = self.recurrence(embedded, state)
+        else:
+            hidden, last = self.recurrence(embedded, state[0])
+            state = (last,)
+        return self.dropout(hidden), state
+
+    def logprobs(self, hidden: Tensor) -> Tensor:
+        """Return the natural-log probabilities of all next words, whatever the softmax.
+
+        Args:
+            hidden: Shape ``(..., hidden)``.
+
+        Returns:
+            Shape ``(..., vocabulary_size)``.
+        """
+        if isinstance(self.decoder, nn.Linear):
+            return self.decoder(hidden).log_softmax(-1)  # type: ignore[no-any-return]
+        flat = self.decoder.log_prob(hidden.reshape(-1, hidden.shape[-1]))
+        return flat.reshape(*hidden.shape[:-1], -1)
+
+
+class WindowedNetwork(RecurrentNetwork):
+    """The same network, begun anew for every word, so that it sees ``window - 1`` words before it.
+
+    This is the 5-gram LSTM of Gulordava et al. (2018), with a window of five. Its state is
+    not what the layers hold but the words a later window may reach back to.
+    """
+
+    def initial_state(self, batch: int) -> State:
+        """Return the state before any word: shape ``(window - 2, batch)`` of -1, for no word."""
+        empty = self.embedding.weight.new_full((self.shape.window - 2, batch), -1, dtype=torch.long)
+        return (empty,)
+
+    def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
+        """Read words; see ``RecurrentNetwork.forward``."""
+        [before] = state
+        seen = torch.cat([before, ids])
+        # Shape (time, batch, window - 1): what stands before each word to be predicted.
+        windows = seen.unfold(0, self.shape.window - 1, 1)
+        steps = windows.reshape(-1, self.shape.window - 1).T
+        inside = super().initial_state(steps.shape[1])
+        hidden = steps.new_empty(0)
+        for step in steps:
+            known = (step >= 0).unsqueeze(-1)
+            embedded = self.dropout(self.embedding(step.clamp(min=0)))
+            hidden, inside = self._read(embedded.unsqueeze(0), inside)
+            # Where there was no word yet, the layers stay as if nothing had been read.
+            inside = tuple(part * known for part in inside)
+        return hidden.reshape(*ids.shape, -1), (seen[len(ids) :],)
+
+
+def _decoder(shape: NetworkShape) -> nn.Linear | nn.AdaptiveLogSoftmaxWithLoss:
+    if shape.softmax != "adaptive":
+        return nn.Linear(shape.hidden_size, shape.vocabulary_size)
+    cutoffs = [n for n in (2_000, 10_000) if n < shape.vocabulary_size]
+    if not cutoffs:
+        raise LmError(
+            f"an adaptive softmax pays for more than 2,000 words; there are "
+            f"{shape.vocabulary_size:,}. Use the full softmax."
+        )
+    return nn.AdaptiveLogSoftmaxWithLoss(shape.hidden_size, shape.vocabulary_size, cutoffs)
+
+
+def build_network(shape: NetworkShape) -> RecurrentNetwork:
+    """Return a network of that shape, its weights drawn from PyTorch's current generator."""
+    return WindowedNetwork(shape) if shape.window else RecurrentNetwork(shape)
+
+
+def unshared(weights: Mapping[str, Tensor], shape: NetworkShape) -> dict[str, Tensor]:
+    """Return the weights without those that only repeat others, as files keep them."""
+    repeated = {"decoder.weight"} if shape.softmax == "tied" else set()
+    return {name: tensor for name, tensor in weights.items() if name not in repeated}

@@ -1,0 +1,136 @@
+"""One step of a recurrent network for many beginnings at once, what they share computed once."""
+
+from collections.abc import Iterator
+from typing import Protocol, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lm.kernels import ROWS_AT_A_TIME
+from lm.packed_linear import PackedLinear
+from lm.rnn.network import RecurrentNetwork, State, WindowedNetwork
+from lm.trie import Ints
+
+# Gates of that many rows stay small beside the states.
+_STEPS_AT_A_TIME = 4 * ROWS_AT_A_TIME
+
+
+class Steps(Protocol):
+    """Reads one token after each of many beginnings."""
+
+    def begin(self) -> State:
+        """Return the state of one beginning of which nothing is read."""
+        ...
+
+    def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
+        """Return the top layer's output and the state after each token.
+
+        Args:
+            state: Tensors whose second dimension counts the beginnings.
+            parents: int64, shape ``(n,)``, ascending: which beginning each token follows.
+            tokens: int64, shape ``(n,)``.
+
+        Returns:
+            Hidden values of shape ``(n, hidden)``, and the state of ``n`` beginnings.
+        """
+        ...
+
+
+def steps_of(network: RecurrentNetwork) -> Steps:
+    """Return the quickest steps that the network allows."""
+    return WholeSteps(network) if isinstance(network, WindowedNetwork) else SharedSteps(network)
+
+
+class WholeSteps:
+    """The network's own step, for any network."""
+
+    def __init__(self, network: RecurrentNetwork) -> None:
+        self._network = network
+
+    def begin(self) -> State:
+        """Return the state of one beginning; see ``Steps``."""
+        return self._network.initial_state(1)
+
+    def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
+        """Read one token after each beginning; see ``Steps``."""
+        hidden, states = [], []
+        for part in _portions(len(tokens)):
+            rows = torch.from_numpy(parents[part])
+            before = tuple(tensor[:, rows] for tensor in state)
+            read, after = self._network(torch.from_numpy(tokens[part])[None], before)
+            hidden.append(read[0])
+            states.append(after)
+        return torch.cat(hidden), tuple(torch.cat(parts, 1) for parts in zip(*states, strict=True))
+
+
+class SharedSteps:
+    """Steps of an LSTM or simple recurrent network.
+
+    The lowest layer's input is computed once per different word and the recurrent product once per
+    parent, not once per beginning.
+    """
+
+    def __init__(self, network: RecurrentNetwork) -> None:
+        layers = cast(nn.RNNBase, network.recurrence)
+        self._network, self._is_lstm = network, network.shape.kind == "lstm"
+        self._inputs, self._recurrent = [], []
+        for number in range(network.shape.layers):
+            weights = dict(layers.named_parameters())
+            own = {name: weights[f"{name}_l{number}"] for name in _WEIGHTS}
+            bias = (own["bias_ih"] + own["bias_hh"]).detach()
+            self._inputs.append(PackedLinear(own["weight_ih"].detach(), bias, ROWS_AT_A_TIME))
+            self._recurrent.append(PackedLinear(own["weight_hh"].detach(), None, ROWS_AT_A_TIME))
+
+    def begin(self) -> State:
+        """Return the state of one beginning; see ``Steps``."""
+        return self._network.initial_state(1)
+
+    def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
+        """Read one token after each beginning; see ``Steps``."""
+        after = tuple(
+            tensor.new_empty(tensor.shape[0], len(tokens), tensor.shape[2]) for tensor in state
+        )
+        for part in _portions(len(tokens)):
+            self._step(state, parents[part], tokens[part], tuple(t[:, part] for t in after))
+        return after[0][-1], after
+
+    def _step(self, state: State, parents: Ints, tokens: Ints, after: State) -> None:
+        words, word_of = _distinct(tokens)
+        rows, row_of = _distinct(parents)
+        into = self._inputs[0](self._network.embedding(words))[word_of]
+        for layer, recurrent in enumerate(self._recurrent):
+            if layer:
+                into = self._inputs[layer](after[0][layer - 1])
+            into += recurrent(state[0][layer, rows])[row_of]
+            if self._is_lstm:
+                cells = state[1][layer, torch.from_numpy(parents)]
+                _lstm(into, cells, after[0][layer], after[1][layer])
+            else:
+                torch.tanh(into, out=after[0][layer])
+
+
+_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+def _lstm(gates: Tensor, cells: Tensor, hidden: Tensor, after: Tensor) -> None:
+    """Fill hidden values and cells by the equations of Hochreiter & Schmidhuber (1997).
+
+    The gates stand in PyTorch's order: input, forget, candidate, output, with the forget gate
+    that Gers et al. (2000) added.
+    """
+    entering, kept, candidate, shown = gates.chunk(4, 1)
+    torch.mul(kept.sigmoid_(), cells, out=after)
+    after += entering.sigmoid_() * candidate.tanh_()
+    torch.mul(shown.sigmoid_(), after.tanh(), out=hidden)
+
+
+def _distinct(numbers: Ints) -> tuple[Tensor, Tensor]:
+    """Return the different numbers, and which of them each one is."""
+    found, which = np.unique(numbers, return_inverse=True)
+    return torch.from_numpy(found), torch.from_numpy(which)
+
+
+def _portions(n: int) -> Iterator[slice]:
+    for start in range(0, n, _STEPS_AT_A_TIME):
+        yield slice(start, min(start + _STEPS_AT_A_TIME, n))

@@ -1,0 +1,115 @@
+"""What decides how a recurrent model is trained, and the settings that have a name."""
+
+import difflib
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal
+
+from lm.errors import LmError
+
+ModelType = Literal["lstm", "srn", "windowed", "multitask"]
+NAMES: dict[ModelType, str] = {
+    "lstm": "LSTM",
+    "srn": "simple RNN",
+    "windowed": "5-gram LSTM",
+    "multitask": "multi-task LSTM",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSettings:
+    """Everything that decides a trained model's weights besides the corpus.
+
+    The defaults are those of Marvin & Linzen (2018), after Gulordava et al. (2018).
+
+    Attributes:
+        type: ``lstm``, ``srn``, ``windowed`` (LSTM that sees ``window`` words), ``multitask``.
+        hidden: Units per layer.
+        embedding: Numbers per word.
+        layers: Recurrent layers.
+        dropout: Share of values dropped while training.
+        softmax: ``full``, ``tied`` or ``adaptive``.
+        window: For ``windowed``: how many words it sees, the one predicted among them.
+        batch: Columns of text read side by side.
+        steps: Words after which gradients are cut off.
+        lr: The learning rate of stochastic gradient descent, to begin with.
+        anneal: What the rate is divided by after an epoch that did not improve the validation loss.
+        clip: The largest norm of a gradient; a longer one is shortened to it.
+        epochs: How often the training text is read at most.
+        patience: Stop after that many epochs in a row without improvement; 0: never before the
+            last epoch, as published. The weights kept are always those of the best epoch.
+        seed: The seed of first weights and dropout.
+        precision: ``float32``, or ``bf16`` for the products of matrices.
+    """
+
+    type: ModelType = "lstm"
+    hidden: int = 650
+    embedding: int = 650
+    layers: int = 2
+    dropout: float = 0.2
+    softmax: Literal["full", "tied", "adaptive"] = "full"
+    window: int = 5
+    batch: int = 128
+    steps: int = 35
+    lr: float = 20.0
+    anneal: float = 4.0
+    clip: float = 0.25
+    epochs: int = 40
+    patience: int = 0
+    seed: int = 1
+    precision: Literal["float32", "bf16"] = "float32"
+
+    def to_config(self) -> dict[str, object]:
+        """Return the settings as config.json keeps them."""
+        return asdict(self)
+
+    def changed(self, **changes: Any) -> "TrainingSettings":  # noqa: ANN401
+        """Return the settings with those changes that are not ``None``.
+
+        Raises:
+            LmError: There is no such setting, or its value is of another type or out of range.
+        """
+        known = {field.name: getattr(self, field.name) for field in fields(self)}
+        given = {name: value for name, value in changes.items() if value is not None}
+        for name, value in given.items():
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f' Did you mean "{near[0]}"?' if near else ""
+                raise LmError(f'there is no setting "{name}". There are: {", ".join(known)}.{hint}')
+            _check(name, value, known[name])
+        return replace(self, **given)
+
+
+def _check(name: str, value: object, default: object) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    right = number if isinstance(default, float) else type(value) is type(default)
+    if not right or (number and value < 0):  # type: ignore[operator]
+        raise LmError(
+            f'the setting "{name}" cannot be {value!r}. Expected something like {default!r}.'
+        )
+
+
+_SMALL = TrainingSettings(
+    hidden=100, embedding=100, layers=1, dropout=0.1, batch=32, lr=20.0, epochs=3
+)
+PRESETS: dict[str, TrainingSettings] = {
+    "marvin_linzen_2018": TrainingSettings(),
+    "marvin_linzen_2018_multitask": TrainingSettings(type="multitask"),
+    "gulordava_2018_windowed": TrainingSettings(type="windowed"),
+    "demo_lstm": _SMALL,
+    "demo_srn": replace(_SMALL, type="srn", lr=5.0),
+    "demo_windowed": replace(_SMALL, type="windowed"),
+    "demo_multitask": replace(_SMALL, type="multitask"),
+}
+
+
+def preset(name: str) -> TrainingSettings:
+    """Return the settings of that name.
+
+    Raises:
+        LmError: There is no such preset.
+    """
+    if name not in PRESETS:
+        near = difflib.get_close_matches(name, PRESETS, n=1)
+        hint = f' Did you mean "{near[0]}"?' if near else ""
+        raise LmError(f'there is no preset "{name}". There are: {", ".join(PRESETS)}.{hint}')
+    return PRESETS[name]

@@ -1,0 +1,202 @@
+"""Prefix tries over token strings: every shared beginning once.
+
+Strings are sorted, so that each shares its longest beginning with its neighbour; comparing each
+with the one before tells which of its tokens are new. The new tokens are the trie's nodes. They
+are numbered level by level, hence a level is a slice and a node's parent stands in the slice
+before. Strings too many for one trie are cut into several, and only the beginning of the first
+string after a cut is met again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+ROOT = -1
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trie:
+    """The distinct beginnings of some strings; the empty one, the root, is no node.
+
+    Attributes:
+        tokens: int64, shape ``(nodes,)``: the last token of each beginning.
+        parents: int64, shape ``(nodes,)``, ascending: the beginning without it; ``ROOT`` where
+            that is empty.
+        level_starts: int64, shape ``(levels + 1,)``: nodes ``level_starts[d]`` to
+            ``level_starts[d + 1]`` are the beginnings of ``d + 1`` tokens.
+        strings: int64, shape ``(strings,)``: which of the given strings these are, sorted.
+        ends: int64, shape ``(strings,)``: where each of them ends in ``node_of``.
+        node_of: int64, shape ``(tokens of these strings,)``: the node of each token of each
+            string, one string after the other.
+    """
+
+    tokens: Ints
+    parents: Ints
+    level_starts: Ints
+    strings: Ints
+    ends: Ints
+    node_of: Ints
+
+    @property
+    def depths(self) -> Ints:
+        """The number of tokens before each node's own, shape ``(nodes,)``."""
+        return np.repeat(np.arange(self.level_starts.size - 1), np.diff(self.level_starts))
+
+    @property
+    def inner(self) -> Bools:
+        """Which nodes have children, shape ``(nodes,)``."""
+        found = np.zeros(self.tokens.size, bool)
+        found[self.parents[self.parents != ROOT]] = True
+        return found
+
+    def rows(self) -> Iterator[tuple[int, Ints]]:
+        """Yield each string's place among those given, and the nodes of its tokens."""
+        yield from zip(self.strings.tolist(), np.split(self.node_of, self.ends[:-1]), strict=True)
+
+    def after(self, skipped: Sequence[int]) -> Bools:
+        """Return which nodes any string wants scored.
+
+        Args:
+            skipped: For each of the strings given, how many tokens at its beginning are context.
+
+        Returns:
+            bool, shape ``(nodes,)``.
+        """
+        lengths = np.diff(self.ends, prepend=0)
+        starts = np.repeat(self.ends - lengths, lengths)
+        context = np.repeat(np.asarray(skipped, np.int64)[self.strings], lengths)
+        found = np.zeros(self.tokens.size, bool)
+        found[self.node_of[np.arange(self.node_of.size) - starts >= context]] = True
+        return found
+
+
+class IncrementalModel(Protocol[State]):
+    """A model that reads one token at a time; a state holds one row per beginning it has read."""
+
+    def begin(self) -> State:
+        """Return the state of one row: nothing of a string read yet."""
+        ...
+
+    def extend(self, state: State, parents: Ints, tokens: Ints) -> State:
+        """Return a state with one row per token: row ``parents[i]`` after reading ``tokens[i]``.
+
+        Args:
+            state: What was read before.
+            parents: int64, shape ``(n,)``, ascending: rows of ``state``.
+            tokens: int64, shape ``(n,)``.
+        """
+        ...
+
+    def logprobs_nats(self, state: State, parents: Ints, tokens: Ints) -> Floats:
+        """Return the log-probability of each token after its row of ``state``, shape ``(n,)``."""
+        ...
+
+
+def build_tries(strings: Sequence[Sequence[int]], max_nodes: int) -> Iterator[Trie]:
+    """Cut the sorted strings into tries; equal strings stand in one.
+
+    Args:
+        strings: Tokens as numbers from 0 to 2**32 - 1.
+        max_nodes: The most nodes a trie has, unless one string alone has more.
+    """
+    if not strings:
+        return
+    keys = [np.asarray(string, ">u4").tobytes() for string in strings]
+    # Big-endian bytes sort as the numbers they are, and in C whatever the lengths.
+    order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+    flat = np.frombuffer(b"".join(keys[row] for row in order), ">u4").astype(np.int64)
+    lengths = np.array([len(keys[row]) // 4 for row in order], np.int64)
+    ends = np.cumsum(lengths)
+    new = _new_tokens(flat, lengths, ends)
+    n_new = np.diff(np.concatenate(([0], np.cumsum(new)))[ends], prepend=0)
+    for first, last in _cuts(n_new, lengths, max_nodes):
+        start, end = ends[first] - lengths[first], ends[last - 1]
+        yield _trie(flat[start:end], lengths[first:last], order[first:last], new[start:end].copy())
+
+
+def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
+    """Return which tokens end a beginning that the string before does not share."""
+    starts = ends - lengths
+    place = np.arange(flat.size) - np.repeat(starts, lengths)
+    previous = np.concatenate(([0], starts[:-1]))
+    shared = place < np.repeat(np.concatenate(([0], lengths[:-1])), lengths)
+    other = np.where(shared, np.repeat(previous, lengths) + place, 0)
+    differs = ~shared | (flat[other] != flat) if flat.size else np.empty(0, bool)
+    seen = np.concatenate(([0], np.cumsum(differs)))
+    return seen[1:] > np.repeat(seen[starts], lengths)
+
+
+def _cuts(n_new: Ints, lengths: Ints, max_nodes: int) -> Iterator[tuple[int, int]]:
+    """Yield first and last + 1 of the strings of each trie; the first counts in full."""
+    total = np.cumsum(n_new)
+    first = 0
+    while first < n_new.size:
+        before = total[first] - lengths[first]
+        last = int(np.searchsorted(total, before + max_nodes, "right"))
+        last = max(last, first + 1)
+        yield first, last
+        first = last
+
+
+def _trie(flat: Ints, lengths: Ints, strings: Ints, new: Bools) -> Trie:
+    new[: lengths[0]] = True
+    ends = np.cumsum(lengths)
+    place = np.arange(flat.size) - np.repeat(ends - lengths, lengths)
+    by_level = np.argsort(place, kind="stable")
+    # Within a level, a token that is not new belongs to the last new one before it: strings that
+    # share a beginning are neighbours, and the first string to reach a level is new there.
+    node_of = np.empty(flat.size, np.int64)
+    node_of[by_level] = np.cumsum(new[by_level]) - 1
+    first_use = by_level[new[by_level]]
+    parents = np.where(place[first_use] == 0, ROOT, node_of[first_use - 1])
+    level_sizes = np.bincount(place[first_use]) if first_use.size else np.empty(0, np.int64)
+    level_starts = np.concatenate(([0], np.cumsum(level_sizes)))
+    return Trie(flat[first_use], parents, level_starts, strings, ends, node_of)
+
+
+def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Floats:
+    """Return the log-probability of each wanted node's token after the beginning before it.
+
+    The model reads each beginning once, a level at a time, and only those that something follows.
+
+    Args:
+        trie: The strings.
+        model: Who reads them.
+        wanted: bool, shape ``(nodes,)``.
+
+    Returns:
+        float64, shape ``(nodes,)``; NaN where not wanted.
+    """
+    found = np.full(trie.tokens.size, np.nan)
+    needed = _leading_to(trie, wanted)
+    row_of = np.cumsum(needed) - 1
+    state, before = model.begin(), 0
+    for start, end in zip(trie.level_starts[:-1], trie.level_starts[1:], strict=True):
+        level, asked, read = slice(start, end), wanted[start:end], needed[start:end]
+        parents = trie.parents[level]
+        rows = np.where(parents == ROOT, 0, row_of[parents] - before)
+        tokens = trie.tokens[level]
+        if asked.any():
+            found[level][asked] = model.logprobs_nats(state, rows[asked], tokens[asked])
+        if not read.any():
+            continue
+        state = model.extend(state, rows[read], tokens[read])
+        before = int(row_of[start - 1]) + 1 if start else 0
+    return found
+
+
+def _leading_to(trie: Trie, wanted: Bools) -> Bools:
+    """Return which nodes some wanted node follows, however far."""
+    found = np.zeros(trie.tokens.size, bool)
+    for start, end in zip(trie.level_starts[-2:0:-1], trie.level_starts[:1:-1], strict=True):
+        follows = wanted[start:end] | found[start:end]
+        found[trie.parents[start:end][follows]] = True
+    return found

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from analysis.certify import Certificate, close_calls, sampled, worst_difference
+from analysis.score_materials import score_table, sentences, token_table
+from experiment.records import Item, Kind, Variant
+from lm.scorer import TokenScores
+
+
+def item(item_id: str, good: str, bad: str, distractor: str = "") -> Item:
+    return Item(
+        item_id, Kind.TARGET, "c", "d", "t", "", "", "", good, bad, distractor, Variant.BAD
+    )  # fmt: skip
+
+
+# The digits of a word are its log-probability, in tenths of a nat.
+ITEMS = [item("far", "a1 b10", "a1 b90"), item("close", "a5 b10 c3", "a5 b12 c3", "a5 b10 c9")]
+
+
+def table(wanted, places, error=0.0):
+    answers = []
+    for place in places:
+        tokens = tuple(wanted.distinct[place].split())
+        exact = np.array([-float(token[1:]) / 10 for token in tokens])
+        answers.append(TokenScores(tokens, exact - error, np.zeros(len(tokens), bool)))
+    return token_table(wanted, places, answers)
+
+
+def test_only_sentences_of_close_comparisons_are_scored_again():
+    wanted = sentences(ITEMS, str)
+    every = list(range(len(wanted.distinct)))
+    scores = score_table(wanted, [(every, table(wanted, every))])
+    # Between good and bad stand 0.2 nats and four tokens; good and distractor differ by 0.6 in two.
+    for worst, expected in ((0.02, []), (0.03, ["a5 b10 c3", "a5 b12 c3"])):
+        again, n_close, n_compared = close_calls(wanted, scores, worst)
+        assert [wanted.distinct[place] for place in again] == expected
+        assert (n_close, n_compared) == (len(expected) // 2, 3)
+
+
+def test_scores_made_again_replace_the_first_ones():
+    wanted = sentences(ITEMS, str)
+    every = list(range(len(wanted.distinct)))
+    fast, again = table(wanted, every, error=0.5), [2, 3]
+    scores = score_table(wanted, [(every, fast), (again, table(wanted, again))])
+    found = scores["logprob_nats"].to_pylist()
+    assert found == pytest.approx([-2.1, -10.1, -1.8, -2.0, -3.9])
+
+
+def test_the_worst_difference_is_that_of_one_token():
+    wanted = sentences(ITEMS, str)
+    assert worst_difference(table(wanted, [0, 1]), table(wanted, [0, 1], 0.25)) == 0.25
+
+
+def test_a_sample_is_spread_over_all_sentences():
+    assert sampled(3).tolist() == [0, 1, 2]
+    spread = sampled(1_000_000)
+    assert (spread[0], spread[-1], len(spread)) == (0, 999_999, 1024)
+
+
+def test_a_certificate_says_how_many_comparisons_were_close():
+    said = str(Certificate(0.211, 1024, 149, 184_772))
+    assert "0.21 nats off per token on 1,024 sampled" in said
+    assert "149 of 184,772 comparisons" in said

@@ -1,0 +1,52 @@
+import pytest
+import small_run
+
+from analysis.comparison import analyse
+from analysis.load import load_run, load_scores
+from analysis.multiverse import multiverse_table, universes
+
+
+@pytest.fixture
+def run(export):
+    return load_run(export)
+
+
+@pytest.fixture
+def table(run, scores):
+    origin = analyse(run, [load_scores(scores)], resamples=100, seed=1, code_version="v").provenance
+    return multiverse_table(run, origin, resamples=100, seed=1)
+
+
+def test_each_number_of_a_rule_moves_and_impossible_settings_are_left_out(run):
+    # The rule allows one error: minus one is no number of errors.
+    assert [one.name for one in universes(run.study)] == [
+        "as run", "nobody excluded", "max_errors = 0", "max_errors = 2", "max_errors = 3",
+    ]  # fmt: skip
+
+
+def test_the_rules_are_applied_again_to_everybody(table):
+    # Ann makes no error on the construction, Ben one, Cat two.
+    kept = {column.over: column.title for column in table.columns if column.over}
+    assert kept == {
+        "as run": "2 kept", "nobody excluded": "3 kept", "max_errors = 0": "1 kept",
+        "max_errors = 2": "3 kept", "max_errors = 3": "3 kept",
+    }  # fmt: skip
+
+
+def test_the_accuracies_are_those_of_the_participants_kept(table):
+    rows = table.frame.set_index("label")
+    assert rows.loc["Simple & short", "as run"] == 0.75
+    assert rows.loc["Simple & short", "nobody excluded"] == 0.5
+    assert rows.loc["Simple & short", "max_errors = 0"] == 1.0
+    assert rows.loc["All judgments", "as run"] == 5 / 8
+
+
+def test_a_study_without_rules_has_no_multiverse(export, scores):
+    study = export / "study" / "study.toml"
+    text = study.read_text()
+    rule = text[text.index("[[exclusion]]") : text.index("[simulation]")]
+    study.write_text(text.replace(rule, ""))
+    run = load_run(export)
+    origin = analyse(run, [load_scores(scores)], resamples=100, seed=1, code_version="v").provenance
+    assert multiverse_table(run, origin, resamples=100, seed=1) is None
+    assert small_run.HASH in origin.sentences[0]

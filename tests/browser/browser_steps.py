@@ -1,0 +1,129 @@
+"""What a participant does in the browser, and the studies they do it in."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Frame, Page, expect
+
+from experiment.studies.load import BUILT_IN
+
+Window = Page | Frame
+# Two animation frames, as the page itself waits: after them the trial takes answers.
+_PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def minimal(
+    folder: Path, *, language: str = "en", trial: str = "lockout_ms = 0", **changes: str
+) -> Path:
+    """Copy the minimal study in another language, with other trial keys, with changed lines."""
+    study = folder / "minimal"
+    shutil.copytree(BUILT_IN / "minimal", study)
+    if not (study / "texts" / language).exists():
+        shutil.copytree(study / "texts" / "en", study / "texts" / language)
+    lines = (study / "study.toml").read_text("utf-8").splitlines()
+    for number, line in enumerate(lines):
+        key = line.partition(" =")[0]
+        changed = {"language": f'"{language}"', **changes}
+        lines[number] = f"{key} = {changed[key]}" if key in changed else line
+    text = "\n".join([*lines, "[trial]", trial, ""])
+    (study / "study.toml").write_text(text, encoding="utf-8")
+    return study
+
+
+def minimal_with_24_trials(folder: Path) -> Path:
+    """Copy the minimal study with twelve frames for each construction."""
+    return minimal(folder, trials_per_list="24", frames="12")
+
+
+def consent(page: Page, link: str) -> None:
+    """Come to the run and agree; the instructions are then shown."""
+    page.goto(link)
+    page.locator("button[value=accept]").click()
+    expect_page(page, "working")
+
+
+def start(window: Window) -> None:
+    """Leave the instructions for the trials."""
+    window.locator("#instructions [data-go-on]").click()
+    expect(window.locator("#trial")).to_be_visible()
+
+
+def count(window: Window) -> str:
+    """What the page says of the trial's place in the sequence."""
+    return window.locator("#count").inner_text()
+
+
+def choose(window: Window, act: Callable[[], object]) -> None:
+    """Answer the trial on the screen and wait until it has gone."""
+    window.evaluate(_PAINTED)
+    shown = window.evaluate(_SHOWN)
+    act()
+    window.wait_for_function(f"before => ({_SHOWN})() !== before", arg=shown)
+
+
+_SHOWN = """() => {
+  const trial = document.getElementById("trial");
+  return trial && !trial.hidden && document.getElementById("feedback").hidden
+    ? document.getElementById("count").textContent : "gone";
+}"""
+
+
+def answer_by_key(page: Page, trials: int, key: str = "1") -> None:
+    """Answer so many trials with one key."""
+    for _ in range(trials):
+        choose(page, lambda: page.keyboard.press(key))
+
+
+def answer_by_click(window: Window, trials: int, side: str = "first") -> None:
+    """Answer so many trials by clicking the same side."""
+    for _ in range(trials):
+        choose(window, window.locator(f"[data-side={side}]").click)
+
+
+def expect_saved(window: Window) -> None:
+    """Wait until the server has acknowledged everything."""
+    expect(window.locator("#indicator")).to_have_attribute("data-state", "saved")
+
+
+def expect_kept(window: Window, answers: int) -> None:
+    """Wait until the connection is known to be gone and so many answers lie in the browser."""
+    expect(window.locator("#offline")).to_be_visible()
+    window.wait_for_function(_KEPT, arg=answers)
+
+
+_KEPT = """wanted => new Promise((resolve, reject) => {
+  const opening = indexedDB.open("parallax");
+  opening.onerror = reject;
+  opening.onsuccess = () => {
+    const counting = opening.result.transaction("answers").objectStore("answers").count();
+    counting.onsuccess = () => { opening.result.close(); resolve(counting.result === wanted); };
+  };
+})"""
+
+
+def questionnaire(window: Window) -> None:
+    """Answer the questionnaire."""
+    expect_page(window, "questionnaire")
+    window.locator("textarea[name=native_language]").fill("English")
+    window.locator("button.primary").click()
+    expect_page(window, "closing")
+
+
+def expect_page(window: Window, name: str) -> None:
+    """Wait for the page of that name."""
+    expect(window.locator("body")).to_have_attribute("data-page", name)
+
+
+_AXE = Axe()
+# The rules of WCAG 2.2 up to level AA, and axe-core's own good practices.
+_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+def assert_good(window: Window, name: str) -> None:
+    """Fail on anything that axe-core objects to, and on a page wider than the window."""
+    results = _AXE.run(window, options=_RULES)
+    assert results.violations_count == 0, f"{name}: {results.generate_report()}"
+    wide = window.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, f"{name} is {wide} px too wide"

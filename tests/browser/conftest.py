@@ -1,0 +1,79 @@
+"""A real Chromium at a real server."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import browser_steps
+import pytest
+from browser_site import Site
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from werkzeug.serving import make_server
+
+from webapp import create_app
+
+SWITCHES = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
+    "--disable-component-update", "--no-first-run", "--disable-quic",
+]  # fmt: skip
+NO_BROWSER = (
+    "no Chromium was found: install one (apt install chromium, or: playwright install chromium),"
+    " or name one in CHROMIUM_PATH"
+)
+expect.set_options(timeout=15_000)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+        named = [os.environ.get("CHROMIUM_PATH", ""), "/usr/bin/chromium", own]
+        path = next((path for path in named if path and Path(path).is_file()), None)
+        if path is None:
+            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(NO_BROWSER)
+        browser = playwright.chromium.launch(executable_path=path, args=SWITCHES)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Iterator[Site]:
+    app = create_app(tmp_path_factory.mktemp("site") / "instance")
+    server = make_server("localhost", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield Site(app, server)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    app.extensions["parallax"].engine.dispose()
+
+
+@pytest.fixture
+def link(site: Site, tmp_path: Path) -> str:
+    return site.launch(browser_steps.minimal(tmp_path))
+
+
+@pytest.fixture
+def new_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Return a function that opens a fresh browser profile; a failing program fails the test."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def make(**options: object) -> BrowserContext:
+        context = browser.new_context(**options)
+        context.set_default_timeout(15_000)
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        contexts.append(context)
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert not errors
+
+
+@pytest.fixture
+def page(new_context) -> Page:
+    return new_context().new_page()

@@ -1,0 +1,16 @@
+"""The treebanks that several tests read, once."""
+
+import pytest
+import treebanks
+
+from experiment.materials.treebank.conllu import Sentence
+
+
+@pytest.fixture(scope="session")
+def italian_sample() -> list[Sentence]:
+    return treebanks.sample()
+
+
+@pytest.fixture(scope="session")
+def web_treebank() -> list[Sentence]:
+    return treebanks.english()

@@ -1,0 +1,30 @@
+from pathlib import Path
+
+import pytest
+
+from lm.errors import LmError
+from lm.registry import TYPES, load_scorer
+
+PAGE = Path(__file__).parents[2] / "docs" / "language_models.md"
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (None, "holds no trained model"),
+        ("{", "is not JSON"),
+        ("[]", "not a JSON object"),
+        ('{"type": "ngrm"}', 'no model type "ngrm".*Did you mean "ngram"'),
+        ('{"model_type": "gpt2"}', "looks like a Hugging Face model: write hf:"),
+    ],
+)
+def test_a_folder_that_is_no_model_is_refused(tmp_path: Path, config: str | None, said: str):
+    if config is not None:
+        (tmp_path / "config.json").write_text(config)
+    with pytest.raises(LmError, match=said):
+        load_scorer(tmp_path)
+
+
+@pytest.mark.parametrize("type_", TYPES)
+def test_every_type_is_documented(type_: str):
+    assert f'"type": "{type_}"' in PAGE.read_text(encoding="utf-8")

@@ -1,0 +1,70 @@
+"""Who only looks sees the real pages, and leaves nothing."""
+
+import json
+import re
+
+import pytest
+from sqlalchemy import func, select
+
+from webapp.db import reading
+from webapp.models import Base
+
+
+@pytest.fixture
+def rows(sessions):
+    def count() -> dict[str, int]:
+        with reading(sessions) as session:
+            return {
+                table.name: session.execute(select(func.count()).select_from(table)).scalar_one()
+                for table in Base.metadata.sorted_tables
+            }
+
+    return count
+
+
+def session_of(page) -> dict:
+    return json.loads(re.search(r'id="session">(.*?)</script>', page.text, re.DOTALL)[1])
+
+
+def test_a_preview_shows_consent_and_trials_and_stores_nothing(client, run, rows):
+    before, address = rows(), f"/run/{run.ref}?preview=1"
+    consent = client.get(address)
+    assert 'data-page="consent"' in consent.text
+    page = client.post(address, data={"decision": "accept"})
+    assert (page.status_code, 'data-page="working"' in page.text) == (200, True)
+    session = session_of(page)
+    assert session["preview"] is True and session["answered"] == []
+    assert 0 < len(session["trials"]) <= 3
+    assert rows() == before
+
+
+def test_the_trials_of_a_preview_are_the_runs_own(client, run, start):
+    page = client.post(f"/run/{run.ref}?preview=1", data={"decision": "accept"})
+    real = [t for _ in range(2) for t in start(run).session()["trials"]]
+    shown = {frozenset((t["first"], t["second"])) for t in session_of(page)["trials"]}
+    assert shown <= {frozenset((t["first"], t["second"])) for t in real}
+
+
+def test_declining_a_preview_stores_nothing_either(client, run, rows):
+    before = rows()
+    page = client.post(f"/run/{run.ref}?preview=1", data={"decision": "decline"})
+    assert 'data-page="consent"' in page.text
+    assert rows() == before
+
+
+@pytest.mark.parametrize("query", ["?preview=0", "?preview=", "?preview=yes", "?assignmentId=1"])
+def test_only_a_preview_is_one(client, run, rows, query):
+    assert client.post(f"/run/{run.ref}{query}", data={"decision": "accept"}).status_code == 303
+    assert rows()["participant"] == 1
+
+
+def test_a_full_or_closed_run_can_still_be_looked_at(client, run, start, sessions):
+    for _ in range(8):
+        start(run)
+    assert client.get(f"/run/{run.ref}").status_code == 409
+    assert client.get(f"/run/{run.ref}?preview=1").status_code == 200
+
+
+def test_a_program_is_never_a_preview(client, simulated_run):
+    response = client.post(f"/run/{simulated_run.ref}?preview=1", data={"decision": "accept"})
+    assert response.status_code == 303

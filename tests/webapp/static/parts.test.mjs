@@ -1,0 +1,54 @@
+// Run by test_program.py with Node's own test runner.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { load } from "./load.mjs";
+
+const { Sequence } = await load("sequence.js");
+const { familyOf, refreshRate } = await load("device.js");
+const { fill } = await load("trial.js");
+
+const trials = (n) => Array.from({ length: n }, (_, index) => ({ position: index + 1 }));
+
+test("a sequence goes on after what is answered, wherever that was", () => {
+  const sequence = new Sequence(trials(4), [1, 3]);
+  assert.deepEqual([sequence.total, sequence.remaining, sequence.next.position], [4, 2, 2]);
+  sequence.settle([2, 2, 99]);
+  assert.equal(sequence.next.position, 4);
+  sequence.settle([4]);
+  assert.equal(sequence.next, undefined);
+});
+
+test("a break comes after every n trials, neither before the first nor after the last", () => {
+  const pauses = [0, 1, 2, 3, 4, 5, 6].map((done) =>
+    new Sequence(trials(6), trials(done).map(({ position }) => position)).pausesAfter(2),
+  );
+  assert.deepEqual(pauses, [false, false, true, false, true, false, false]);
+  assert.equal(new Sequence(trials(6), [1, 2]).pausesAfter(0), false);
+});
+
+test("the refresh rate is that of most frames, whatever frames were dropped", () => {
+  const times = Array.from({ length: 31 }, (_, frame) => frame * 16.667 + (frame > 20 ? 50 : 0));
+  assert.equal(refreshRate(times), 60);
+  assert.equal(refreshRate([5]), null);
+  assert.equal(refreshRate([5, 5, 5]), null);
+});
+
+const safari = "Version/17.0 Safari/605.1.15";
+for (const [family, userAgent] of [
+  ["Chrome", "Mozilla/5.0 (X11) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36"],
+  ["Edge", "Mozilla/5.0 (Windows) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0"],
+  ["Opera", "Mozilla/5.0 (Windows) Chrome/140.0.0.0 Safari/537.36 OPR/120.0.0.0"],
+  ["Samsung Internet", "Mozilla/5.0 (Linux; Android) SamsungBrowser/27.0 Chrome/125.0.0.0"],
+  ["Firefox", "Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/145.0"],
+  ["Safari", `Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 ${safari}`],
+  ["other", "Lynx/2.9"],
+]) {
+  test(`the family of a browser is told without its version: ${family}`, () => {
+    assert.equal(familyOf(userAgent), family);
+  });
+}
+
+test("a text's places are filled, and a missing value leaves none behind", () => {
+  assert.equal(fill("{a} of {b}{c}", { a: 1, b: "x {a}" }), "1 of x {a}");
+});

@@ -1,0 +1,133 @@
+"""Leases: a place is held while its participant gives a sign of life, and for a while after it.
+
+Signs of life are the consent, every stored answer, and coming back. None of them needs a write of
+its own but the last: the times stand in the database already.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from experiment.participation import State, move
+from webapp.models import Participant, Place, Response, Run, Trial
+
+AT_WORK = (State.WORKING, State.ANSWERED)
+
+
+def release_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
+    """Free the places whose leases are over, and return who held them: they are abandoned now.
+
+    Callers hold the run's lock. Whoever is answering at this very moment is passed over.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        now: The time.
+    """
+    # Two steps: an answer that was committed while the first waited is seen by the second. Locks
+    # that others hold are not waited for, so nobody who holds one and wants the run's is blocked.
+    silent = session.scalars(
+        select(Participant)
+        .where(Participant.run_id == run.id, _silent_outside_trials(run, now))
+        .with_for_update(skip_locked=True)
+    ).all()
+    if not silent:
+        return []
+    answering = _answered_since(session, [p.id for p in silent], _limit(run, now))
+    expired = [participant for participant in silent if participant.id not in answering]
+    for participant in expired:
+        participant.state = move(State(participant.state), State.ABANDONED)
+    session.execute(
+        update(Place)
+        .where(Place.participant_id.in_([participant.id for participant in expired]))
+        .values(participant_id=None)
+    )
+    session.flush()
+    return expired
+
+
+def any_expired(session: Session, run: Run, now: datetime) -> bool:
+    """Return whether a place of the run could be freed."""
+    silent = session.scalars(
+        select(Participant.id).where(Participant.run_id == run.id, _silent_outside_trials(run, now))
+    ).all()
+    return len(_answered_since(session, silent, _limit(run, now))) < len(silent)
+
+
+def is_over(session: Session, participant: Participant, run: Run, now: datetime) -> bool:
+    """Return whether a participant's place was given away, or may be at any moment."""
+    if participant.state not in AT_WORK:
+        return participant.state == State.ABANDONED
+    limit = _limit(run, now)
+    if max(filter(None, (participant.consented_at, participant.returned_at))) >= limit:
+        return False
+    return not _answered_since(session, [participant.id], limit)
+
+
+def come_back(session: Session, participant: Participant, now: datetime) -> bool:
+    """Begin the lease anew, and return whether the participant has a place.
+
+    Somebody whose place was freed takes it up again unless another has it by now.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        participant: Who is back.
+        now: The time.
+    """
+    if participant.state == State.ABANDONED and not _take_again(session, participant):
+        return False
+    participant.returned_at = now
+    session.flush()
+    return True
+
+
+def _take_again(session: Session, participant: Participant) -> bool:
+    # The run's lock keeps arrivals from choosing this place in the same moment.
+    session.execute(select(Run.id).where(Run.id == participant.run_id).with_for_update())
+    place = session.scalar(
+        update(Place)
+        .where(
+            Place.run_id == participant.run_id,
+            Place.list == participant.list,
+            Place.place == participant.place,
+            Place.participant_id.is_(None),
+        )
+        .values(participant_id=participant.id)
+        .returning(Place.id)
+    )
+    if place is None:
+        return False
+    participant.state = move(State.ABANDONED, State.WORKING)
+    unanswered = (
+        select(func.count(Trial.id))
+        .outerjoin(Response, Response.trial_id == Trial.id)
+        .where(Trial.participant_id == participant.id, Response.id.is_(None))
+    )
+    if session.scalar(unanswered) == 0:
+        participant.state = move(State.WORKING, State.ANSWERED)
+    return True
+
+
+def _limit(run: Run, now: datetime) -> datetime:
+    return now - timedelta(minutes=run.lease_minutes)
+
+
+def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
+    limit = _limit(run, now)
+    return and_(
+        Participant.state.in_(AT_WORK),
+        Participant.consented_at < limit,
+        or_(Participant.returned_at.is_(None), Participant.returned_at < limit),
+    )
+
+
+def _answered_since(session: Session, ids: Sequence[int], limit: datetime) -> set[int]:
+    """Return which of the participants have an answer stored at that time or after it."""
+    recent = exists().where(
+        Trial.participant_id == Participant.id,
+        Response.trial_id == Trial.id,
+        Response.recorded_at >= limit,
+    )
+    return set(session.scalars(select(Participant.id).where(Participant.id.in_(ids), recent)))

@@ -1,0 +1,58 @@
+// @ts-check
+/** What the session is told about the browser, once: these four facts and nothing else. */
+
+// Brands that build on another's browser carry both names, so the order matters.
+const FAMILIES = [
+  ["Edge", /Edg(e|A|iOS)?\//],
+  ["Opera", /OPR\//],
+  ["Samsung Internet", /SamsungBrowser\//],
+  ["Firefox", /(Firefox|FxiOS)\//],
+  ["Chrome", /(Chrome|Chromium|CriOS)\//],
+  ["Safari", /Version\/.*Safari\//],
+];
+const FRAMES = 30;
+
+/**
+ * The browser's family; its version and system are nobody's business.
+ * @param {string} userAgent
+ */
+export function familyOf(userAgent) {
+  const found = FAMILIES.find(([, pattern]) => /** @type {RegExp} */ (pattern).test(userAgent));
+  return String(found?.[0] ?? "other");
+}
+
+/**
+ * The screen's refresh rate from the times of successive frames; the median ignores dropped ones.
+ * @param {number[]} timesMs
+ * @returns {number | null} In hertz; null without two different times.
+ */
+export function refreshRate(timesMs) {
+  const gaps = timesMs.slice(1).map((time, index) => time - timesMs[index]);
+  const gap = gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)];
+  return gap > 0 ? Math.round(10_000 / gap) / 10 : null;
+}
+
+/** Resolves to the facts as the server stores them. */
+export async function deviceFacts() {
+  return {
+    user_agent_family: familyOf(navigator.userAgent),
+    refresh_rate_hz: refreshRate(await frameTimes()),
+    time_zone_offset_min: -new Date().getTimezoneOffset(),
+    language: navigator.language || null,
+  };
+}
+
+/** @returns {Promise<number[]>} */
+function frameTimes() {
+  return new Promise((resolve) => {
+    /** @type {number[]} */
+    const times = [];
+    /** @param {number} time */
+    const take = (time) => {
+      times.push(time);
+      if (times.length > FRAMES) resolve(times);
+      else requestAnimationFrame(take);
+    };
+    requestAnimationFrame(take);
+  });
+}
