@@ -7,13 +7,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help study stop test lint benchmarks clean
+.PHONY: help study models stop test lint benchmarks clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 study: $(VENV)/.analysis  ## run the main job on simulated participants (KEEP=1 leaves the server on)
 	@$(BIN)/parallax study $(STUDY) $(if $(KEEP),--keep)
+
+models: $(VENV)/.lm  ## the main job with every kind of model: unigram, 5-gram, simple RNN, LSTM, multi-task
+	@$(BIN)/parallax study $(STUDY) --models
 
 stop: $(VENV)/.analysis  ## stop the server that `make study KEEP=1` left on
 	@$(BIN)/parallax stop
@@ -38,13 +41,18 @@ $(BIN)/python:
 	@echo "Making the virtual environment $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 
-# Installed again only when the pins or the dependencies change; .dev covers .analysis.
+# Installed again only when the pins or the dependencies change; .dev covers .lm, .lm covers .analysis.
 $(VENV)/.analysis: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Parallax with its analysis extra (about a minute the first time) ..."
 	@$(PIP) install -c constraints.txt -e '.[analysis]'
 	@touch $@
 
+$(VENV)/.lm: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Parallax with PyTorch (a few minutes the first time) ..."
+	@$(PIP) install -c constraints.txt -e '.[analysis,lm]'
+	@touch $@ $(VENV)/.analysis
+
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Parallax with its development extra (about a minute the first time) ..."
 	@$(PIP) install -c constraints.txt -e '.[dev]'
-	@touch $@ $(VENV)/.analysis
+	@touch $@ $(VENV)/.lm $(VENV)/.analysis

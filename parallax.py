@@ -13,6 +13,9 @@ from experiment.errors import ParallaxError
 from lm.errors import LmError
 
 _SEED = "1"
+# How `parallax lm train` makes each model of the main job, and those that --models adds.
+_NGRAM = {"ngram": ("--type", "ngram")}
+_MORE = {"unigram": ("--type", "unigram"), "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 
 
 class LazyGroup(click.Group):
@@ -83,6 +86,7 @@ cli.add_command(
 @cli.command()
 @click.argument("name", metavar="STUDY", default="marvin_linzen_2018")
 @click.option("--port", help="The server's port.  [default: the setting port]")
+@click.option("--models", is_flag=True, help="Train unigram and recurrent models as well.")
 @click.option("--keep", is_flag=True, help="Leave the server on, to take part oneself.")
 @click.option(
     "--instance",
@@ -92,7 +96,7 @@ cli.add_command(
     show_default=True,
     help="The installation's folder.",
 )
-def study(name: str, port: str | None, keep: bool, instance: Path) -> None:
+def study(name: str, port: str | None, models: bool, keep: bool, instance: Path) -> None:
     """Do the main job on STUDY: simulated people and a 5-gram model, side by side.
 
     Each step is a command that could be typed by itself. What an earlier call made from the same
@@ -105,10 +109,7 @@ def study(name: str, port: str | None, keep: bool, instance: Path) -> None:
     _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
     if not (made / "export").exists():
         _take_part(name, made, listen, here)
-    text = _training_text(name, made)
-    _make(made / "model", "lm", "train", "--type", "ngram", "--text", str(text), "--out")
-    _make(made / "scores.parquet", "lm", "score", f"{made}/model", name, "--out")
-    _compare(made)
+    _compare(made, "report_of_models" if models else "report", _scores(name, made, models))
     if keep:
         _open_door(name, made, listen, here)
     else:
@@ -128,15 +129,27 @@ def _identity(name: str) -> str:
     return f"{study.name}-{digest.hexdigest()[:12]}"
 
 
-def _training_text(name: str, made: Path) -> Path:
-    """Return the study's own training text, or one generated from its text grammar."""
+def _scores(name: str, made: Path, models: bool) -> list[Path]:
+    """Return the score files of the models trained on the study's text."""
     from experiment.studies.load import load_study
 
-    own = load_study(name).folder / "training_text.txt"
-    if own.exists():
-        return own
-    _make(made / "text.txt", "lm", "text", name, "--out")
-    return made / "text.txt"
+    text, wanted = load_study(name).folder / "training_text.txt", {**_NGRAM}
+    if models:
+        wanted |= _MORE
+    if not text.exists():
+        text = made / "text.txt"
+        _make(text, "lm", "text", name, "--out")
+        if models:
+            # Only a generated text comes with supertags.
+            _make(made / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
+                  "--seed", "2", "--out")  # fmt: skip
+            wanted["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
+    for model, how in wanted.items():
+        _make(made / "models" / model, "lm", "train", *how, "--data", str(text), "--out")
+    files = [made / "scores" / f"{model}.parquet" for model in wanted]
+    for model, file in zip(wanted, files, strict=True):
+        _make(file, "lm", "score", f"{made}/models/{model}", name, "--out")
+    return files
 
 
 def _make(path: Path, *command: str) -> None:
@@ -147,10 +160,9 @@ def _make(path: Path, *command: str) -> None:
         _run(*command, str(path))
 
 
-def _compare(made: Path) -> None:
-    report = made / "report"
+def _compare(made: Path, folder: str, files: Sequence[Path]) -> None:
+    report, scores = made / folder, [part for file in files for part in ("--scores", str(file))]
     if not report.exists():
-        scores = ("--scores", f"{made}/scores.parquet")
         _run("compare", "--run", f"{made}/export", *scores, "--out", str(report))
         return
     click.echo(f"\n{(report / 'table_1.txt').read_text(encoding='utf-8')}")
