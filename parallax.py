@@ -133,7 +133,8 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
     """Return the score files of the models trained on the study's text."""
     from experiment.studies.load import load_study
 
-    text, wanted = load_study(name).folder / "training_text.txt", {**_NGRAM}
+    text = load_study(name).folder / "training_text.txt"
+    wanted: dict[str, tuple[str, ...]] = {**_NGRAM}
     if models:
         wanted |= _MORE
     if not text.exists():
