@@ -42,5 +42,5 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     register_participant_pages(app)
     app.register_blueprint(health_address)
     answer_errors(app)
-    add_headers(app)
+    add_headers(app, settings.frame_ancestors)
     return app

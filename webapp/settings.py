@@ -36,6 +36,11 @@ class Settings(BaseModel):
         pattern=r"^(https?://\S+)?$",
         description="what participants' links begin with; http://host:port when empty",
     )
+    frame_ancestors: str = Field(
+        default="https://*.mturk.com https://app.prolific.com",
+        pattern=r"^(https?://[\w.*:\[\]-]+( https?://[\w.*:\[\]-]+)*)?$",
+        description="the sites that may show the pages in a frame, separated by spaces",
+    )
     session_days: int = Field(
         default=30, ge=1, description="how many days after arrival a participant's link works"
     )

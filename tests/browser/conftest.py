@@ -39,7 +39,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Iterator[Site]:
-    app = create_app(tmp_path_factory.mktemp("site") / "instance")
+    instance = tmp_path_factory.mktemp("site")
+    # Any port of the other address may play the platform that shows the pages in a frame.
+    (instance / "parallax.toml").write_text('frame_ancestors = "http://127.0.0.1:*"')
+    app = create_app(instance)
     server = make_server("localhost", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -24,7 +24,7 @@ WHY_NO_DATABASE = """() => new Promise(resolve => {
 
 
 @pytest.fixture(scope="module")
-def platform(site) -> Iterator[str]:
+def platform() -> Iterator[str]:
     """A page of another site that shows whatever address its query names in a frame."""
 
     @Request.application
@@ -36,21 +36,7 @@ def platform(site) -> Iterator[str]:
     origin = f"http://127.0.0.1:{server.port}"
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    inner = site.app.wsgi_app
-
-    def admitted(environ, start_response):
-        def with_ancestor(status, headers, *rest):
-            admit = f"frame-ancestors 'self' {origin}"
-            changed = [
-                (key, text.replace("frame-ancestors 'self'", admit)) for key, text in headers
-            ]
-            return start_response(status, changed, *rest)
-
-        return inner(environ, with_ancestor)
-
-    site.app.wsgi_app = admitted
     yield origin
-    site.app.wsgi_app = inner
     server.shutdown()
     thread.join()
     server.server_close()
