@@ -12,10 +12,10 @@ import click
 from tqdm import tqdm
 
 from analysis.comparison import Comparison
-from analysis.lexical import count_corpus_words
+from analysis.findings.lexical import count_corpus_words
 from analysis.load import ExportedRun, load_all_scores, load_run, load_scores
-from analysis.metrics import FULL, METRICS
 from analysis.readers.judgments import read_judgments
+from analysis.scores.metrics import FULL, METRICS
 from analysis.typeset import to_text
 from analysis.whole import Wanted, compare_whole
 from analysis.write import write_comparison, written_before
@@ -48,7 +48,7 @@ def compare(
         out: The folder to write; an earlier comparison there is replaced.
         resamples: How many times to resample for each interval.
         seed: The seed of the resampling.
-        metric: How a model's log-probabilities become one score (see ``analysis.metrics``).
+        metric: How a model's log-probabilities become one score (see ``analysis.scores.metrics``).
         unigram: The score file of a unigram model, for the metrics that weigh against it.
         corpus: How often each word occurs in the models' training text.
         curves: Whether log-probabilities are drawn word by word.

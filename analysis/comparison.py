@@ -7,19 +7,19 @@ from typing import cast
 
 import pandas as pd
 
-from analysis.accuracy import model_accuracy, people_accuracy
 from analysis.figures.drawing import Drawing
-from analysis.findings import Context
+from analysis.findings.findings import Context
+from analysis.findings.mixed import intervals_table, mixed_findings
+from analysis.findings.people import people_findings
+from analysis.findings.same_errors import same_errors
 from analysis.join import check_same_items, decisions, judgments
 from analysis.load import ExportedRun, Scores
-from analysis.metrics import FULL
-from analysis.mixed_findings import intervals_table, mixed_findings
 from analysis.participants import flow
-from analysis.people_findings import people_findings
 from analysis.provenance import ModelFacts, Provenance
-from analysis.resample import numpy_generator
-from analysis.same_errors import same_errors
+from analysis.scores.metrics import FULL
 from analysis.side_by_side import Table
+from analysis.statistics.accuracy import model_accuracy, people_accuracy
+from analysis.statistics.resample import numpy_generator
 from analysis.tables import conditions_table, table_1, table_2
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_from_row
@@ -37,7 +37,7 @@ class Comparison:
     Attributes:
         study: The study, as the export holds it.
         provenance: Where the numbers come from.
-        by_construction: Accuracies in long form (see ``analysis.accuracy``).
+        by_construction: Accuracies in long form (see ``analysis.statistics.accuracy``).
         by_condition: The same for each condition of each construction.
         tables: Table 1, Table 2 (where the study has published one), every condition, and the
             statistics' tables (see docs/statistics.md).
@@ -74,7 +74,7 @@ def analyse(
         resamples: How many times to resample for each interval.
         seed: The seed of the resampling.
         code_version: What the tables are to say about the code that compared.
-        metric: The metric that the scores hold (see ``analysis.metrics``).
+        metric: The metric that the scores hold (see ``analysis.scores.metrics``).
         formula: The mixed model's fixed effects; None for the usual ones.
 
     Raises:

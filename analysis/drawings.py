@@ -77,7 +77,7 @@ def curve_drawings(places: pd.DataFrame, found: Comparison) -> Iterator[Drawing]
     """Yield a figure for each construction and model.
 
     Args:
-        places: Rows of ``analysis.curves.curves``, of every model.
+        places: Rows of ``analysis.findings.curves.curves``, of every model.
         found: The comparison, for the constructions' titles.
     """
     titles = {one.name: one.title for one in found.study.constructions}

@@ -7,7 +7,8 @@ A judgment of participant p on item i of construction c is right with probabilit
 the logistic regression with crossed random effects of Baayen, Davidson & Bates (2008), Journal of
 Memory and Language 59, 390-412, with lapses. ``b_c`` is chosen so that P averages to the accuracy
 expected of construction c. A share of the participants toss a coin in every trial; the study's own
-exclusion rules judge everybody. Intervals are the clustered ones of ``analysis.clustered``.
+exclusion rules judge everybody. Intervals are those of
+``analysis.statistics.clustered``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,9 +20,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from analysis.clustered import clustered_intervals
 from analysis.errors import AnalysisError
-from analysis.resample import numpy_generator
+from analysis.statistics.clustered import clustered_intervals
+from analysis.statistics.resample import numpy_generator
 from experiment.design.lists import ListEntry
 from experiment.exclusion.verdict import verdict
 from experiment.records import Judgment, Side

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.load import RunFacts, ScoreFacts
-from analysis.metrics import FULL, METRICS
 from analysis.participants import Flow
+from analysis.scores.metrics import FULL, METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Provenance:
         resamples: Resamples behind each interval.
         seed: The seed of the resampling.
         code_version: The code that compared.
-        metric: How a model's log-probabilities were made one score (see ``analysis.metrics``).
+        metric: How a model's log-probabilities were made one score: ``analysis.scores.metrics``.
     """
 
     run: RunFacts

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.accuracy import JUDGED, PEOPLE
 from analysis.comparison import Comparison
 from analysis.figures.drawing import Drawing
-from analysis.metrics import METRICS
+from analysis.scores.metrics import METRICS
 from analysis.side_by_side import Table
+from analysis.statistics.accuracy import JUDGED, PEOPLE
 from analysis.typeset import blocks, numbered_footnotes, spans
 
 PARTICIPANTS, ACCURACY, SUPPLEMENT = "Participants", "Accuracy", "Supplement"

@@ -7,8 +7,8 @@ from typing import Literal
 
 import pandas as pd
 
-from analysis.accuracy import ALL, JUDGED, PEOPLE
 from analysis.provenance import Provenance
+from analysis.statistics.accuracy import ALL, JUDGED, PEOPLE
 from experiment.studies.published import Published
 
 Form = Literal["text", "count", "accuracy", "estimate", "number", "signed", "p"]
@@ -84,7 +84,7 @@ def side_by_side(
         caption: What it shows.
         rows: ``group``, ``label``, ``construction`` and, for conditions, ``condition``; a column
             ``published_sentences`` is printed too, unless it is empty.
-        accuracy: Long form, by the same keys (see ``analysis.accuracy``).
+        accuracy: Long form, by the same keys (see ``analysis.statistics.accuracy``).
         printed: The published figures to show.
         origin: Where the numbers come from.
     """

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.accuracy import ALL
 from analysis.provenance import Provenance
 from analysis.side_by_side import Table, side_by_side
+from analysis.statistics.accuracy import ALL
 from experiment.studies.published import Published
 from experiment.studies.study import Study
 
@@ -19,7 +19,7 @@ def table_1(
 
     Args:
         study: The study.
-        accuracy: Long form, by construction, as ``analysis.accuracy`` gives it.
+        accuracy: Long form, by construction, as ``analysis.statistics.accuracy`` gives it.
         published: All published figures of the study.
         origin: Where the numbers come from; stands under the table.
     """

@@ -7,14 +7,14 @@ from typing import cast
 import pandas as pd
 
 from analysis.comparison import Comparison, analyse
-from analysis.curves import curves
 from analysis.drawings import all_drawings, curve_drawings
+from analysis.findings.curves import curves
+from analysis.findings.lexical import words_tables
+from analysis.findings.multiverse import multiverse_table
+from analysis.findings.sensitivity import sensitivity_table
 from analysis.join import decisions, judgments
-from analysis.lexical import words_tables
 from analysis.load import ExportedRun, Scores
-from analysis.metrics import FULL, with_metric
-from analysis.multiverse import multiverse_table
-from analysis.sensitivity import sensitivity_table
+from analysis.scores.metrics import FULL, with_metric
 from analysis.side_by_side import Table
 from experiment.materials.read import item_from_row, load_items
 from experiment.records import Item

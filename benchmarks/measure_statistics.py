@@ -24,11 +24,16 @@ from large_run import write_large_run, write_large_scores
 from scipy.special import expit
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
-from analysis.clustered import clustered_intervals
 from analysis.comparison import analyse
 from analysis.load import load_run, load_scores
-from analysis.mixed import fit
-from analysis.resample import cells, crossed_bootstrap, percentile_interval, wilson_interval
+from analysis.statistics.clustered import clustered_intervals
+from analysis.statistics.mixed import fit
+from analysis.statistics.resample import (
+    cells,
+    crossed_bootstrap,
+    percentile_interval,
+    wilson_interval,
+)
 
 # The tests check a few of the same simulations.
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "analysis"))

@@ -23,13 +23,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lm.corpus import EncodedText, count_words, encode, read_sentences
+from lm.corpora.text import EncodedText, count_words, encode, read_sentences
+from lm.corpora.vocab import Vocabulary, vocabulary_by_frequency
 from lm.ngram.arpa_write import write_arpa
 from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import Estimate, estimate
 from lm.ngram.kenlm_queries import KenlmScorer
 from lm.ngram.model import NgramScorer
-from lm.vocab import Vocabulary, vocabulary_by_frequency
 
 SENTENCE_TOKENS = 18
 NLTK_QUERIES = 40

@@ -22,15 +22,15 @@ import torch
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.load import load_study
-from lm.kernels import ROWS_AT_A_TIME, WORDS_AT_A_TIME
-from lm.packed_linear import PackedLinear
+from lm.corpora.vocab import Vocabulary
 from lm.rnn.folder import TrainedNetwork
 from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network
 from lm.rnn.scorer import RecurrentScorer
 from lm.scorer import TokenScores
-from lm.tree_packing import TreePacking
-from lm.trie import build_tries
-from lm.vocab import Vocabulary
+from lm.scoring.kernels import ROWS_AT_A_TIME, WORDS_AT_A_TIME
+from lm.scoring.packed_linear import PackedLinear
+from lm.scoring.tree_packing import TreePacking
+from lm.scoring.trie import build_tries
 
 N_WORDS, HIDDEN = 50_000, 650
 Ids = list[int]

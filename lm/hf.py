@@ -27,7 +27,7 @@ from lm.errors import LmError
 from lm.hf_text import Row, TextEncoder, Tokenizer
 from lm.model_folder import read_config
 from lm.scorer import TokenScores
-from lm.tree_packing import TreePacking, packing_fault
+from lm.scoring.tree_packing import TreePacking, packing_fault
 
 TOKENS_AT_A_TIME = 2_048
 _OWN_WORDS = ("name", "trained_on", "beginning")

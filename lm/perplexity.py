@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lm.corpora.vocab import END
 from lm.errors import LmError
 from lm.portions import portions
 from lm.scorer import Scorer
-from lm.vocab import END
 
 _SENTENCES_AT_A_TIME = 2048
 

@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lm.corpora.vocab import Vocabulary, read_vocabulary, write_vocabulary
 from lm.errors import LmError
 from lm.model_folder import refuse_foreign, replacing_folder, write_config
 from lm.rnn.folder import FILES, TYPE, VOCABULARY, WEIGHTS, fill, save_weights
 from lm.rnn.network import NetworkShape, build_network
-from lm.vocab import Vocabulary, read_vocabulary, write_vocabulary
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lm.corpus import EncodedText
+from lm.corpora.text import EncodedText
+from lm.corpora.vocab import BEGIN, END, UNKNOWN, Vocabulary
 from lm.errors import LmError
 from lm.model_folder import CONFIG, read_config, replacing_folder, write_config
 from lm.scorer import TokenScores
-from lm.vocab import BEGIN, END, UNKNOWN, Vocabulary
 
 TYPE = "unigram"
 WORDS = "words.tsv"

@@ -10,13 +10,13 @@ from tqdm import tqdm
 
 from analysis.errors import AnalysisError
 from analysis.load import ScoreFacts, score_facts
-from analysis.materials_to_score import Materials, find_materials, only_judged
-from analysis.score_file import Scoring, write_score_file
+from analysis.scores.file import Scoring, write_score_file
+from analysis.scores.wanted import Materials, find_materials, only_judged
 from experiment.errors import ParallaxError
 from experiment.records import Item
 from experiment.version import code_version
 from lm.registry import HF_PREFIX
-from lm.shards import scorer_of, workers
+from lm.scoring.shards import scorer_of, workers
 
 _PATH = click.Path(path_type=Path)
 # What only the scores themselves can tell.

@@ -6,16 +6,16 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from analysis.materials_to_score import WORD_TOKENS
-from analysis.score_materials import sentences
+from analysis.scores.materials import sentences
+from analysis.scores.wanted import WORD_TOKENS
 from experiment.materials.grammar import load_grammar
 from experiment.materials.notation.lexicon import Lexicon
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.load import load_study
-from lm.generated_text import write_tagged, write_text
-from lm.text_grammar_file import load_text_grammar
-from lm.text_sampler import sentences as draw_sentences
+from lm.text.generated import write_tagged, write_text
+from lm.text.grammar_file import load_text_grammar
+from lm.text.sampler import sentences as draw_sentences
 
 TEXT_GRAMMAR = "training_text.toml"
 _PATH = click.Path(path_type=Path)

@@ -6,7 +6,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.accuracy import JUDGED
 from analysis.figures.style import (
     COLUMN_INCHES,
     GUIDE,
@@ -18,6 +17,7 @@ from analysis.figures.style import (
     warn_of_programs,
 )
 from analysis.side_by_side import Table
+from analysis.statistics.accuracy import JUDGED
 
 CHANCE = 0.5
 

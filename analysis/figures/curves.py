@@ -29,7 +29,7 @@ def curves_figure(found: pd.DataFrame) -> Figure:
     """Draw one model's curves of one construction: the good version's and the other's.
 
     Args:
-        found: Rows of ``analysis.curves.curves`` of one model and one construction.
+        found: Rows of ``analysis.findings.curves.curves`` of one model and one construction.
     """
     conditions = list(found.groupby("condition", sort=False))
     columns = min(_SIDE_BY_SIDE, len(conditions))

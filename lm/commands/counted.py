@@ -10,14 +10,14 @@ import click
 
 from lm import unigram
 from lm.commands.request import TrainRequest, shown
-from lm.corpus import EncodedText, count_words, encode, read_sentences, text_sha256
+from lm.corpora.text import EncodedText, count_words, encode, read_sentences, text_sha256
+from lm.corpora.vocab import Vocabulary, vocabulary_by_frequency
 from lm.errors import LmError
-from lm.generated_text import describe_text
 from lm.model_folder import read_config, refuse_foreign
 from lm.ngram import model as ngram
 from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import Estimate, estimate
-from lm.vocab import Vocabulary, vocabulary_by_frequency
+from lm.text.generated import describe_text
 
 _DEFAULT_ORDER = 5
 _FILES = {"ngram": ngram.FILES, "unigram": unigram.FILES}

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from lm.commands.request import shown
-from lm.corpus import read_sentences
+from lm.corpora.text import read_sentences
 from lm.perplexity import perplexity as measure
 from lm.registry import load_scorer
 

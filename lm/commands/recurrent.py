@@ -12,21 +12,21 @@ import click
 import torch
 from tqdm import tqdm
 
-from lm.checkpoint import Progress
 from lm.commands.request import TrainRequest, shown
-from lm.corpus_folder import Corpus, CorpusChoices, prepare
-from lm.devices import (
+from lm.corpora.folder import Corpus, CorpusChoices, prepare
+from lm.errors import LmError
+from lm.training.checkpoint import Progress
+from lm.training.devices import (
     DeviceChoice,
     Processes,
     choose_device,
     good_precision,
     joined_processes,
 )
-from lm.errors import LmError
-from lm.train import Trainer
-from lm.training_plan import TrainingPlan, read_tag_data
-from lm.training_run import ModelKeeper, finish, is_finished, start_or_resume
-from lm.training_settings import TrainingSettings, preset
+from lm.training.loop import Trainer
+from lm.training.plan import TrainingPlan, read_tag_data
+from lm.training.run import ModelKeeper, finish, is_finished, start_or_resume
+from lm.training.settings import TrainingSettings, preset
 
 STOPPED = 130
 _DEFAULT_MINUTES = 10.0

@@ -14,16 +14,16 @@ from tqdm import tqdm
 
 from lm.commands.recurrent import explained_memory
 from lm.commands.request import shown
-from lm.corpus_folder import Corpus, CorpusChoices, prepare
-from lm.devices import DeviceChoice, Processes, choose_device
+from lm.corpora.folder import Corpus, CorpusChoices, prepare
+from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
 from lm.model_folder import read_config
 from lm.rnn.folder import CHECKPOINT
-from lm.search import read_grid
-from lm.training_plan import TrainingPlan
-from lm.training_run import ModelKeeper, finish, is_finished, start_or_resume
-from lm.training_settings import TrainingSettings
-from lm.vocab import DEFAULT_MAX_WORDS
+from lm.training.devices import DeviceChoice, Processes, choose_device
+from lm.training.plan import TrainingPlan
+from lm.training.run import ModelKeeper, finish, is_finished, start_or_resume
+from lm.training.search import read_grid
+from lm.training.settings import TrainingSettings
 from lm.writing import replacing
 
 TABLE = "search.csv"

@@ -8,8 +8,8 @@ import click
 from click.core import ParameterSource
 
 from lm.commands.request import TrainRequest
+from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
-from lm.vocab import DEFAULT_MAX_WORDS
 
 _COUNTED = "lm.commands.counted:train_counted"
 _RECURRENT = "lm.commands.recurrent:train_recurrent"

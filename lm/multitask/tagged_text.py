@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lm.corpora.vocab import Vocabulary
 from lm.errors import LmError
-from lm.vocab import Vocabulary
 
 Ids = NDArray[np.int32]
 # What stands for a tag that did not occur in training, and for the end of a sentence.

@@ -10,9 +10,9 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from lm.corpora.vocab import BEGIN, END, UNKNOWN
 from lm.errors import LmError
 from lm.ngram.table import ABSENT, LOG10_ZERO, Floats, Ints, Level, NgramTable
-from lm.vocab import BEGIN, END, UNKNOWN
 
 # What KenLM gives unknown words in a model that was made without any.
 MISSING_UNKNOWN_LOG10 = -100.0

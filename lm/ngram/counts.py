@@ -13,10 +13,10 @@ from itertools import pairwise, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from lm.corpus import EncodedText
+from lm.corpora.text import EncodedText
+from lm.corpora.vocab import Vocabulary
 from lm.ngram.portions import Portion, merged
 from lm.ngram.table import Ints, Numbers
-from lm.vocab import Vocabulary
 
 # Sorting a portion stays within the processor's cache.
 TOKENS_AT_A_TIME = 1_000_000

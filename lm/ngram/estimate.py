@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lm.corpora.vocab import Vocabulary
 from lm.ngram.counts import CountedLevel, adjusted_counts
 from lm.ngram.discounts import Discounts, estimate_discounts
 from lm.ngram.prune import kept_ngrams, pruned
 from lm.ngram.table import LOG10_ZERO, Floats, Ints, Level, NgramTable, Numbers
-from lm.vocab import Vocabulary
 
 DECIMALS = 7
 

@@ -8,11 +8,11 @@ from typing import Protocol, cast
 
 import numpy as np
 
+from lm.corpora.vocab import BEGIN, UNKNOWN
 from lm.errors import LmError
 from lm.model_folder import read_config
 from lm.ngram.model import COMPRESSED_MODEL, MODEL
 from lm.scorer import TokenScores
-from lm.vocab import BEGIN, UNKNOWN
 
 BINARY_MODEL = "model.binary"
 

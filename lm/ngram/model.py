@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from lm.corpora.vocab import Vocabulary
 from lm.model_folder import CONFIG, read_config, replacing_folder, write_config
 from lm.ngram.arpa_read import read_arpa
 from lm.ngram.arpa_write import write_arpa
 from lm.ngram.table import NgramTable
 from lm.scorer import TokenScores
-from lm.vocab import Vocabulary
 
 TYPE = "ngram"
 MODEL = "model.arpa"

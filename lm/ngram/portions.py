@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from lm.corpora.vocab import Vocabulary
 from lm.ngram.table import ABSENT, Ints, Numbers
-from lm.vocab import Vocabulary
 
 _LARGEST_BITS = 63
 _MERGED_AT_A_TIME = 1_000_000

@@ -7,10 +7,10 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from lm.corpora.vocab import Vocabulary, read_vocabulary
 from lm.errors import LmError
 from lm.model_folder import CONFIG, read_config
 from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network, unshared
-from lm.vocab import Vocabulary, read_vocabulary
 from lm.writing import replacing
 
 TYPE = "recurrent"

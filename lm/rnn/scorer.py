@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lm.kernels import ROWS_AT_A_TIME, LogNormaliser, Precision, target_logits
 from lm.rnn.folder import TrainedNetwork, load_network
 from lm.rnn.network import State
 from lm.rnn.steps import Steps, steps_of
 from lm.scorer import TokenScores
-from lm.trie import Floats, Ints, build_tries, evaluate
+from lm.scoring.kernels import ROWS_AT_A_TIME, LogNormaliser, Precision, target_logits
+from lm.scoring.trie import Floats, Ints, build_tries, evaluate
 
 DEFAULT_BUDGET_BYTES = 2**30
 

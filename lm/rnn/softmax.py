@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lm.packed_linear import PackedLinear
+from lm.scoring.packed_linear import PackedLinear
 
 ROWS_AT_A_TIME = 512
 _SMALLEST_SUM = 1e-20

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lm.kernels import ROWS_AT_A_TIME
-from lm.packed_linear import PackedLinear
 from lm.rnn.network import RecurrentNetwork, State, WindowedNetwork
-from lm.trie import Ints
+from lm.scoring.kernels import ROWS_AT_A_TIME
+from lm.scoring.packed_linear import PackedLinear
+from lm.scoring.trie import Ints
 
 # Gates of that many rows stay small beside the states.
 _STEPS_AT_A_TIME = 4 * ROWS_AT_A_TIME

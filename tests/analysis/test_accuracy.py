@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.accuracy import model_accuracy, people_accuracy
 from analysis.join import decisions, judgments
 from analysis.load import load_run, load_scores
+from analysis.statistics.accuracy import model_accuracy, people_accuracy
 
 JUDGED = ["s-1", "s-2", "p-1", "p-2"]
 

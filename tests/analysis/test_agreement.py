@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement import agreement, entropy_bits, weighted_alpha
+from analysis.statistics.agreement import agreement, entropy_bits, weighted_alpha
 
 
 def items(good, n, construction="a"):

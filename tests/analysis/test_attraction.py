@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.attraction import attraction, configurations, feature_columns
+from analysis.statistics.attraction import attraction, configurations, feature_columns
 
 ITEMS = pd.DataFrame(
     {

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from analysis.calibration import calibration, calibration_curve
+from analysis.statistics.calibration import calibration, calibration_curve
 
 
 def items(intercept, slope, n_items=400, n=20, seed=1):

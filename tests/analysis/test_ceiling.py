@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.ceiling import _dealt, leave_one_out, spearman_brown, split_half
+from analysis.statistics.ceiling import _dealt, leave_one_out, spearman_brown, split_half
 
 
 def simulated(n_people=40, n_items=60, spread=0.3, known=True, seed=1):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from analysis.certify import Certificate, close_calls, sampled, worst_difference
-from analysis.score_materials import score_table, sentences, token_table
+from analysis.scores.certify import Certificate, close_calls, sampled, worst_difference
+from analysis.scores.materials import score_table, sentences, token_table
 from experiment.records import Item, Kind, Variant
 from lm.scorer import TokenScores
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from analysis.clustered import clustered_intervals
-from analysis.resample import wilson_interval
+from analysis.statistics.clustered import clustered_intervals
+from analysis.statistics.resample import wilson_interval
 
 
 def zeros(n):

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import consistency
-from analysis.consistency import error_consistency, kappa
+from analysis.statistics import consistency
+from analysis.statistics.consistency import error_consistency, kappa
 
 
 def judged(rights):

@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from analysis.correlation import bootstrap_correlations, correlation_rows, correlations
-from analysis.resample import draws
+from analysis.statistics.correlation import bootstrap_correlations, correlation_rows, correlations
+from analysis.statistics.resample import draws
 
 
 def test_values_are_those_of_scipy():

@@ -2,9 +2,9 @@ import pandas as pd
 import pytest
 import small_run
 
-from analysis.curves import curves, places
 from analysis.errors import AnalysisError
 from analysis.figures.curves import curves_figure
+from analysis.findings.curves import curves, places
 from analysis.load import load_scores
 
 

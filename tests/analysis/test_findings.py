@@ -10,11 +10,11 @@ import small_run
 from known_choices import known_choices
 
 from analysis.comparison import analyse
-from analysis.findings import MIXED, Context
+from analysis.findings.findings import MIXED, Context
+from analysis.findings.mixed import mixed_findings
+from analysis.findings.people import people_findings
+from analysis.findings.same_errors import same_errors
 from analysis.load import load_run, load_scores
-from analysis.mixed_findings import mixed_findings
-from analysis.people_findings import people_findings
-from analysis.same_errors import same_errors
 from analysis.typeset import to_csv, to_latex, to_markdown, to_text
 
 

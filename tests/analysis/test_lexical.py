@@ -1,10 +1,10 @@
 import pytest
 
-from analysis.choices import choices, critical_words
 from analysis.comparison import analyse
 from analysis.errors import AnalysisError
+from analysis.findings.choices import choices, critical_words
+from analysis.findings.lexical import count_corpus_words, words_tables
 from analysis.join import decisions, judgments
-from analysis.lexical import count_corpus_words, words_tables
 from analysis.load import load_run, load_scores
 from experiment.records import Item, Kind, Variant
 

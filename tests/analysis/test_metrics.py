@@ -3,10 +3,10 @@ import small_run
 
 from analysis.comparison import analyse
 from analysis.errors import AnalysisError
+from analysis.findings.sensitivity import sensitivity_table
 from analysis.join import decisions, judgments
 from analysis.load import load_run, load_scores
-from analysis.metrics import METRICS, NEED_UNIGRAM, metric_values, read_tokens, with_metric
-from analysis.sensitivity import sensitivity_table
+from analysis.scores.metrics import METRICS, NEED_UNIGRAM, metric_values, read_tokens, with_metric
 from experiment.errors import UnknownNameError
 
 GOOD, BAD = [-1.0, -2.0, -3.0, -1.0], [-1.0, -2.5, -2.0]

@@ -7,7 +7,7 @@ from known_choices import EFFECTS, SD_ITEM, SD_PARTICIPANT, known_choices
 from analysis.errors import AnalysisError
 from analysis.join import decisions, judgments
 from analysis.load import load_run, load_scores
-from analysis.mixed import choices, fit, readable, suitable
+from analysis.statistics.mixed import choices, fit, readable, suitable
 
 TERMS = ["Intercept", "construction b", "construction a, judge lstm", "construction b, judge lstm"]
 

@@ -2,8 +2,8 @@ import pytest
 import small_run
 
 from analysis.comparison import analyse
+from analysis.findings.multiverse import multiverse_table, universes
 from analysis.load import load_run, load_scores
-from analysis.multiverse import multiverse_table, universes
 
 
 @pytest.fixture

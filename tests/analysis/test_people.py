@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import people
+from analysis.statistics import people
 
 
 def session(n_people=10, n_trials=12, seed=1):

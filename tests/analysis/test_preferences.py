@@ -3,7 +3,7 @@ import pandas as pd
 
 from analysis.join import decisions, judgments
 from analysis.load import load_run, load_scores
-from analysis.preferences import beside, preferences
+from analysis.statistics.preferences import beside, preferences
 
 
 def test_people_are_counted_item_by_item(export):

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.accuracy import people_accuracy
-from analysis.correlation import correlation_rows
-from analysis.preferences import beside, preferences
+from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.correlation import correlation_rows
+from analysis.statistics.preferences import beside, preferences
 
 TABLE = Path(__file__).parents[3] / "shared/data/colorless_green/italian/best_model_mturk.tab"
 MODEL = "hidden650_batch64_dropout0.2_lr10.0"

@@ -6,7 +6,6 @@ import pytest
 import small_run
 from click.testing import CliRunner
 
-from analysis.accuracy import people_accuracy
 from analysis.commands.convert import convert
 from analysis.compare import compare
 from analysis.errors import AnalysisError
@@ -15,7 +14,8 @@ from analysis.load import load_scores
 from analysis.participants import flow
 from analysis.readers.judgments import read_judgments
 from analysis.readers.sources import read_source
-from analysis.resample import numpy_generator
+from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.resample import numpy_generator
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import read_items
 from experiment.schemas import ITEMS

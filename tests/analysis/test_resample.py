@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from analysis.resample import (
+from analysis.statistics.resample import (
     block_sizes,
     cells,
     crossed_bootstrap,

@@ -8,16 +8,16 @@ import small_run
 from click.testing import CliRunner
 from distributed import LocalCluster
 
-from analysis import score_file
 from analysis.commands.score import score
 from analysis.errors import AnalysisError
 from analysis.load import ScoreFacts, load_scores
-from analysis.materials_to_score import find_materials
-from analysis.score_file import Scoring, write_score_file
+from analysis.scores import file as score_file
+from analysis.scores.file import Scoring, write_score_file
+from analysis.scores.wanted import find_materials
 from experiment.schemas import ITEMS
 from experiment.tables import write_table
 from lm.errors import LmError
-from lm.shards import score_texts
+from lm.scoring.shards import score_texts
 from tests.lm.toy_models import TOY_MODELS
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.score_materials import score_items, sentences
+from analysis.scores.materials import score_items, sentences
 from experiment.materials.render import render
 from experiment.records import Item, Kind, Variant
 from experiment.schemas import SCORES

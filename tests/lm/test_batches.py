@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lm.batches import Columns
+from lm.corpora.batches import Columns
 from lm.errors import LmError
 
 TEXT = np.arange(24, dtype=np.int32)

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from lm.corpus import count_words, encode, read_sentences, text_sha256
+from lm.corpora.text import count_words, encode, read_sentences, text_sha256
+from lm.corpora.vocab import vocabulary_by_frequency
 from lm.errors import LmError
-from lm.vocab import vocabulary_by_frequency
 
 
 def test_each_line_with_words_is_a_sentence(tmp_path: Path):

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lm.corpus_folder import Corpus, CorpusChoices, prepare
+from lm.corpora.folder import Corpus, CorpusChoices, prepare
 from lm.errors import LmError
 
 SENTENCES = [f"the word{number} is number {number % 7} ." for number in range(90)]
@@ -92,7 +92,7 @@ def test_a_prepared_corpus_is_used_again_until_something_changes(folder: Path, t
 
 def test_long_texts_are_read_in_portions(folder: Path, monkeypatch: pytest.MonkeyPatch):
     whole = prepare(folder, CorpusChoices(), folder / "whole")
-    monkeypatch.setattr("lm.corpus_folder._SENTENCES_AT_A_TIME", 7)
+    monkeypatch.setattr("lm.corpora.folder._SENTENCES_AT_A_TIME", 7)
     parts = prepare(folder, CorpusChoices(), folder / "parts")
     assert whole.splits["train"].tolist() == parts.splits["train"].tolist()
 

@@ -6,12 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 from lm.commands import train
-from lm.corpus import text_sha256
+from lm.corpora.text import text_sha256
 from lm.errors import LmError
-from lm.generated_text import describe_text, write_tagged, write_text
 from lm.multitask.tagged_text import read_tagged, tagged_files
-from lm.text_grammar_file import load_text_grammar
-from lm.text_sampler import Sentences, sentences
+from lm.text.generated import describe_text, write_tagged, write_text
+from lm.text.grammar_file import load_text_grammar
+from lm.text.sampler import Sentences, sentences
 
 GRAMMAR = """
 name = "toy text"

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from lm import packed_linear
-from lm.kernels import WORDS_AT_A_TIME, LogNormaliser
+from lm.scoring import packed_linear
+from lm.scoring.kernels import WORDS_AT_A_TIME, LogNormaliser
 
 
 def drawn(words: int, scale: float = 1.0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

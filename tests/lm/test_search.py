@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from lm.commands.search import search
 from lm.errors import LmError
-from lm.search import read_grid
+from lm.training.search import read_grid
 from tests.lm.training import write_corpus
 
 SPEC = """

@@ -5,7 +5,7 @@ import pytest
 from distributed import LocalCluster
 
 from lm.errors import LmError
-from lm.shards import HasFastMode, score_texts, scorer_of, shards, workers
+from lm.scoring.shards import HasFastMode, score_texts, scorer_of, shards, workers
 from tests.lm.toy_models import SENTENCES, TOY_MODELS
 
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from lm.errors import LmError
-from lm.text_grammar import TextGrammar
-from lm.text_grammar_file import load_text_grammar
-from lm.text_sampler import sentences
+from lm.text.grammar import TextGrammar
+from lm.text.grammar_file import load_text_grammar
+from lm.text.sampler import sentences
 
 GRAMMAR = """
 name = "toy"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from lm.checkpoint import load_checkpoint
 from lm.errors import LmError
 from lm.model_folder import read_config
 from lm.rnn.folder import load_network
+from lm.training.checkpoint import load_checkpoint
 from tests.lm.training import after, plan, train_whole, trainer, write_corpus
 
 VARIANTS = ({}, {"type": "srn"}, {"type": "windowed"}, {"type": "multitask"}, {"softmax": "tied"})

@@ -61,7 +61,7 @@ def test_the_multi_task_model_tells_supertags(data: Path, tmp_path: Path):
 
 
 def test_ctrl_c_keeps_the_training(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from lm.training_run import ModelKeeper
+    from lm.training.run import ModelKeeper
 
     def press(self: ModelKeeper, *_: object) -> None:
         os.kill(os.getpid(), signal.SIGINT)

@@ -12,13 +12,13 @@ from experiment.materials.generate import generate
 from experiment.materials.grammar import Grammar, load_grammar
 from experiment.materials.render import render
 from experiment.records import Item
-from lm.corpus import count_words, encode
+from lm.corpora.text import count_words, encode
+from lm.corpora.vocab import vocabulary_by_frequency
 from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.ngram.model import NgramScorer
-from lm.text_grammar_file import load_text_grammar
-from lm.text_sampler import sentences
-from lm.vocab import vocabulary_by_frequency
+from lm.text.grammar_file import load_text_grammar
+from lm.text.sampler import sentences
 
 STUDY = Path(experiment.__file__).parent / "studies" / "marvin_linzen_2018"
 TEMPLATES = ("simple_agrmt", "sent_comp", "vp_coord", "long_vp_coord", "prep_anim", "subj_rel")

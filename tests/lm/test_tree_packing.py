@@ -6,8 +6,8 @@ import torch
 from transformers import BloomConfig, BloomForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from lm.hf import HfScorer, load_hf
-from lm.tree_packing import ancestors
-from lm.trie import ROOT
+from lm.scoring.tree_packing import ancestors
+from lm.scoring.trie import ROOT
 from tests.lm.toy_models import WORDS, tiny_gpt2, word_tokenizer
 
 TEXTS = ["the cat sleeps .", "the cats sleep .", "the", "the cat", "a cat", "the cat", "zebra ."]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lm.trie import ROOT, Trie, build_tries, evaluate
+from lm.scoring.trie import ROOT, Trie, build_tries, evaluate
 
 STRINGS = st.lists(st.lists(st.integers(0, 3), max_size=7), min_size=1, max_size=25)
 

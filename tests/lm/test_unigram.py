@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from lm.corpus import count_words, encode
+from lm.corpora.text import count_words, encode
+from lm.corpora.vocab import vocabulary_by_frequency
 from lm.errors import LmError
 from lm.registry import load_scorer
 from lm.unigram import count_unigrams, save
-from lm.vocab import vocabulary_by_frequency
 
 SENTENCES = [["a", "b", "a"], ["a", "c"], ["b"]]
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import torch
 
-from lm.corpus_folder import CorpusChoices, prepare
-from lm.devices import Processes
-from lm.train import Trainer
-from lm.training_plan import TrainingPlan, read_tag_data
-from lm.training_run import ModelKeeper, finish, start_or_resume
-from lm.training_settings import TrainingSettings
+from lm.corpora.folder import CorpusChoices, prepare
+from lm.training.devices import Processes
+from lm.training.loop import Trainer
+from lm.training.plan import TrainingPlan, read_tag_data
+from lm.training.run import ModelKeeper, finish, start_or_resume
+from lm.training.settings import TrainingSettings
 
 NOUNS = (("cat", "cats"), ("dog", "dogs"), ("author", "authors"))
 SETTINGS = TrainingSettings(

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lm.corpus import count_words, encode
+from lm.corpora.text import count_words, encode
+from lm.corpora.vocab import vocabulary_by_frequency
 from lm.errors import LmError
 from lm.ngram.counts import count_ngrams
 from lm.ngram.discounts import FALLBACK, estimate_discounts
 from lm.ngram.estimate import Estimate, estimate
 from lm.ngram.model import NgramScorer
-from lm.vocab import vocabulary_by_frequency
 
 TOY = [line.split() for line in ("a b c", "a b", "b c a", "c", "d a b b c", "a b")]
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lm.corpus import count_words, encode
+from lm.corpora.text import count_words, encode
+from lm.corpora.vocab import vocabulary_by_frequency
 from lm.ngram.arpa_write import write_arpa
 from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.ngram.kenlm_queries import KenlmScorer
 from lm.ngram.model import NgramScorer
-from lm.vocab import vocabulary_by_frequency
 
 ROOT = Path(__file__).parents[3]
 TREEBANK = ROOT.parent / "shared/data/universal_dependencies_2.16/english_ewt.conllu.gz"

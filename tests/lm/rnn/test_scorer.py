@@ -6,10 +6,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lm.corpora.vocab import Vocabulary
 from lm.rnn.folder import TrainedNetwork
 from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network
 from lm.rnn.scorer import RecurrentScorer
-from lm.vocab import Vocabulary
 
 WORDS = ["<unk>", "<eos>", "der", "Löwe", "schläft", "睡", "."]
 SHAPES = {

@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch import nn
 
-from lm.packed_linear import PackedLinear
 from lm.rnn import softmax
 from lm.rnn.softmax import mean_loss, token_losses
+from lm.scoring.packed_linear import PackedLinear
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""What a comparison finds, as tables for the report."""

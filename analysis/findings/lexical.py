@@ -1,0 +1,184 @@
+"""Which words people and models stumble over: accuracy by each lexical choice of the items."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import log10
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from analysis.errors import AnalysisError
+from analysis.findings.choices import CRITICAL, FEATURE, Choices, choices
+from analysis.provenance import Provenance
+from analysis.side_by_side import Column, Table
+from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.resample import numpy_generator
+from experiment.records import Item
+
+MOST_RESAMPLES = 1_000
+
+
+def count_corpus_words(path: Path, seen: Callable[[], object] = lambda: None) -> Counter[str]:
+    """Return how often each word of a text occurs, in lower case, split at white space.
+
+    Args:
+        path: The text, one sentence per line.
+        seen: Called after each line, to show progress.
+
+    Raises:
+        AnalysisError: The text cannot be read.
+    """
+    counts: Counter[str] = Counter()
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                counts.update(line.lower().split())
+                seen()
+    except (OSError, UnicodeDecodeError) as error:
+        raise AnalysisError(
+            f"the corpus cannot be read ({error})",
+            where=str(path),
+            expected="UTF-8 text, one tokenised sentence per line",
+        ) from error
+    return counts
+
+
+def words_tables(
+    judged: pd.DataFrame,
+    decided: Mapping[str, pd.DataFrame],
+    items: Iterable[Item],
+    origin: Provenance,
+    *,
+    resamples: int,
+    seed: int,
+    corpus: Mapping[str, int] | None = None,
+) -> tuple[Table, ...]:
+    """Return accuracy by each lexical choice, people beside models: two tables.
+
+    Args:
+        judged: One row per judgment.
+        decided: For each model one row per item, as ``analysis.join.decisions`` gives them.
+        items: The items, at least all judged ones; a model counts on all of these it scored.
+        origin: Where the numbers come from.
+        resamples: How many times to resample; at most ``MOST_RESAMPLES`` are taken.
+        seed: The seed of the resampling.
+        corpus: How often each word occurs in the models' training text, where known.
+
+    Returns:
+        The words in which the versions differ, and every slot and feature; none of these where
+        the items name no lexical choice.
+    """
+    chosen = choices(items)
+    of_judged = chosen.of_items(set(judged["item_id"]))
+    if of_judged.empty:
+        return ()
+    n = min(resamples, MOST_RESAMPLES)
+    rows = judged.merge(of_judged, on="item_id")
+    frame = _of_people(rows, numpy_generator(seed, "words"), n)
+    for model, decisions in decided.items():
+        frame = frame.join(_of_model(chosen, decisions, model), on="pair")
+    frame = _ordered(frame)
+    notes = [f"Intervals: {n:,} resamples. A model counts on every item of its score file."]
+    if corpus is not None:
+        is_feature = frame["group"].str.startswith(f"{FEATURE} ")
+        frequency = frame["label"].map(lambda words: _frequency(words, corpus))
+        frame["frequency"] = frequency.mask(is_feature)
+        notes.append(_frequency_note(corpus))
+        notes += _rank_correlations(frame, ["people", *decided])
+    frame = frame.drop(columns="pair")
+    return tuple(_tables(frame, list(decided), notes, origin))
+
+
+def _tables(
+    frame: pd.DataFrame, models: Sequence[str], notes: Sequence[str], origin: Provenance
+) -> Iterator[Table]:
+    columns = [
+        Column("label", "", "text"),
+        Column("people", "accuracy", "estimate", over="People"),
+        Column("n_judgments", "n", "count", over="People"),
+        *(Column(model, model, over="Models") for model in models),
+    ]
+    if "frequency" in frame:
+        columns.append(Column("frequency", "log10 per million", "signed", over="Corpus"))
+    differing = frame["group"] == CRITICAL
+    for name, title, what, rows, section in (
+        ("words", "Words", "the words that differ (expected / other)", differing, "Words"),
+        ("slots", "Slots and features", "every other choice of words", ~differing, "Supplement"),
+    ):
+        if rows.any():
+            yield Table(
+                name=name,
+                title=title,
+                caption=f"Accuracy by {what}. {origin.warning}".strip(),
+                frame=frame[rows].reset_index(drop=True),
+                columns=tuple(columns),
+                notes=tuple(notes),
+                origin=tuple(origin.sentences),
+                section=section,
+            )
+
+
+def _of_people(rows: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
+    """Return people's accuracy for each pair, with its factor as ``group`` and ``label``."""
+    found = people_accuracy(rows, ["pair", "factor", "value"], rng, resamples)
+    named = {
+        "pair": "pair", "factor": "group", "value": "label", "accuracy": "people",
+        "low": "people_low", "high": "people_high", "n_judgments": "n_judgments",
+        "n_items": "n_items",
+    }  # fmt: skip
+    return found[list(named)].rename(columns=named)
+
+
+def _of_model(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:
+    """Return a model's accuracy and number of items for each pair that it met, by pair."""
+    right = pd.Series(decisions["correct"].to_numpy(float), index=decisions["item_id"].tolist())
+    own = right.reindex(chosen.item_ids).to_numpy()[chosen.item]
+    scored = ~np.isnan(own)
+    pair, n = chosen.pair[scored], len(chosen.pairs)
+    counts = np.bincount(pair, minlength=n)
+    correct = np.bincount(pair, own[scored], n)
+    met = np.flatnonzero(counts)
+    columns = {model: correct[met] / counts[met], f"{model}_items": counts[met]}
+    return pd.DataFrame(columns, index=met)
+
+
+def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows by factor in the order of the items, the most difficult first."""
+    order = {name: place for place, name in enumerate(frame["group"].unique())}
+    ordered = frame.assign(place=frame["group"].map(order))
+    ordered = ordered.sort_values(["place", "people", "label"], ignore_index=True)
+    return ordered.drop(columns="place")
+
+
+def _frequency(value: str, corpus: Mapping[str, int]) -> float:
+    """Return log10 occurrences per million of the rarest word; add-one, so that none is minus inf.
+
+    Of two versions' words the expected one's counts.
+    """
+    words = value.split(" / ")[0].lower().split()
+    total = sum(corpus.values())
+    if not words or not total:
+        return np.nan
+    return log10((min(corpus.get(word, 0) for word in words) + 1) / (total + 1) * 1e6)
+
+
+def _frequency_note(corpus: Mapping[str, int]) -> str:
+    return (
+        f"Frequency: log10 of occurrences per million in a text of {sum(corpus.values()):,} words, "
+        "one added to each count; of several words the rarest; of the words that differ the "
+        "expected one."
+    )
+
+
+def _rank_correlations(frame: pd.DataFrame, judges: Sequence[str]) -> Iterator[str]:
+    differing = frame[frame["group"] == CRITICAL]
+    for judge in judges:
+        both = differing[[judge, "frequency"]].dropna()
+        if len(both) > 2 and both.nunique().min() > 1:
+            rho = spearmanr(both[judge], both["frequency"]).statistic
+            yield (
+                f"Spearman's rho of accuracy with frequency over the words that differ, "
+                f"{judge}: {rho:+.2f} ({len(both)} pairs)."
+            )

@@ -1,0 +1,1 @@
+"""Scoring materials with models, and what a score is taken to be."""

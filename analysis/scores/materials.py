@@ -1,0 +1,202 @@
+"""Scoring every version of every item with a language model."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from analysis.errors import AnalysisError
+from experiment.records import Item, Variant
+from experiment.schemas import SCORES
+from experiment.tables import arrow_schema
+from lm.scorer import Scorer, TokenScores
+from lm.scoring.shards import shards
+
+Ints = NDArray[np.int64]
+# Some sentences' places in ``Sentences.distinct``, and their scores in that order.
+Portion = tuple[Sequence[int], pa.Table]
+
+_NAMING_COLUMNS = ("item_id", "construction", "condition", "contrast", "variant")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The sentences to score: each distinct one once, however many items share it.
+
+    Attributes:
+        rows: One row per item and version: item_id, construction, condition, contrast, variant.
+        distinct: The sentences as the model is given them.
+        of_row: int64, shape ``(rows,)``: each row's place in ``distinct``.
+        against: int64, shape ``(rows,)``: the row that each row stands against: the contrast for
+            good, good for every other version.
+    """
+
+    rows: pa.Table
+    distinct: list[str]
+    of_row: Ints
+    against: Ints
+
+
+def sentences(items: Iterable[Item], render: Callable[[str], str]) -> Sentences:
+    """Collect the versions of the items, each as a whole rendered sentence.
+
+    Args:
+        items: The items; consumed once.
+        render: From plain words to what the model is given.
+    """
+    place: dict[str, int] = {}
+    of_row: list[int] = []
+    against: list[int] = []
+    columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
+    for item in items:
+        good = len(of_row)
+        versions = dict(_versions(item))
+        against += [good + list(versions).index(item.contrast), *[good] * (len(versions) - 1)]
+        for variant, text in versions.items():
+            whole = f"{item.context} {text}" if item.context else text
+            of_row.append(place.setdefault(render(whole), len(place)))
+            named = (item.item_id, item.construction, item.condition, item.contrast, variant)
+            for name, value in zip(_NAMING_COLUMNS, named, strict=True):
+                columns[name].append(value)
+    rows, other = (np.array(numbers, np.int64) for numbers in (of_row, against))
+    return Sentences(pa.table(columns), list(place), rows, other)
+
+
+def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
+    yield Variant.GOOD, item.good
+    yield Variant.BAD, item.bad
+    if item.distractor:
+        yield Variant.DISTRACTOR, item.distractor
+
+
+def token_table(
+    wanted: Sentences, places: Sequence[int], scored: Sequence[TokenScores]
+) -> pa.Table:
+    """Return a model's answers as columns: tokens, logprobs_nats, unknown; a list per sentence.
+
+    Args:
+        wanted: What was to be scored.
+        places: Which of its sentences these are.
+        scored: The answers.
+
+    Raises:
+        AnalysisError: The model gave something that is no log-probability.
+    """
+    for place, one in zip(places, scored, strict=True):
+        if not np.all(one.logprobs_nats <= 0):
+            row = int(np.flatnonzero(wanted.of_row == place)[0])
+            raise AnalysisError(
+                "the model gave a token a score that is no log-probability",
+                where=f"item {wanted.rows['item_id'][row]}, the sentence "
+                f'"{wanted.distinct[place]}"',
+                expected="a number that is at most 0",
+            )
+    ends = np.cumsum([0, *(len(one.tokens) for one in scored)])
+    offsets = pa.array(ends, pa.int32())
+    values = {
+        "tokens": pa.array([token for one in scored for token in one.tokens], pa.string()),
+        "logprobs_nats": pa.array(_joined([one.logprobs_nats for one in scored]), pa.float64()),
+        "unknown": pa.array(_joined([one.unknown for one in scored]), pa.bool_()),
+    }
+    return pa.table({k: pa.ListArray.from_arrays(offsets, v) for k, v in values.items()})
+
+
+def _joined(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
+    return np.concatenate(arrays) if arrays else np.empty(0)
+
+
+def score_table(wanted: Sentences, scored: Iterable[Portion]) -> pa.Table:
+    """Return the score table: each item's versions with the scores of their sentences.
+
+    Args:
+        wanted: What was to be scored.
+        scored: The scores of all its sentences; of a sentence in two portions, the later ones.
+    """
+    portions = list(scored)
+    answers = pa.concat_tables(table for _, table in portions).combine_chunks()
+    place_of = np.empty(len(wanted.distinct), np.int64)
+    place_of[np.concatenate([np.array(places, np.int64) for places, _ in portions])] = np.arange(
+        answers.num_rows
+    )
+    row_of = place_of[wanted.of_row]
+    tokens = _Tokens(answers)
+    difference_at = tokens.first_difference(row_of, row_of[wanted.against])
+    answered = answers.take(row_of)
+    columns = {name: wanted.rows[name] for name in _NAMING_COLUMNS}
+    columns |= {
+        "logprob_nats": tokens.sums(row_of, np.zeros_like(row_of)),
+        "n_tokens": tokens.lengths[row_of],
+        "n_unknown": tokens.n_unknown[row_of],
+        "token_logprobs_nats": answered["logprobs_nats"],
+        "token_unknown": answered["unknown"],
+        "difference_at": difference_at,
+        "logprob_from_difference_nats": tokens.sums(row_of, difference_at),
+    }
+    return pa.table(columns).cast(arrow_schema(SCORES))
+
+
+class _Tokens:
+    """The tokens of all answers, one answer after the other.
+
+    Attributes:
+        lengths: int64, shape ``(answers,)``.
+        n_unknown: int64, shape ``(answers,)``.
+    """
+
+    def __init__(self, answers: pa.Table) -> None:
+        column = {name: _flat(answers, name) for name in ("tokens", "logprobs_nats", "unknown")}
+        self.lengths = np.asarray(
+            [] if not answers.num_rows else answers["tokens"].chunk(0).value_lengths(), np.int64
+        )
+        self._ends = np.cumsum(self.lengths)
+        self._starts = self._ends - self.lengths
+        self._numbers = column["tokens"].dictionary_encode().indices.to_numpy()
+        self._logprobs_nats = column["logprobs_nats"].to_numpy()
+        unknown = np.cumsum([0, *column["unknown"].to_numpy(zero_copy_only=False)])
+        self.n_unknown = unknown[self._ends] - unknown[self._starts]
+
+    def first_difference(self, rows: Ints, others: Ints) -> Ints:
+        """Return how many tokens each answer shares with another before the first that differs."""
+        lengths = self.lengths[rows]
+        firsts = np.cumsum(lengths) - lengths
+        place = np.arange(lengths.sum()) - np.repeat(firsts, lengths)
+        mine = np.repeat(self._starts[rows], lengths) + place
+        inside = place < np.repeat(self.lengths[others], lengths)
+        theirs = np.where(inside, np.repeat(self._starts[others], lengths) + place, mine)
+        same = inside & (self._numbers[mine] == self._numbers[theirs])
+        # Counting the tokens of an answer that no difference precedes, its own place included.
+        differences = np.concatenate(([0], np.cumsum(~same)))
+        undisturbed = differences[1:] == np.repeat(differences[firsts], lengths)
+        counted = np.concatenate(([0], np.cumsum(undisturbed)))
+        return np.asarray(counted[firsts + lengths] - counted[firsts], np.int64)
+
+    def sums(self, rows: Ints, skipped: Ints) -> NDArray[np.float64]:
+        """Return each answer's log-probability without its first tokens.
+
+        Sums are rounded exactly, so that sentences of the same token scores tie in any order.
+        """
+        values = self._logprobs_nats.tolist()
+        starts, ends = (self._starts[rows] + skipped).tolist(), self._ends[rows].tolist()
+        return np.array(
+            [math.fsum(values[start:end]) for start, end in zip(starts, ends, strict=True)]
+        )
+
+
+def _flat(answers: pa.Table, name: str) -> pa.Array:
+    return answers[name].combine_chunks().flatten()
+
+
+def score_items(scorer: Scorer, items: Iterable[Item], render: Callable[[str], str]) -> pa.Table:
+    """Return the score table of the items: one row per item and version."""
+    wanted = sentences(items, render)
+    return score_table(
+        wanted, (_answered(scorer, wanted, places) for places in shards(wanted.distinct))
+    )
+
+
+def _answered(scorer: Scorer, wanted: Sentences, places: Sequence[int]) -> Portion:
+    scored = scorer.score([("", wanted.distinct[place]) for place in places])
+    return places, token_table(wanted, places, scored)

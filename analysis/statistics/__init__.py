@@ -1,0 +1,1 @@
+"""Statistics: tables of judgments in, numbers with their uncertainty out."""

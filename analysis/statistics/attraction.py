@@ -1,0 +1,136 @@
+"""Attraction: what happens where a word between disagrees in number with the one that counts.
+
+Nothing here knows a study: a configuration is what the items' features say, and features that take
+the same values (number = singular | plural of two nouns) can match or not.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.accuracy import (
+    PEOPLE,
+    accuracy_difference,
+    model_accuracy,
+    people_accuracy,
+)
+
+MATCH, MISMATCH = "match", "mismatch"
+
+
+def feature_columns(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the features as columns, one row per row of ``items``; missing where there is none.
+
+    Args:
+        items: The table items; ``features`` is name=value pairs joined by spaces.
+    """
+    distinct = {text: _pairs(text) for text in items["features"].unique()}
+    return pd.DataFrame([distinct[text] for text in items["features"]], index=items.index)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in text.split() if "=" in pair)
+
+
+def configurations(items: pd.DataFrame) -> pd.DataFrame:
+    """Return which items can show attraction, and how their features stand to each other.
+
+    In each construction, the features are compared that share all their values there (two or
+    more of them). Constructions with no such features are left out.
+
+    Args:
+        items: The table items: item_id, construction, features.
+
+    Returns:
+        One row per item: item_id, configuration (the compared values joined by " / "), agreement
+        (``match`` where all are equal, else ``mismatch``).
+    """
+    keys = ["construction", "features"]
+    found = [_compared(group) for _, group in items[keys].drop_duplicates().groupby("construction")]
+    known = pd.concat(found, ignore_index=True)
+    return items[["item_id", *keys]].merge(known, on=keys).drop(columns=keys)
+
+
+def _compared(distinct: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows, of one construction, with configuration and agreement; none if not alike."""
+    features = feature_columns(distinct).dropna(axis=1)
+    compared = features[_alike(features)].to_numpy(dtype=str)
+    if compared.shape[1] == 0:
+        distinct = distinct.head(0)
+    rows = compared[: len(distinct)]
+    return distinct.assign(
+        configuration=pd.Series([" / ".join(row) for row in rows], distinct.index, dtype=str),
+        agreement=pd.Series(
+            [MATCH if len({*row}) == 1 else MISMATCH for row in rows], distinct.index, dtype=str
+        ),
+    )
+
+
+def _alike(features: pd.DataFrame) -> list[str]:
+    """Return the largest set of varying features with one set of values; empty where none is."""
+    by_values: dict[frozenset[str], list[str]] = {}
+    for name in features.columns:
+        values = frozenset(features[name])
+        if len(values) > 1:
+            by_values.setdefault(values, []).append(name)
+    largest = max(by_values.values(), key=len, default=[])
+    return largest if len(largest) > 1 else []
+
+
+def attraction(
+    judgments: pd.DataFrame,
+    decisions: Mapping[str, pd.DataFrame],
+    configured: pd.DataFrame,
+    rng: np.random.Generator,
+    resamples: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return accuracies by configuration, and by how much mismatch lowers them.
+
+    Args:
+        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+        decisions: Each model's decisions, as ``analysis.join.decisions`` gives them.
+        configured: One row per item, as ``configurations`` gives them.
+        rng: The source of randomness.
+        resamples: How many times to resample.
+
+    Returns:
+        First: accuracies in long form by construction and configuration. Second: judge,
+        construction, effect (accuracy where the features match minus where they do not), low, high
+        (people: crossed bootstrap; models on the judged items, without interval).
+    """
+    judged = judgments.merge(configured, on="item_id")
+    by = ("construction", "configuration")
+    frames = [people_accuracy(judged, by, rng, resamples)]
+    effects = [_peoples_effects(judged, rng, resamples)]
+    items = judged["item_id"].unique()
+    for model, frame in decisions.items():
+        known = frame.merge(configured, on="item_id")
+        frames.append(model_accuracy(known, model, by, items))
+        effects.append(_models_effects(known[known["item_id"].isin(items)], model))
+    return pd.concat(frames, ignore_index=True), pd.concat(effects, ignore_index=True)
+
+
+def _peoples_effects(
+    judged: pd.DataFrame, rng: np.random.Generator, resamples: int
+) -> pd.DataFrame:
+    rows = []
+    for construction, group in judged.groupby("construction", sort=False, observed=True):
+        match = (group["agreement"] == MATCH).to_numpy()
+        effect, low, high = accuracy_difference(group, match, rng, resamples)
+        rows.append((PEOPLE, str(construction), effect, low, high))
+    found = pd.DataFrame(rows, columns=["judge", "construction", "effect", "low", "high"])
+    return found.dropna(subset="effect")
+
+
+def _models_effects(known: pd.DataFrame, model: str) -> pd.DataFrame:
+    grouped = known.groupby(["construction", "agreement"], sort=False, observed=True)
+    table = grouped["correct"].mean().unstack("agreement")
+    table = table.reindex(columns=[MATCH, MISMATCH]).dropna()
+    return pd.DataFrame(
+        {
+            "judge": model,
+            "construction": table.index.astype(str),
+            "effect": (table[MATCH] - table[MISMATCH]).to_numpy(),
+        }
+    )

@@ -1,0 +1,146 @@
+"""How well people predict people: what a model's correlation is to be read against."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.stats import rankdata
+
+from analysis.statistics.correlation import FEWEST_ITEMS, METHODS
+from analysis.statistics.resample import Floats, block_sizes, codes, percentile_interval
+
+
+def split_half(judgments: pd.DataFrame, rng: np.random.Generator, splits: int) -> dict[str, float]:
+    """Return the reliability of people's preferences by random split halves.
+
+    The participants of each list are dealt at random into two halves; the shares of expected
+    choices of the halves are correlated over the items that both judged. The mean correlation over
+    the splits ``r`` is stepped up to the whole group by Spearman and Brown's ``2 r / (1 + r)``.
+    Its square root is the ceiling: the correlation with the group's observed shares that a model
+    reaches which knows the true shares. Where no participants are known, each item's judgments
+    are dealt into halves.
+
+    Spearman, C. (1910). Correlation calculated from faulty data. British Journal of Psychology, 3,
+    271-295. Brown, W. (1910), same volume, 296-322.
+
+    Args:
+        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+        rng: The source of randomness.
+        splits: How many random splits.
+
+    Returns:
+        For each method: ``<method>_half`` (mean over splits), ``<method>`` (stepped up),
+        ``<method>_low`` and ``<method>_high`` (the middle 95% of splits, stepped up: how much
+        the split matters, no confidence interval), ``<method>_ceiling``; NaN where no split has
+        items that vary.
+    """
+    unit, stratum = _units(judgments)
+    item, n_items = codes(judgments["item_id"])
+    shape = (int(unit.max()) + 1, n_items)
+    correct = judgments["chose_good"].to_numpy(dtype=float)
+    right = coo_array((correct, (unit, item)), shape).tocsr()
+    judged = coo_array((np.ones(len(unit)), (unit, item)), shape).tocsr()
+    found: dict[str, list[float]] = {method: [] for method in METHODS}
+    for size in block_sizes(splits, 3 * sum(shape)):
+        for one in _halves(right, judged, _dealt(stratum, rng, size)):
+            for method in METHODS:
+                found[method].append(one[method])
+    return {
+        name: value
+        for method in METHODS
+        for name, value in _stepped_up(method, np.array(found[method])).items()
+    }
+
+
+def _units(judgments: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return each judgment's unit to be dealt, and each unit's stratum."""
+    if judgments["participant"].isna().all():
+        return np.arange(len(judgments)), codes(judgments["item_id"])[0]
+    unit, _ = codes(judgments["participant"])
+    _, first = np.unique(unit, return_index=True)
+    return unit, codes(judgments["list"])[0][first]
+
+
+def _dealt(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> Floats:
+    """Return 1 for the units of the first half, shape ``(splits, units)``; half of each stratum.
+
+    Of an odd number, one more or one less goes to the first half, by a coin for each stratum.
+    """
+    size = np.bincount(stratum)
+    starts = np.cumsum(size) - size
+    order = np.argsort(stratum + rng.random((splits, len(stratum))), axis=1)
+    within = np.arange(len(stratum)) - np.repeat(starts, size)
+    coin = rng.integers(0, 2, (splits, len(size)))
+    first = within < np.repeat((size + coin) // 2, size, axis=1)
+    dealt = np.empty((splits, len(stratum)))
+    np.put_along_axis(dealt, order, first.astype(float), axis=1)
+    return dealt
+
+
+def _halves(right: csr_array, judged: csr_array, dealt: Floats) -> list[dict[str, float]]:
+    first_right, first_judged = dealt @ right, dealt @ judged
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = first_right / first_judged
+        second = (right.sum(axis=0) - first_right) / (judged.sum(axis=0) - first_judged)
+    return [_both(one, two) for one, two in zip(first, second, strict=True)]
+
+
+def _both(first: Floats, second: Floats) -> dict[str, float]:
+    seen = np.isfinite(first) & np.isfinite(second)
+    one, two = first[seen], second[seen]
+    if len(one) < FEWEST_ITEMS or not np.ptp(one) or not np.ptp(two):
+        return dict.fromkeys(METHODS, float("nan"))
+    return {
+        "pearson": float(np.corrcoef(one, two)[0, 1]),
+        "spearman": float(np.corrcoef(rankdata(one), rankdata(two))[0, 1]),
+    }
+
+
+def _stepped_up(method: str, halves: Floats) -> dict[str, float]:
+    names = (f"{method}_half", method, f"{method}_low", f"{method}_high", f"{method}_ceiling")
+    if not np.isfinite(halves).any():
+        return dict.fromkeys(names, float("nan"))
+    half = float(np.nanmean(halves))
+    whole = spearman_brown(half)
+    spread = percentile_interval(halves)
+    low, high = spearman_brown(spread.low), spearman_brown(spread.high)
+    return dict(zip(names, (half, whole, low, high, float(np.sqrt(max(whole, 0.0)))), strict=True))
+
+
+def spearman_brown(half: float) -> float:
+    """Return the reliability of the whole group from the correlation of its halves."""
+    return 2 * half / (1 + half)
+
+
+def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return how well one judge's choices go with everybody else's.
+
+    Each participant is left out in turn; the participant's choices (1 expected, 0 other) are
+    correlated with the share of expected choices among the others on the same items, over all
+    judgments of all participants at once. Then each model takes the participant's seat: its
+    choices on the same items against the same shares. Where no participants are known, each
+    judgment is left out by itself.
+
+    Args:
+        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+        decisions: Each model's decisions, as ``analysis.join.decisions`` gives them.
+
+    Returns:
+        judge ("people" first), pearson, n_judgments: those with somebody else's on the item.
+    """
+    own = judgments["chose_good"].to_numpy(dtype=float)
+    by_item = judgments["chose_good"].groupby(judgments["item_id"], observed=True)
+    n, right = by_item.transform("size").to_numpy(), by_item.transform("sum").to_numpy(dtype=float)
+    accompanied = n > 1
+    others = (right[accompanied] - own[accompanied]) / (n[accompanied] - 1)
+    choices = {"people": own}
+    for model, frame in decisions.items():
+        correct = frame.set_index("item_id")["correct"]
+        choices[model] = correct.reindex(judgments["item_id"]).to_numpy(dtype=float)
+    rows = [
+        {"judge": judge, "pearson": _both(chosen[accompanied], others)["pearson"]}
+        for judge, chosen in choices.items()
+    ]
+    return pd.DataFrame(rows).assign(n_judgments=int(accompanied.sum()))

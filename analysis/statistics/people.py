@@ -1,0 +1,163 @@
+"""The participants themselves: accuracy and speed, leaning to a side, learning over trials."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.accuracy import accuracy_difference, people_accuracy
+from analysis.statistics.correlation import correlations
+from experiment.records import Side
+
+BLOCKS = 6
+QUINTILES = 5
+_QUANTILES = {"min": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "max": 1.0}
+
+
+def participants(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per participant.
+
+    Args:
+        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+
+    Returns:
+        participant, list, n_judgments, accuracy, share_first (of choices of the first option),
+        rt_median_ms, rt_p10_ms, rt_p90_ms (missing where no time was measured).
+    """
+    first = judgments["chosen_side"] == Side.FIRST
+    grouped = judgments.assign(first=first).groupby("participant", sort=False, observed=True)
+    found = grouped.agg(
+        list=("list", "first"),
+        n_judgments=("item_id", "size"),
+        accuracy=("chose_good", "mean"),
+        share_first=("first", "mean"),
+        rt_median_ms=("rt_ms", "median"),
+    )
+    found["rt_p10_ms"] = grouped["rt_ms"].quantile(0.1)
+    found["rt_p90_ms"] = grouped["rt_ms"].quantile(0.9)
+    return found.reset_index()
+
+
+def distributions(of_people: pd.DataFrame) -> pd.DataFrame:
+    """Return how accuracy, speed and leaning are distributed over participants.
+
+    Args:
+        of_people: One row per participant, as ``participants`` gives them.
+
+    Returns:
+        measure (accuracy, rt_median_ms, share_first), n, mean, sd (with n - 1), min, q25, median,
+        q75, max.
+    """
+    rows = []
+    for measure in ("accuracy", "rt_median_ms", "share_first"):
+        values = of_people[measure].dropna()
+        row: dict[str, object] = {"measure": measure, "n": len(values), "mean": values.mean()}
+        row["sd"] = values.std()
+        rows.append(row | {name: values.quantile(at) for name, at in _QUANTILES.items()})
+    return pd.DataFrame(rows)
+
+
+def sides(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
+    """Return whether people lean to one side, and whether it costs accuracy.
+
+    Args:
+        judgments: One row per judgment.
+        rng: The source of randomness.
+        resamples: How many times to resample.
+
+    Returns:
+        measure, estimate, low, high, n_judgments: ``share_first`` (of choices of the first option:
+        above, left, or its key), ``accuracy_first`` and ``accuracy_second`` (where the expected
+        option stood first, second), ``difference`` of the two. Intervals: crossed bootstrap.
+    """
+    first = (judgments["good_side"] == Side.FIRST).to_numpy()
+    leaning = judgments.assign(
+        chose_good=judgments["chosen_side"] == Side.FIRST, measure="share_first"
+    )
+    where = judgments.assign(measure=np.where(first, "accuracy_first", "accuracy_second"))
+    columns = ["measure", "accuracy", "low", "high", "n_judgments"]
+    parts = [people_accuracy(frame, ["measure"], rng, resamples) for frame in (leaning, where)]
+    difference = ("difference", *accuracy_difference(judgments, first, rng, resamples))
+    last = pd.DataFrame([(*difference, len(judgments))], columns=columns)
+    found = pd.concat([*(part[columns] for part in parts), last], ignore_index=True)
+    found = found.rename(columns={"accuracy": "estimate"})
+    order = ["share_first", "accuracy_first", "accuracy_second", "difference"]
+    return found.set_index("measure").reindex(order).dropna(how="all").reset_index()
+
+
+def ways_of_answering(
+    judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
+) -> pd.DataFrame:
+    """Return accuracy and speed by how the choice was made (key, pointer or touch).
+
+    Returns:
+        As ``people_accuracy`` by input_method, with rt_median_ms; empty where it is not known.
+    """
+    known = judgments.dropna(subset="input_method")
+    if known.empty:
+        return pd.DataFrame()
+    return _with_speed(known, "input_method", rng, resamples)
+
+
+def learning(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
+    """Return accuracy and speed over the session, in blocks of consecutive trials.
+
+    Returns:
+        As ``people_accuracy`` by block (from 1), with first and last (the block's positions) and
+        rt_median_ms.
+    """
+    last = int(judgments["position"].max())
+    blocks = min(BLOCKS, last)
+    block = np.ceil(judgments["position"] * blocks / last).astype(int)
+    found = _with_speed(judgments.assign(block=block), "block", rng, resamples)
+    span = judgments["position"].groupby(block.rename("block")).agg(first="min", last="max")
+    return found.join(span, on="block").sort_values("block", ignore_index=True)
+
+
+def learning_effect(
+    judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
+) -> tuple[float, float, float]:
+    """Return how much higher accuracy is in the second half of the session, with its interval."""
+    late = (judgments["position"] > judgments["position"].max() / 2).to_numpy()
+    return accuracy_difference(judgments, late, rng, resamples)
+
+
+def speed_accuracy(
+    judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
+) -> pd.DataFrame:
+    """Return accuracy in fifths of each participant's own reaction times, fastest first.
+
+    Returns:
+        As ``people_accuracy`` by quintile (from 1), with rt_median_ms; empty where no time was
+        measured.
+    """
+    timed = judgments.dropna(subset="rt_ms")
+    if timed.empty:
+        return pd.DataFrame()
+    ranks = timed.groupby("participant", observed=True)["rt_ms"].rank(method="first", pct=True)
+    quintile = np.ceil(ranks * QUINTILES).astype(int)
+    found = _with_speed(timed.assign(quintile=quintile), "quintile", rng, resamples)
+    return found.sort_values("quintile", ignore_index=True)
+
+
+def speed_across_people(
+    of_people: pd.DataFrame, rng: np.random.Generator, resamples: int
+) -> dict[str, float]:
+    """Return the correlation over participants of median reaction time and accuracy.
+
+    Returns:
+        What ``correlation.correlations`` gives; n_items counts participants here.
+    """
+    timed = of_people.dropna(subset="rt_median_ms")
+    return correlations(
+        timed["accuracy"].to_numpy(dtype=float),
+        timed["rt_median_ms"].to_numpy(dtype=float),
+        rng,
+        resamples,
+    )
+
+
+def _with_speed(
+    judgments: pd.DataFrame, by: str, rng: np.random.Generator, resamples: int
+) -> pd.DataFrame:
+    found = people_accuracy(judgments, [by], rng, resamples)
+    speed = judgments.groupby(by, observed=True)["rt_ms"].median()
+    return found.join(speed.rename("rt_median_ms"), on=by)

@@ -1,0 +1,1 @@
+"""Texts as a model reads them: sentences, vocabularies, ids, batches."""

@@ -1,0 +1,237 @@
+"""A corpus as training reads it: train, valid and test as memory-mapped word numbers.
+
+Texts are read twice, sentence by sentence, and written as they are read, so that the memory needed
+grows with the number of different words and of sentences, not with that of words.
+"""
+
+import hashlib
+import json
+import shutil
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lm.corpora.text import read_sentences, text_sha256
+from lm.corpora.vocab import (
+    DEFAULT_MAX_WORDS,
+    STREAM_WORDS,
+    Vocabulary,
+    read_vocabulary,
+    vocabulary_by_frequency,
+    write_vocabulary,
+)
+from lm.errors import LmError
+from lm.model_folder import replacing_folder
+from lm.text.generated import describe_text
+
+Ids = NDArray[np.int32]
+Shown = Callable[[Iterable[list[str]], str], Iterable[list[str]]]
+
+TRAIN, VALID, TEST = "train", "valid", "test"
+CACHE = ".prepared"
+_VOCABULARY, _FACTS = "vocab.txt", "facts.json"
+_FORMAT = 1
+_SENTENCES_AT_A_TIME = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusChoices:
+    """What turns texts into numbers, besides the texts.
+
+    Attributes:
+        max_words: How many words are known, the most frequent of the training text.
+        min_count: Words that occur less often in it are unknown.
+        seed: The seed of the order of the training text's sentences and of the split.
+        valid_share: The share of sentences held out where one file is the whole corpus; the
+            default is the one of Gulordava et al. (2018): eight parts to train, one to validate.
+    """
+
+    max_words: int = DEFAULT_MAX_WORDS
+    min_count: int = 1
+    seed: int = 1
+    valid_share: float = 1 / 9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corpus:
+    """Texts as word numbers, each sentence followed by ``<eos>``.
+
+    Attributes:
+        vocabulary: The words.
+        splits: int32 arrays on disk, by ``train``, ``valid`` and, where there is one, ``test``.
+        n_sentences: The number of sentences by split.
+        described: The training text in words.
+        sha256: The hash of the texts and the choices.
+    """
+
+    vocabulary: Vocabulary
+    splits: Mapping[str, Ids]
+    n_sentences: Mapping[str, int]
+    described: str
+    sha256: str
+
+
+def _unshown(sentences: Iterable[list[str]], task: str) -> Iterable[list[str]]:
+    return sentences
+
+
+def prepare(
+    source: Path, choices: CorpusChoices, cache: Path | None = None, shown: Shown = _unshown
+) -> Corpus:
+    """Return the corpus of a folder or a file, from the cache if the same was prepared before.
+
+    Args:
+        source: A folder with train.txt, valid.txt and perhaps test.txt and vocab.txt (one word per
+            line, which fixes the vocabulary), or one text, which is split.
+        choices: How.
+        cache: Where prepared corpora stay; default: ``.prepared`` in the folder or beside the file.
+        shown: Wraps the sentences while they are read, for a progress bar.
+
+    Raises:
+        LmError: A text is missing or cannot be used, or the cache cannot be written.
+    """
+    texts = _texts(source)
+    fixed = source / _VOCABULARY
+    vocabulary = read_vocabulary(fixed) if fixed.is_file() else None
+    hashes = {name: text_sha256(path) for name, path in texts.items()}
+    identity = [_FORMAT, hashes, asdict(choices), vocabulary and vocabulary.sha256]
+    sha256 = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+    home = cache or (source if source.is_dir() else source.parent) / CACHE
+    prepared = home / sha256[:16]
+    if not prepared.is_dir():
+        with replacing_folder(prepared) as folder:
+            _Preparation(texts, choices, shown, folder).write(vocabulary)
+    described = describe_text(texts[TRAIN], hashes[TRAIN])
+    return _load(prepared, described, sha256)
+
+
+def _texts(source: Path) -> dict[str, Path]:
+    if not source.is_dir():
+        return {TRAIN: source}
+    texts = {name: source / f"{name}.txt" for name in (TRAIN, VALID, TEST)}
+    for name in (TRAIN, VALID):
+        if not texts[name].is_file():
+            raise LmError(
+                f"{source} has no {name}.txt. Expected train.txt, valid.txt and perhaps test.txt, "
+                "one tokenised sentence per line. To have a text split, give its file instead."
+            )
+    return {name: path for name, path in texts.items() if path.is_file()}
+
+
+def _load(folder: Path, described: str, sha256: str) -> Corpus:
+    try:
+        facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
+        splits = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in facts}
+    except (OSError, ValueError, EOFError) as error:
+        raise LmError(
+            f"the prepared corpus {folder} is damaged ({error}). Remove that folder and try again."
+        ) from error
+    return Corpus(read_vocabulary(folder / _VOCABULARY), splits, facts, described, sha256)
+
+
+@dataclass(frozen=True, slots=True)
+class _Preparation:
+    texts: Mapping[str, Path]
+    choices: CorpusChoices
+    shown: Shown
+    folder: Path
+
+    def write(self, vocabulary: Vocabulary | None) -> None:
+        counts: Counter[str] = Counter()
+        sizes: dict[str, tuple[int, int]] = {}
+        for name, path in self.texts.items():
+            known = counts if name == TRAIN and vocabulary is None else Counter()
+            sizes[name] = self._count(path, known)
+        if vocabulary is None:
+            vocabulary = vocabulary_by_frequency(
+                counts, self.choices.max_words, self.choices.min_count, STREAM_WORDS
+            )
+        facts: dict[str, int] = {}
+        for name, path in self.texts.items():
+            ids, lengths = self._encode(path, vocabulary, sizes[name])
+            facts |= self._split(name, ids, lengths)
+        write_vocabulary(self.folder / _VOCABULARY, vocabulary)
+        (self.folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        shutil.rmtree(self.folder / "unsorted")
+
+    def _count(self, path: Path, counts: Counter[str]) -> tuple[int, int]:
+        n_sentences = n_tokens = 0
+        for tokens in self.shown(read_sentences(path), f"Counting {path.name}"):
+            counts.update(tokens)
+            n_sentences += 1
+            n_tokens += len(tokens)
+        return n_sentences, n_tokens
+
+    def _encode(
+        self, path: Path, vocabulary: Vocabulary, size: tuple[int, int]
+    ) -> tuple[Ids, NDArray[np.int32]]:
+        """Write the text in its own order; return it and each sentence's length with its end."""
+        n_sentences, n_tokens = size
+        (self.folder / "unsorted").mkdir(exist_ok=True)
+        ids = np.lib.format.open_memmap(
+            self.folder / "unsorted" / f"{path.stem}.npy", "w+", np.int32, (n_tokens + n_sentences,)
+        )
+        lengths = np.empty(n_sentences, np.int32)
+        filled = done = 0
+        sentences = self.shown(read_sentences(path), f"Reading {path.name}")
+        for numbers, some in _numbered(sentences, vocabulary):
+            ids[filled : filled + len(numbers)] = numbers
+            lengths[done : done + len(some)] = some
+            filled, done = filled + len(numbers), done + len(some)
+        return ids, lengths
+
+    def _split(self, name: str, ids: Ids, lengths: NDArray[np.int32]) -> dict[str, int]:
+        """Write a text's part or parts, the training text's sentences in random order."""
+        order = np.arange(len(lengths))
+        if name == TRAIN:
+            order = np.random.default_rng([self.choices.seed, 1]).permutation(len(lengths))
+        if len(self.texts) > 1:
+            return {name: self._write(name, order, ids, lengths)}
+        n_valid = round(len(order) * self.choices.valid_share)
+        if not 0 < n_valid < len(order):
+            raise LmError(
+                f"{self.texts[TRAIN]} has {len(order):,} sentence(s), too few to hold out "
+                f"{self.choices.valid_share:.1%} of them. Give a longer text."
+            )
+        return {
+            TRAIN: self._write(TRAIN, order[n_valid:], ids, lengths),
+            VALID: self._write(VALID, order[:n_valid], ids, lengths),
+        }
+
+    def _write(
+        self, name: str, order: NDArray[np.int64], ids: Ids, lengths: NDArray[np.int32]
+    ) -> int:
+        starts = np.cumsum(lengths, dtype=np.int64) - lengths
+        shape = (int(lengths[order].sum(dtype=np.int64)),)
+        out = np.lib.format.open_memmap(self.folder / f"{name}.npy", "w+", np.int32, shape)
+        filled = 0
+        for first in range(0, len(order), _SENTENCES_AT_A_TIME):
+            some = order[first : first + _SENTENCES_AT_A_TIME]
+            n = lengths[some].astype(np.int64)
+            # Where each word stands in the text: its sentence's start and its place in it.
+            within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+            out[filled : filled + len(within)] = ids[np.repeat(starts[some], n) + within]
+            filled += len(within)
+        return len(order)
+
+
+def _numbered(
+    sentences: Iterable[list[str]], vocabulary: Vocabulary
+) -> Iterator[tuple[Ids, list[int]]]:
+    """Yield some sentences' word numbers at a time, and the sentences' lengths."""
+    ids, lengths = array("i"), list[int]()
+    number_of = vocabulary.__getitem__
+    for tokens in sentences:
+        ids.extend(map(number_of, tokens))
+        ids.append(vocabulary.end)
+        lengths.append(len(tokens) + 1)
+        if len(lengths) == _SENTENCES_AT_A_TIME:
+            yield np.array(ids, np.int32), lengths
+            ids, lengths = array("i"), []
+    if lengths:
+        yield np.array(ids, np.int32), lengths

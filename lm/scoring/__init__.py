@@ -1,0 +1,1 @@
+"""Scoring many texts at once: tries, kernels, packed trees, shards."""

@@ -1,0 +1,106 @@
+"""A generated text as a file, and beside it what it was generated from."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from lm.text.sampler import Sentences
+from lm.writing import replacing
+
+
+def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str, object]:
+    """Write a text, one sentence per line, and its description to ``path`` + ``.json``.
+
+    Args:
+        path: Where to; takes the name only when the text is whole.
+        lines: ``source`` itself, or ``source`` wrapped in a progress bar.
+        source: What the lines are drawn from.
+
+    Returns:
+        The description, as written.
+
+    Raises:
+        LmError: The place cannot be written to.
+    """
+    sha256 = hashlib.sha256()
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        for line in lines:
+            data = f"{line}\n".encode()
+            sha256.update(data)
+            file.write(data)
+    about = _about(source, sha256.hexdigest())
+    with replacing(_beside(path)) as temporary:
+        temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return about
+
+
+def describe_text(path: Path, sha256: str) -> str:
+    """Return in words what a text is: how it was generated, or its file's name and hash.
+
+    Args:
+        path: The text's file.
+        sha256: The hash of its bytes; a description made for other bytes is not believed.
+    """
+    try:
+        about = json.loads(_beside(path).read_text(encoding="utf-8"))
+        if about["text_sha256"] == sha256:
+            return str(about["description"])
+    except (OSError, ValueError, LookupError, TypeError):
+        pass
+    return f"{path.name} (sha256 {sha256[:12]})"
+
+
+def _about(source: Sentences, text_sha256: str) -> dict[str, object]:
+    grammar = source.grammar
+    errors = f"{100 * grammar.agreement_error_rate:g}%"
+    return {
+        "description": (
+            f'generated text "{grammar.name}" ({source.n:,} sentences, seed {source.seed}, '
+            f"agreement errors {errors})"
+        ),
+        "grammar": grammar.name,
+        "grammar_sha256": grammar.sha256,
+        "sentences": source.n,
+        "seed": source.seed,
+        "agreement_error_rate": grammar.agreement_error_rate,
+        "never": len(source.never),
+        "rejected": source.rejected,
+        "text_sha256": text_sha256,
+    }
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def write_tagged(folder: Path, lines: Iterable[str], source: Sentences) -> dict[str, object]:
+    """Write sentences with their supertags as train.txt and valid.txt, every ninth to validate.
+
+    Args:
+        folder: Where to.
+        lines: ``source`` itself, or ``source`` wrapped in a progress bar.
+        source: What the lines and their tags are drawn from.
+
+    Returns:
+        A description, as ``write_text`` writes it, kept in ``tags.json`` here.
+
+    Raises:
+        LmError: The place cannot be written to.
+    """
+    sha256 = hashlib.sha256()
+    with (
+        replacing(folder / "train.txt") as train,
+        replacing(folder / "valid.txt") as valid,
+        train.open("wb") as to_train,
+        valid.open("wb") as to_valid,
+    ):
+        for number, line in enumerate(lines, start=1):
+            pairs = zip(line.split(), source.tags, strict=True)
+            data = "".join(f"{word}\t{tag}\n" for word, tag in pairs).encode() + b"\n"
+            sha256.update(data)
+            (to_valid if number % 9 == 0 else to_train).write(data)
+    about = _about(source, sha256.hexdigest())
+    with replacing(folder / "tags.json") as temporary:
+        temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return about

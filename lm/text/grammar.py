@@ -1,0 +1,84 @@
+"""Probabilistic grammars of simple texts: what a rule may become, and how often.
+
+``lm.text.grammar_file`` reads them, ``lm.text.sampler`` draws sentences from them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+WordLists = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A feature's value: written out, or that of a variable, which may err."""
+
+    text: str
+    is_variable: bool
+    may_err: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words to stand as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A word drawn from a list, in the form the value says; no value: the list has no forms."""
+
+    list: str
+    form: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Another rule, with the values of its parameters."""
+
+    rule: str
+    values: tuple[Value, ...]
+
+
+Symbol = Words | Listed | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """One sequence a rule may become, and the features drawn each time it does."""
+
+    symbols: tuple[Symbol, ...]
+    drawn: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a symbol may become: expansions and their weights, which need not add up to 1."""
+
+    parameters: tuple[str, ...]
+    expansions: tuple[Expansion, ...]
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextGrammar:
+    """A grammar of a text.
+
+    Attributes:
+        name: What the text is called where a model says what it was trained on.
+        start: The rule that every sentence begins with.
+        agreement_error_rate: The share of ``~`` values that take another value, from 0 to 1.
+        features: Each feature's values.
+        words: The grammar's own word lists, keyed like those given to the sampler.
+        rules: The rules by name.
+        sha256: The hash of the file, in hexadecimal.
+    """
+
+    name: str
+    start: str
+    agreement_error_rate: float
+    features: Mapping[str, tuple[str, ...]]
+    words: WordLists
+    rules: Mapping[str, Rule]
+    sha256: str

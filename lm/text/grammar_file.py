@@ -1,0 +1,206 @@
+"""Reading a text grammar from TOML.
+
+A rule says with which weights a symbol becomes which sequences. In a sequence stand ``'words'`` in
+quotes, ``<list>`` or ``<list.form>`` for a word drawn from a list, and other rules, with values in
+brackets where they have parameters::
+
+    [features]
+    number = ["singular", "plural"]
+
+    [rules]
+    "sentence" = { "subject(number) predicate(~number)" = 9, "'it rains'" = 1 }
+    "subject(number)" = { "'the' <person.number>" = 1 }
+    "predicate(number)" = { "<verb.number>" = 1 }
+
+Parameters are named after features. A feature that is no parameter of its rule is drawn anew each
+time the rule is used. ``~number`` is the value that agrees, save for the grammar's share of
+agreement errors, which take another value of the feature.
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lm.errors import LmError
+from lm.text.grammar import Call, Expansion, Listed, Rule, Symbol, TextGrammar, Value, Words
+
+_NAME = r"[A-Za-z]\w*"
+_HEAD = re.compile(rf"({_NAME})(?:\(([^()]*)\))?")
+_SYMBOL = re.compile(
+    rf"'(?P<words>[^']+)'|<(?P<list>{_NAME})(?:\.(?P<form>~?{_NAME}))?>"
+    rf"|(?P<rule>{_NAME})(?:\((?P<values>[^()]*)\))?"
+)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1)
+    start: str
+    agreement_error_rate: float = Field(default=0.0, ge=0, le=1)
+    features: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
+    lexicon: dict[str, "_Lexicon"] = {}
+    rules: dict[str, dict[str, float]] = Field(min_length=1)
+
+
+class _Lexicon(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    forms: str = ""
+    entries: list[str] = Field(min_length=1)
+
+
+def load_text_grammar(path: Path) -> TextGrammar:
+    """Return the grammar in a TOML file, checked except for word lists given from outside.
+
+    Raises:
+        LmError: The file is missing or malformed, or a rule refers to something that is not there.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LmError(
+            f"cannot read the text grammar {path}: {error.strerror}. "
+            "docs/language_models.md shows what one looks like."
+        ) from error
+    try:
+        file = _File.model_validate(tomllib.loads(data.decode("utf-8")))
+        features = {name: tuple(values) for name, values in file.features.items()}
+        rules = dict(_rule(head, bodies, features) for head, bodies in file.rules.items())
+        _check_calls(rules, features, file.start)
+        words = dict(_word_lists(file.lexicon))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise LmError(f'{path}: in "{place}": {first["msg"]}.') from error
+    except (ValueError, LmError) as error:
+        raise LmError(f"{path}: {error}") from error
+    return TextGrammar(
+        file.name,
+        file.start,
+        file.agreement_error_rate,
+        features,
+        words,
+        rules,
+        hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _word_lists(lexicon: Mapping[str, _Lexicon]) -> list[tuple[str, tuple[str, ...]]]:
+    lists: list[tuple[str, tuple[str, ...]]] = []
+    for name, table in lexicon.items():
+        forms = _columns(table.forms)
+        entries = [_columns(entry) for entry in table.entries]
+        wrong = next((entry for entry in entries if len(entry) != len(forms) or "" in entry), None)
+        if wrong is not None:
+            raise LmError(
+                f'in the lexicon "{name}" the entry "{" | ".join(wrong)}" does not have '
+                f'one word for each of "{table.forms or "(no forms)"}".'
+            )
+        keys = [f"{name}.{form}" if form else name for form in forms]
+        lists += zip(keys, zip(*entries, strict=True), strict=True)
+    return lists
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(column.split()) for column in text.split("|"))
+
+
+def _rule(
+    head: str, bodies: Mapping[str, float], features: Mapping[str, tuple[str, ...]]
+) -> tuple[str, Rule]:
+    match = _HEAD.fullmatch(head)
+    if not match:
+        raise LmError(f'"{head}" names no rule. Expected "name" or "name(feature, feature)".')
+    parameters = _split(match[2])
+    unknown = [name for name in parameters if name not in features]
+    if unknown:
+        raise LmError(f'the rule "{head}" has the parameter {unknown[0]}, which is no feature.')
+    if not bodies or min(bodies.values()) < 0 or not sum(bodies.values()) > 0:
+        raise LmError(f'the rule "{head}" needs weights of at least 0, one of them above 0.')
+    expansions = tuple(_expansion(head, body, parameters, features) for body in bodies)
+    return match[1], Rule(parameters, expansions, tuple(bodies.values()))
+
+
+def _expansion(
+    head: str, body: str, parameters: tuple[str, ...], features: Mapping[str, tuple[str, ...]]
+) -> Expansion:
+    rest = _SYMBOL.sub("", body).strip()
+    if rest or not body.strip():
+        raise LmError(
+            f'in the rule "{head}" the sequence "{body}" cannot be read'
+            + (f' at "{rest.split()[0]}"' if rest else "")
+            + ". Expected 'words', <list.form> and rules, divided by spaces."
+        )
+    try:
+        symbols = tuple(_symbol(match, features) for match in _SYMBOL.finditer(body))
+    except LmError as error:
+        raise LmError(f'in the rule "{head}" {error}') from error
+    used = [value.text for symbol in symbols for value in _values(symbol) if value.is_variable]
+    drawn = [name for name in dict.fromkeys(used) if name not in parameters]
+    return Expansion(symbols, tuple(drawn))
+
+
+def _symbol(match: re.Match[str], features: Mapping[str, tuple[str, ...]]) -> Symbol:
+    if match["words"]:
+        return Words(match["words"])
+    if match["list"]:
+        return Listed(match["list"], _value(match["form"], features) if match["form"] else None)
+    return Call(match["rule"], tuple(_value(text, features) for text in _split(match["values"])))
+
+
+def _value(text: str, features: Mapping[str, tuple[str, ...]]) -> Value:
+    name = text.removeprefix("~")
+    may_err = text.startswith("~")
+    if may_err and len(features.get(name, ())) < 2:
+        raise LmError(f'"{text}" is no feature with two values. Only such a feature can disagree.')
+    return Value(name, name in features, may_err)
+
+
+def _values(symbol: Symbol) -> tuple[Value, ...]:
+    match symbol:
+        case Call():
+            return symbol.values
+        case Listed() if symbol.form:
+            return (symbol.form,)
+    return ()
+
+
+def _split(values: str | None) -> tuple[str, ...]:
+    return tuple(value.strip() for value in values.split(",")) if values else ()
+
+
+def _check_calls(
+    rules: Mapping[str, Rule], features: Mapping[str, tuple[str, ...]], start: str
+) -> None:
+    _check_call("start", Call(start, ()), rules, features)
+    for name, rule in rules.items():
+        for expansion in rule.expansions:
+            for symbol in expansion.symbols:
+                if isinstance(symbol, Call):
+                    _check_call(f'in the rule "{name}"', symbol, rules, features)
+
+
+def _check_call(
+    where: str, call: Call, rules: Mapping[str, Rule], features: Mapping[str, tuple[str, ...]]
+) -> None:
+    if call.rule not in rules:
+        raise LmError(f'{where}: there is no rule "{call.rule}". There are: {", ".join(rules)}.')
+    parameters = rules[call.rule].parameters
+    if len(call.values) != len(parameters):
+        raise LmError(
+            f'{where}: the rule "{call.rule}" takes ({", ".join(parameters)}), '
+            f"not {len(call.values)} value(s)."
+        )
+    for value, parameter in zip(call.values, parameters, strict=True):
+        allowed = (parameter,) if value.is_variable else features[parameter]
+        if value.text not in allowed:
+            raise LmError(
+                f'{where}: "{value.text}" cannot stand for the {parameter} of "{call.rule}". '
+                f"Expected {parameter} or one of: {', '.join(features[parameter])}."
+            )

@@ -1,0 +1,1 @@
+"""One training loop for every recurrent model: plan, loop, checkpoints, search."""

@@ -1,0 +1,248 @@
+"""The one training loop of all recurrent models.
+
+Truncated back-propagation through time as in PyTorch's word language model, which both papers
+used: stochastic gradient descent, gradients cut off every few words and shortened to a largest
+norm, the learning rate divided whenever an epoch did not improve the validation loss, the best
+epoch's weights kept.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from lm.corpora.batches import Columns, Window
+from lm.errors import LmError
+from lm.rnn.network import State, unshared
+from lm.training.checkpoint import Checkpoint, Progress
+from lm.training.devices import Processes, any_says, gathered, summed
+from lm.training.objective import Objective
+from lm.training.settings import TrainingSettings
+from lm.training.validation import Validation, validate
+
+_STEPS_BETWEEN_CHECKS = 20
+
+
+class Keeper(Protocol):
+    """What keeps a training: writes what it is given, and shows how far it is."""
+
+    def window_done(self, progress: Progress, tokens: int) -> None:
+        """Hear that a window was read by all processes together."""
+        ...
+
+    def epoch_done(self, progress: Progress, improved: bool) -> None:
+        """Keep the finished epoch's metrics, and its weights if they are the best so far."""
+        ...
+
+    def keep(self, make: Callable[[], Checkpoint]) -> None:
+        """Keep where the training stands."""
+        ...
+
+    def wants_checkpoint(self) -> bool:
+        """Return whether it is time for a checkpoint within the epoch."""
+        ...
+
+    def wants_stop(self) -> bool:
+        """Return whether the user asked to stop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """What is read: the columns of each task (words first), and validation texts in that order."""
+
+    train: Sequence[Columns]
+    valid: Sequence[Columns]
+    unknown: int
+
+
+class Trainer:
+    """A training that can be run, stopped and gone on with.
+
+    Args:
+        objective: The network and its losses, on its device.
+        texts: What is read.
+        settings: How.
+        identity: What checkpoints say the training depends on.
+        keeper: What keeps and shows it.
+        processes: Who shares the work.
+        resumed: Where to go on from; ``None``: from the beginning.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        texts: Texts,
+        settings: TrainingSettings,
+        identity: dict[str, object],
+        keeper: Keeper,
+        processes: Processes,
+        resumed: Checkpoint | None = None,
+    ) -> None:
+        self.objective, self.texts, self.settings = objective, texts, settings
+        self.identity, self.keeper, self.processes = identity, keeper, processes
+        self.device = next(objective.parameters()).device
+        self.progress = resumed.progress if resumed else Progress(lr=settings.lr)
+        self.states = self._own(resumed.states) if resumed else []
+        self._optimizer = torch.optim.SGD(objective.parameters(), lr=self.progress.lr)
+        self._step_module: nn.Module = objective
+        if processes.world > 1:
+            self._step_module = DistributedDataParallel(objective)
+
+    def run(self) -> bool:
+        """Train to the end, or until the keeper wants to stop.
+
+        Returns:
+            Whether the training came to its end.
+
+        Raises:
+            LmError: The loss is no longer a number.
+        """
+        while not self._finished():
+            if not self._run_epoch():
+                return False
+            result = validate(self.objective, self.texts.valid, self.texts.unknown, self.processes)
+            self._end_epoch(result)
+        return True
+
+    def _finished(self) -> bool:
+        progress, patience = self.progress, self.settings.patience
+        waited = progress.epoch - 1 - progress.best_epoch
+        return progress.epoch > self.settings.epochs or bool(patience and waited >= patience)
+
+    def _run_epoch(self) -> bool:
+        """Return whether the epoch came to its end."""
+        progress = self.progress
+        if progress.window == 0:
+            self.states = [
+                self.objective.network.initial_state(columns.batch) for columns in self.texts.train
+            ]
+            progress.losses = [0.0] * len(self.texts.train)
+        self.objective.train()
+        words = self.texts.train[0]
+        pending: list[Tensor] = []
+        while progress.window < len(words):
+            started = time.perf_counter()
+            windows = self._windows()
+            pending.append(self._update(windows))
+            progress.window += 1
+            progress.step += 1
+            last = progress.window == len(words)
+            stop, due = self._asked() if not last else (False, False)
+            if last or stop or due or progress.step % _STEPS_BETWEEN_CHECKS == 0:
+                self._take_in(pending)
+            progress.seconds += time.perf_counter() - started
+            self.keeper.window_done(progress, windows[0].inputs.numel() * self.processes.world)
+            if stop or due:
+                self._keep()
+            if stop:
+                return False
+        return True
+
+    def _asked(self) -> tuple[bool, bool]:
+        flags = (self.keeper.wants_stop(), self.keeper.wants_checkpoint())
+        stop, due = (any_says(flag, self.device, self.processes) for flag in flags)
+        return stop, due
+
+    def _windows(self) -> list[Window]:
+        """Return each task's next window; a shorter text than the words' begins again."""
+        windows = []
+        for task, columns in enumerate(self.texts.train):
+            number = self.progress.window if task == 0 else self.progress.step % len(columns)
+            if task and number == 0:
+                self.states[task] = self.objective.network.initial_state(columns.batch)
+            window = columns.window(number)
+            windows.append(Window(window.inputs.to(self.device), window.targets.to(self.device)))
+        return windows
+
+    def _update(self, windows: Sequence[Window]) -> Tensor:
+        """Take one step of gradient descent and return each task's loss, shape ``(tasks,)``."""
+        _seed_dropout(self.settings.seed, self.progress.step, self.processes.rank)
+        low = self.settings.precision == "bf16"
+        self._optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=low):
+            losses, self.states = self._step_module(windows, self.states)
+            # The tasks' losses count equally, as in Marvin & Linzen (2018).
+            losses.sum().backward()
+        nn.utils.clip_grad_norm_(self.objective.parameters(), self.settings.clip)
+        self._optimizer.step()
+        return losses.detach()  # type: ignore[no-any-return]
+
+    def _take_in(self, pending: list[Tensor]) -> None:
+        """Add the losses since the last time to the epoch's; refuse what is no number."""
+        since = summed(torch.stack(pending), self.processes) / self.processes.world
+        # 64-bit sums of these 32-bit numbers do not depend on where the sum was interrupted.
+        losses = since.cpu().double().sum(0).tolist()
+        pending.clear()
+        progress = self.progress
+        if not np.isfinite(losses).all():
+            raise LmError(
+                f"the loss is no longer a number in epoch {progress.epoch}, window "
+                f"{progress.window:,} (learning rate {progress.lr:g}). The last checkpoint and the "
+                "best weights are as they were. Go on from there with `--resume` and a smaller "
+                "`--lr`, or train anew with a smaller `--clip` or with `--precision float32`."
+            )
+        progress.losses = [
+            total + loss for total, loss in zip(progress.losses, losses, strict=True)
+        ]
+
+    def _end_epoch(self, result: Validation) -> None:
+        progress = self.progress
+        improved = progress.best is None or result.loss < progress.best
+        progress.rows.append(self._row(result))
+        if improved:
+            progress.best, progress.best_epoch = result.loss, progress.epoch
+        else:
+            progress.lr /= self.settings.anneal
+            self._set_lr()
+        self.keeper.epoch_done(progress, improved)
+        progress.epoch, progress.window, progress.seconds = progress.epoch + 1, 0, 0.0
+        progress.losses, self.states = [], []
+        self._keep()
+
+    def _row(self, result: Validation) -> dict[str, float]:
+        progress, words = self.progress, self.texts.train[0]
+        means = [loss / len(words) for loss in progress.losses]
+        tokens = words.rows * words.batch * self.processes.world
+        row = {"epoch": progress.epoch, "lr": progress.lr, "train_loss_nats": means[0]}
+        if len(means) > 1:
+            row["train_tag_loss_nats"] = means[1]
+        return row | {
+            **result.to_row(),
+            "seconds": round(progress.seconds, 2),
+            "tokens_per_second": round(tokens / max(progress.seconds, 1e-9)),
+        }
+
+    def _set_lr(self) -> None:
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.progress.lr
+
+    def _own(self, states: Sequence[State]) -> list[State]:
+        """Return this process's columns of the states of all."""
+        rank, world = self.processes.rank, self.processes.world
+        return [
+            tuple(part.tensor_split(world, dim=1)[rank].contiguous().to(self.device) for part in s)
+            for s in states
+        ]
+
+    def _keep(self) -> None:
+        states: list[State] = [
+            tuple(gathered(part, self.processes) for part in state) for state in self.states
+        ]
+        network = self.objective.network
+        self.keeper.keep(
+            lambda: Checkpoint(
+                self.progress, unshared(network.state_dict(), network.shape), states, self.identity
+            )
+        )
+
+
+def _seed_dropout(seed: int, step: int, rank: int) -> None:
+    """Make what is dropped depend on the step alone, so that nothing is to be kept for resuming."""
+    state: Any = np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)
+    torch.manual_seed(int(state[0]))

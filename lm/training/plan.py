@@ -1,0 +1,146 @@
+"""What is to be trained, on what, and where it is kept."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lm.corpora.batches import Columns
+from lm.corpora.folder import TRAIN, VALID, Corpus
+from lm.multitask.tagged_text import (
+    TaggedText,
+    encode_tagged,
+    read_tagged,
+    tagged_files,
+    tags_by_frequency,
+)
+from lm.rnn.folder import TYPE
+from lm.rnn.network import NetworkShape
+from lm.training.devices import Processes
+from lm.training.loop import Texts
+from lm.training.settings import NAMES, TrainingSettings
+
+# A resumed training may differ in these: how long it goes on, and how carefully.
+_MAY_CHANGE = ("epochs", "patience", "lr", "clip")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagData:
+    """The second task's texts: the tags by number, and the training and validation text."""
+
+    tags: tuple[str, ...]
+    train: TaggedText
+    valid: TaggedText
+
+
+def read_tag_data(folder: Path, corpus: Corpus) -> TagData:
+    """Return the supertagged texts of a folder, in the words of the corpus.
+
+    Raises:
+        LmError: A file is missing or malformed.
+    """
+    files = tagged_files(folder)
+    tags = tags_by_frequency(read_tagged(files[TRAIN]))
+    train, valid = (
+        encode_tagged(read_tagged(files[name]), corpus.vocabulary, tags) for name in (TRAIN, VALID)
+    )
+    return TagData(tags, train, valid)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingPlan:
+    """What is to be trained, on what, and where it is kept.
+
+    Attributes:
+        settings: How.
+        corpus: The texts.
+        tag_data: The second task's, for ``multitask``.
+        name: What tables and figures will call the model; empty: by its type.
+        out: The model's folder.
+    """
+
+    settings: TrainingSettings
+    corpus: Corpus
+    tag_data: TagData | None
+    name: str
+    out: Path
+
+    def shape(self) -> NetworkShape:
+        """Return the network's shape."""
+        settings = self.settings
+        return NetworkShape(
+            kind="srn" if settings.type == "srn" else "lstm",
+            vocabulary_size=len(self.corpus.vocabulary.words),
+            embedding_size=settings.embedding,
+            hidden_size=settings.hidden,
+            layers=settings.layers,
+            dropout=settings.dropout,
+            softmax=settings.softmax,
+            window=settings.window if settings.type == "windowed" else 0,
+            n_tags=len(self.tag_data.tags) if self.tag_data else 0,
+        )
+
+    def config(self) -> dict[str, object]:
+        """Return what config.json says before anything is trained."""
+        corpus, settings = self.corpus, self.settings
+        return {
+            "type": TYPE,
+            "name": self.name or NAMES[settings.type],
+            "trained_on": corpus.described,
+            "network": self.shape().to_config(),
+            "training": settings.to_config(),
+            "corpus_sha256": corpus.sha256,
+            "vocabulary_sha256": corpus.vocabulary.sha256,
+            "n_sentences": dict(corpus.n_sentences),
+            "n_tokens": {name: len(ids) for name, ids in corpus.splits.items()},
+            "code_version": version("parallax"),
+            "torch_version": torch.__version__,
+        }
+
+    def identity(self) -> dict[str, object]:
+        """Return what a checkpoint must share to be gone on with."""
+        settings = self.settings.to_config()
+        kept = {name: value for name, value in settings.items() if name not in _MAY_CHANGE}
+        hashes = {
+            "corpus": self.corpus.sha256,
+            "vocabulary": self.corpus.vocabulary.sha256,
+            "tags": list(self.tag_data.tags) if self.tag_data else [],
+        }
+        return kept | hashes
+
+    def texts(self, processes: Processes) -> Texts:
+        """Return the columns this process reads.
+
+        Raises:
+            LmError: A text is too short for the batch.
+        """
+        return Texts(
+            self._columns(TRAIN, processes),
+            self._columns(VALID, processes),
+            self.corpus.vocabulary.unknown,
+        )
+
+    def _columns(self, split: str, processes: Processes) -> list[Columns]:
+        ids = self.corpus.splits[split]
+        pairs = [(ids[:-1], ids[1:])]
+        if self.tag_data:
+            tagged = self.tag_data.train if split == TRAIN else self.tag_data.valid
+            pairs.append((tagged.words, tagged.tags))
+        return [self._side_by_side(inputs, targets, split, processes) for inputs, targets in pairs]
+
+    def _side_by_side(
+        self,
+        inputs: NDArray[np.int32],
+        targets: NDArray[np.int32],
+        split: str,
+        processes: Processes,
+    ) -> Columns:
+        batch, steps = self.settings.batch, self.settings.steps
+        if split == VALID:
+            # A short validation text is read in fewer columns rather than not at all.
+            fewer = max(1, min(batch, len(inputs) // steps) // processes.world)
+            batch = fewer * processes.world
+        return Columns(inputs, targets, batch, steps, processes.rank, processes.world)

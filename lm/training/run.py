@@ -1,0 +1,165 @@
+"""A training in its model folder: begun or resumed, kept, finished."""
+
+import csv
+from collections.abc import Callable
+
+import torch
+
+from lm.corpora.vocab import write_vocabulary
+from lm.errors import LmError
+from lm.model_folder import read_config, refuse_foreign, write_config
+from lm.rnn.folder import CHECKPOINT, FILES, METRICS, TAGS, VOCABULARY, WEIGHTS, fill
+from lm.rnn.folder import save_weights as write_weights
+from lm.rnn.network import build_network
+from lm.training.checkpoint import Checkpoint, Progress, load_checkpoint, save_checkpoint
+from lm.training.devices import Processes
+from lm.training.loop import Trainer
+from lm.training.objective import Objective
+from lm.training.plan import TrainingPlan
+from lm.writing import replacing
+
+
+class ModelKeeper:
+    """Keeps a training in its model folder: the ``Keeper`` of all commands.
+
+    Only the leading process writes.
+
+    Args:
+        plan: What is trained.
+        processes: Who shares the work.
+        on_window: Called with the progress and the tokens read since the last call.
+        on_epoch: Called with the finished epoch's row of metrics.csv.
+        due: Tells whether it is time for a checkpoint; asked after every window.
+        stop: Tells whether the user wants to stop; asked after every window.
+    """
+
+    def __init__(
+        self,
+        plan: TrainingPlan,
+        processes: Processes,
+        on_window: Callable[[Progress, int], None],
+        on_epoch: Callable[[dict[str, float]], None],
+        due: Callable[[], bool],
+        stop: Callable[[], bool],
+    ) -> None:
+        self._plan, self._leads = plan, processes.leads
+        self._on_window, self._on_epoch = on_window, on_epoch
+        self.wants_checkpoint, self.wants_stop = due, stop
+        self.objective: Objective | None = None
+
+    def window_done(self, progress: Progress, tokens: int) -> None:
+        """Show that a window was read."""
+        if self._leads:
+            self._on_window(progress, tokens)
+
+    def epoch_done(self, progress: Progress, improved: bool) -> None:
+        """Write metrics.csv, and the weights if they are the best so far."""
+        if not self._leads:
+            return
+        assert self.objective is not None
+        if improved:
+            write_weights(self.objective.network, self._plan.out / WEIGHTS)
+        with (
+            replacing(self._plan.out / METRICS) as temporary,
+            temporary.open("w", encoding="utf-8", newline="") as file,
+        ):
+            writer = csv.DictWriter(file, list(progress.rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(progress.rows)
+        self._on_epoch(progress.rows[-1])
+
+    def keep(self, make: Callable[[], Checkpoint]) -> None:
+        """Write the checkpoint."""
+        if self._leads:
+            save_checkpoint(self._plan.out / CHECKPOINT, make())
+
+
+def is_finished(plan: TrainingPlan) -> bool:
+    """Return whether the folder holds the very model that the plan describes, wholly trained."""
+    try:
+        config = read_config(plan.out)
+    except LmError:
+        return False
+    same = plan.config().items() <= config.items()
+    return same and "best_epoch" in config and (plan.out / WEIGHTS).is_file()
+
+
+def start_or_resume(
+    plan: TrainingPlan,
+    keeper: ModelKeeper,
+    device: torch.device,
+    processes: Processes,
+    resume: bool,
+) -> Trainer:
+    """Return the training, at its beginning or where its checkpoint left it.
+
+    Raises:
+        LmError: The folder holds something else, or a checkpoint and ``resume`` do not go together.
+    """
+    refuse_foreign(plan.out, FILES)
+    found = plan.out / CHECKPOINT
+    if found.is_file() and not resume:
+        raise LmError(
+            f"{plan.out} holds a training that was not finished. Add `--resume` to go on with it, "
+            "or choose another folder to train anew."
+        )
+    if (plan.out / WEIGHTS).is_file() and not found.is_file():
+        raise LmError(
+            f"{plan.out} holds a finished model of other settings or another text. Choose another "
+            "folder, or remove that one if it is not needed."
+        )
+    torch.manual_seed(plan.settings.seed)
+    network = build_network(plan.shape())
+    checkpoint = _checkpoint(plan) if found.is_file() else None
+    if checkpoint:
+        fill(network, dict(checkpoint.weights), found)
+    keeper.objective = Objective(network.to(device))
+    trainer = Trainer(
+        keeper.objective,
+        plan.texts(processes),
+        plan.settings,
+        plan.identity(),
+        keeper,
+        processes,
+        checkpoint,
+    )
+    # Processes wait for each other above, so none looks at the folder while it is written.
+    if processes.leads:
+        _begin_folder(plan)
+    return trainer
+
+
+def _checkpoint(plan: TrainingPlan) -> Checkpoint:
+    checkpoint = load_checkpoint(plan.out / CHECKPOINT)
+    expected = plan.identity()
+    differ = [key for key in expected if checkpoint.identity.get(key) != expected[key]]
+    if differ:
+        raise LmError(
+            f"{plan.out / CHECKPOINT} belongs to another training: {', '.join(differ)} differ. "
+            "Give the same data and settings as before, or choose another folder."
+        )
+    begun = read_config(plan.out).get("training")
+    if isinstance(begun, dict) and begun.get("lr") != plan.settings.lr:
+        checkpoint.progress.lr = plan.settings.lr
+    return checkpoint
+
+
+def _begin_folder(plan: TrainingPlan) -> None:
+    plan.out.mkdir(parents=True, exist_ok=True)
+    write_config(plan.out, plan.config())
+    write_vocabulary(plan.out / VOCABULARY, plan.corpus.vocabulary)
+    if plan.tag_data:
+        (plan.out / TAGS).write_text("\n".join(plan.tag_data.tags) + "\n", encoding="utf-8")
+
+
+def finish(plan: TrainingPlan, progress: Progress) -> None:
+    """Say in config.json what came out, and remove the checkpoint."""
+    best = progress.rows[progress.best_epoch - 1]
+    result = {
+        "best_epoch": progress.best_epoch,
+        "epochs_trained": len(progress.rows),
+        "valid_perplexity": best["valid_perplexity"],
+        "valid_perplexity_known": best["valid_perplexity_known"],
+    }
+    write_config(plan.out, plan.config() | result)
+    (plan.out / CHECKPOINT).unlink(missing_ok=True)

@@ -1,0 +1,72 @@
+"""Grids of settings: which models a search trains, and what they are called."""
+
+import itertools
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lm.errors import LmError
+from lm.training.settings import TrainingSettings, preset
+
+GRIDS = Path(__file__).parent / "grids"
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    preset: str = "marvin_linzen_2018"
+    settings: dict[str, Any] = {}
+    grid: list[dict[str, list[Any]]] = Field(min_length=1)
+
+
+def read_grid(spec: str) -> dict[str, TrainingSettings]:
+    """Return each model's name and settings.
+
+    Args:
+        spec: A TOML file, or the name of one in ``grids``. ``preset`` and ``settings`` hold for all
+            models; each ``[[grid]]`` lists values, and every combination of them is a model.
+
+    Raises:
+        LmError: The file is missing or malformed, or a setting is unknown.
+    """
+    named = GRIDS / f"{spec}.toml"
+    path = named if named.is_file() else Path(spec)
+    try:
+        file = _Spec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        base = preset(file.preset).changed(**file.settings)
+        return _models(base, file.grid)
+    except OSError as error:
+        known = ", ".join(sorted(grid.stem for grid in GRIDS.glob("*.toml")))
+        raise LmError(
+            f"cannot read the search {spec}: {error.strerror}. Give a TOML file or one of: {known}."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise LmError(f'{path}: in "{place}": {first["msg"]}.') from error
+    except (ValueError, LmError) as error:
+        raise LmError(f"{path}: {error}") from error
+
+
+def _models(
+    base: TrainingSettings, grids: list[dict[str, list[Any]]]
+) -> dict[str, TrainingSettings]:
+    models: dict[str, TrainingSettings] = {}
+    for grid in grids:
+        for values in itertools.product(*grid.values()):
+            varied = dict(zip(grid, values, strict=True))
+            models[_name(varied)] = base.changed(**varied)
+    return models
+
+
+def _name(varied: Mapping[str, object]) -> str:
+    """Return a name such as ``hidden650_batch128_dropout0.2_lr20.0``, as published."""
+    same_as_hidden = varied.get("embedding") == varied.get("hidden")
+    return "_".join(
+        f"{key}{value}"
+        for key, value in varied.items()
+        if not (key == "embedding" and same_as_hidden)
+    )
