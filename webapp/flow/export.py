@@ -70,6 +70,8 @@ def _provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
         "seed": run.seed,
         "materials_hash": run.materials_hash,
         "rendering": study.materials.shown_to_people,
+        "presentation": study.presentation,
+        "lockout_ms": study.trial.lockout_ms,
         "recruiter": run.recruiter,
         "simulated": run.simulated,
         "launched_at": run.launched_at.isoformat(),

@@ -125,6 +125,7 @@ def test_the_codebook_says_where_the_data_come_from(exported, simulated_run):
     assert facts["seed"] == simulated_run.seed
     assert facts["materials_hash"] == simulated_run.materials_hash
     assert facts["rendering"] == "sentence_case"
+    assert (facts["presentation"], facts["lockout_ms"]) == ("sentence_pair", 150)
     assert facts["n_responses"] == 16
     assert facts["n_kept"] + facts["n_excluded"] == facts["n_finished"] == 2
 
