@@ -227,14 +227,6 @@ def gpt2(texts: list[str]) -> None:
     place = {tuple(string): number for number, string in enumerate(strings)}
     worst = max(float(np.abs(packed[place[ids]][1:] - own).max()) for ids, own in plain.items())
     print(f"  largest difference of a token's score from padded batches: {worst:.1e} nats")
-    for name in ("minicons", "lm_eval"):
-        print(f"  {name}: {'installed, but not driven here' if _there(name) else 'not installed'}")
-
-
-def _there(name: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(name) is not None
 
 
 @torch.inference_mode()
