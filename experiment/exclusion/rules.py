@@ -9,6 +9,7 @@ from experiment.errors import StudyError
 from experiment.plugins import Registry
 from experiment.records import Judgment
 from experiment.studies.study import Rule
+from experiment.validation import wrong_keys
 
 RULES = Registry(
     "exclusion rule",
@@ -45,12 +46,8 @@ def load_rule(rule: Rule) -> ExclusionRule:
     try:
         return make(**(rule.model_extra or {}))
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, e['loc']))}: {e['msg']} (seen: {e['input']!r})"
-            for e in error.errors(include_url=False)
-        ]
         raise StudyError(
-            f'the exclusion rule "{rule.rule}" has wrong parameters: {"; ".join(problems)}',
+            f'the exclusion rule "{rule.rule}" has wrong parameters: {wrong_keys(error)}',
             where="study.toml, exclusion",
             remedy="docs/studies.md lists the rules and their parameters",
         ) from error
