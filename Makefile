@@ -44,12 +44,12 @@ $(BIN)/python:
 # Installed again only when the pins or the dependencies change; .dev covers .lm, .lm covers .analysis.
 $(VENV)/.analysis: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Parallax with its analysis extra (about a minute the first time) ..."
-	@$(PIP) install -c constraints.txt -e '.[analysis]'
+	@$(PIP) install -c constraints.txt -e '.[analysis,mturk]'
 	@touch $@
 
 $(VENV)/.lm: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Parallax with PyTorch (a few minutes the first time) ..."
-	@$(PIP) install -c constraints.txt -e '.[analysis,lm]'
+	@$(PIP) install -c constraints.txt -e '.[analysis,lm,mturk]'
 	@touch $@ $(VENV)/.analysis
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
