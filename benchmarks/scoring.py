@@ -1,62 +1,65 @@
 """Measure scoring side by side: every beginning once, against the ways it is usually done.
 
-Usage: python benchmarks/scoring.py [--part lstm|gpt2|unrelated] [--share 16] [--busy]
+Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 16] [--busy]
+                                    [--peers FOLDER]
 
 An LSTM of two layers of 650 units and a transformer of six layers of 384, both with 50,000 words
 and random weights, score sentences of Marvin & Linzen (2018). ``--share 16`` takes the
 first sixteenth of each template's items, ``--share 1`` the whole set. The ways that share nothing
 get fewer sentences, drawn evenly, and are given per second. ``--busy`` is for machines with other
 work: one thread, and its processor time in place of the time on the wall.
+
+``--peers`` names a virtual environment with minicons and lm_eval, which is made if it is not there;
+both score the transformer in the same run (``benchmarks/scoring_peers.py``).
 """
 
 import argparse
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from timing import Clock, best, shown, timed
 
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.load import load_study
-from lm.corpora.vocab import Vocabulary
+from lm.corpora.text import count_words, encode
+from lm.corpora.vocab import Vocabulary, vocabulary_by_frequency
+from lm.ngram.counts import count_ngrams
+from lm.ngram.estimate import estimate
 from lm.rnn.folder import TrainedNetwork
 from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network
 from lm.rnn.scorer import RecurrentScorer
 from lm.scorer import TokenScores
 from lm.scoring.kernels import ROWS_AT_A_TIME, WORDS_AT_A_TIME
 from lm.scoring.packed_linear import PackedLinear
-from lm.scoring.tree_packing import TreePacking
 from lm.scoring.trie import build_tries
 
 N_WORDS, HIDDEN = 50_000, 650
 Ids = list[int]
 
 
-class Clock:
-    """What seconds are counted by."""
-
-    seconds: Callable[[], float] = time.perf_counter
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=["lstm", "gpt2", "unrelated"], action="append")
+    parts = {"lstm": lstm, "gpt2": transformer, "ngram": ngram, "unrelated": unrelated}
+    parser.add_argument("--part", choices=list(parts), action="append")
     parser.add_argument("--share", type=int, default=16)
+    parser.add_argument("--peers", type=Path)
     parser.add_argument("--busy", action="store_true")
     options = parser.parse_args()
-    parts = options.part or ["lstm", "gpt2", "unrelated"]
     if options.busy:
         torch.set_num_threads(1)
         Clock.seconds = time.thread_time
     load, threads = os.getloadavg()[0], torch.get_num_threads()
     print(f"{threads} thread(s), load {load:.1f}, share {options.share}")
     texts = sentences(options.share)
-    for part in parts:
-        {"lstm": lstm, "gpt2": gpt2, "unrelated": unrelated}[part](texts)
+    for part in options.part or parts:
+        parts[part](texts, options)
 
 
 def sentences(share: int) -> list[str]:
@@ -81,16 +84,6 @@ def vocabulary(texts: Sequence[str]) -> Vocabulary:
     return Vocabulary(["<unk>", "<eos>", *words, *(f"w{n}" for n in range(N_WORDS))][:N_WORDS])
 
 
-def best(run: Callable[[], object], times: int = 3) -> float:
-    """Return the seconds of the quickest of some runs."""
-    seconds = []
-    for _ in range(times):
-        started = Clock.seconds()
-        run()
-        seconds.append(Clock.seconds() - started)
-    return min(seconds)
-
-
 def peaks() -> dict[str, float]:
     """Return the products per second of the softmax's shape, in GFLOP/s."""
     rows, weight = torch.randn(ROWS_AT_A_TIME, HIDDEN), torch.randn(WORDS_AT_A_TIME, HIDDEN)
@@ -105,11 +98,7 @@ def peaks() -> dict[str, float]:
     return found
 
 
-def shown(way: str, sentences_per_s: float, note: str = "") -> None:
-    print(f"  {way:<58}{sentences_per_s:>9,.1f} sentences/s  {note}", flush=True)
-
-
-def lstm(texts: list[str]) -> None:
+def lstm(texts: list[str], _: argparse.Namespace) -> None:
     """The recurrent model, against full softmaxes one by one and in padded batches."""
     words = vocabulary(texts)
     torch.manual_seed(1)
@@ -125,6 +114,10 @@ def lstm(texts: list[str]) -> None:
     few = distinct[:: max(1, len(distinct) // 60)]
     seconds, plain = timed(lambda: one_by_one(network, words, few))
     shown("(a) one by one, full log-softmax", len(few) / seconds, f"({len(few)} sentences)")
+    fewer = few[:: len(few) // 20]
+    seconds, _ = timed(lambda: as_the_original(network, words, fewer))
+    shown("(a) with the work of the original program", len(fewer) / seconds,
+          f"({len(fewer)} sentences)")  # fmt: skip
     some = distinct[:: max(1, len(distinct) // 640)]
     for batch in (16, 32):
         seconds = best(lambda size=batch: padded(network, words, some, size), 1)
@@ -145,12 +138,6 @@ def lstm(texts: list[str]) -> None:
     seconds, rounded = timed(lambda: fast.score([("", text) for text in distinct]))
     shown("trie, bfloat16 normaliser (before re-scoring)", n / seconds, f"{seconds:.1f} s")
     print(f"  its largest difference from float32: {difference(scored, rounded):.1e} nats")
-
-
-def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    started = Clock.seconds()
-    found = run()
-    return Clock.seconds() - started, found
 
 
 def difference(one: Sequence[TokenScores], other: Sequence[TokenScores]) -> float:
@@ -183,6 +170,30 @@ def one_by_one(network: RecurrentNetwork, words: Vocabulary, texts: Sequence[str
     return found
 
 
+def as_the_original(
+    network: RecurrentNetwork, words: Vocabulary, texts: Sequence[str]
+) -> list[list[tuple[float, float]]]:
+    """Score as the program published with Marvin & Linzen (2018) does, written anew.
+
+    A sentence at a time, its end included and with gradients recorded: a loss over all words, then
+    for every place by itself the entropy (a softmax and a log-softmax) and the surprisals of all
+    words (another log-softmax), all kept until the sentence is done.
+    """
+    found = []
+    for text in texts:
+        ids = torch.tensor([words.begin, *(words[word] for word in text.split()), words.end])
+        hidden, _ = network(ids[:-1, None], network.initial_state(1))
+        logits = network.decoder(hidden[:, 0])
+        torch.nn.functional.cross_entropy(logits, ids[1:]).item()
+        entropies = torch.stack([-(row.softmax(0) * row.log_softmax(0)).sum() for row in logits])
+        entropies = entropies.detach()
+        surprisals = torch.stack([-row.log_softmax(0) for row in logits]).detach()
+        found.append(
+            [(float(surprisals[n, id_]), float(entropies[n])) for n, id_ in enumerate(ids[1:])]
+        )
+    return found
+
+
 @torch.inference_mode()
 def padded(network: RecurrentNetwork, words: Vocabulary, texts: Sequence[str], batch: int) -> None:
     rows = sorted(([words.begin, *(words[w] for w in text.split())] for text in texts), key=len)
@@ -193,61 +204,47 @@ def padded(network: RecurrentNetwork, words: Vocabulary, texts: Sequence[str], b
         network.decoder(hidden).log_softmax(-1).gather(2, ids[1:, :, None])
 
 
-def gpt2(texts: list[str]) -> None:
-    """The transformer, against batches of padded sentences."""
+def transformer(texts: list[str], options: argparse.Namespace) -> None:
+    """The transformer, where its library is installed."""
     try:
-        from transformers import GPT2Config, GPT2LMHeadModel
+        from scoring_transformer import gpt2
     except ImportError:
         print("\ntransformers is not installed: no transformer is measured")
         return
-    words = vocabulary(texts)
-    torch.manual_seed(1)
-    sizes = {"n_embd": 384, "n_layer": 6, "n_head": 6, "bos_token_id": 1, "eos_token_id": 1}
-    config = GPT2Config(vocab_size=N_WORDS, use_cache=False, **sizes)
-    model = GPT2LMHeadModel(config).eval()
-    texts = texts[:: max(1, len(texts) // 9000)] if len(texts) > 12_000 else texts
+    gpt2(texts, vocabulary(texts), options.peers)
+
+
+def ngram(texts: list[str], _: argparse.Namespace) -> None:
+    """The 5-gram model: every word looked up, against each distinct 5-gram once."""
     distinct = list(dict.fromkeys(texts))
-    strings = [[words.begin, *(words[word] for word in text.split())] for text in distinct]
-    print(f"\nGPT-2 shape, 6 x 384, {N_WORDS:,} words: {len(texts):,} sentences, "
-          f"{len(distinct):,} distinct")  # fmt: skip
-    some = strings[:: max(1, len(strings) // 640)]
-    for batch in (16, 64):
-        seconds, plain = timed(lambda size=batch: padded_gpt2(model, some, size))
-        note = f"({len(some)} sentences)"
-        shown(f"distinct, padded, {batch} at a time", len(some) / seconds, note)
+    tokens = [text.split() for text in distinct]
+    words = vocabulary_by_frequency(count_words(tokens))
+    encoded = encode(tokens, words)
+    table = estimate(list(count_ngrams(encoded, words, 5)), words).table
+    text = encoded.ids
+    windows = np.stack([np.roll(text, shift) for shift in range(4, -1, -1)], axis=1)
+    start = np.maximum.accumulate(np.where(text == words.begin, np.arange(text.size), 0))
+    reach = np.arange(text.size) - start
+    for shift in range(1, 5):
+        windows[reach < shift, 4 - shift] = -1
 
-    def body(ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return model.transformer(
-            input_ids=ids, position_ids=places, attention_mask=mask
-        ).last_hidden_state
+    def looked_up_once() -> int:
+        keys = np.zeros(text.size, np.int64)
+        for column in windows.T:
+            keys = keys * (len(words.words) + 1) + column + 1
+        found, _ = np.unique(keys, return_inverse=True)
+        return len(found)
 
-    packing = TreePacking(body, model.lm_head.weight.detach(), None)
-    seconds, packed = timed(lambda: packing.logprobs_nats(strings, [1] * len(strings)))
-    shown("packed tries, float32", len(texts) / seconds, f"{seconds:.1f} s")
-    place = {tuple(string): number for number, string in enumerate(strings)}
-    worst = max(float(np.abs(packed[place[ids]][1:] - own).max()) for ids, own in plain.items())
-    print(f"  largest difference of a token's score from padded batches: {worst:.1e} nats")
-
-
-@torch.inference_mode()
-def padded_gpt2(
-    model: torch.nn.Module, strings: Sequence[Ids], batch: int
-) -> dict[tuple[int, ...], Any]:
-    found = {}
-    ordered = sorted(strings, key=len)
-    for start in range(0, len(ordered), batch):
-        own = ordered[start : start + batch]
-        rows = [torch.tensor(row) for row in own]
-        ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        lengths = torch.tensor([len(row) for row in own])
-        mask = (torch.arange(ids.shape[1]) < lengths[:, None]).long()
-        logprobs = model(input_ids=ids, attention_mask=mask).logits[:, :-1].log_softmax(-1)
-        chosen = logprobs.gather(2, ids[:, 1:, None])[..., 0].numpy()
-        found |= {tuple(row): chosen[n, : len(row) - 1] for n, row in enumerate(own)}
-    return found
+    n_distinct = looked_up_once()
+    every = best(lambda: table.logprobs_log10(text, words.begin))
+    finding = best(looked_up_once)
+    print(f"\n5-gram model: {len(distinct):,} distinct sentences, {text.size:,} places, "
+          f"{n_distinct:,} distinct 5-grams")  # fmt: skip
+    shown("every place looked up", len(texts) / every, f"{every:.3f} s")
+    print(f"  finding the distinct 5-grams alone takes {finding:.3f} s")
 
 
-def unrelated(_: list[str]) -> None:
+def unrelated(_: list[str], options: argparse.Namespace) -> None:
     """Sentences that share nothing, where a trie can only cost."""
     generator = np.random.default_rng(1)
     lengths = generator.integers(5, 15, 640)

@@ -28,6 +28,7 @@ from lm.hf_text import Row, TextEncoder, Tokenizer
 from lm.model_folder import read_config
 from lm.scorer import TokenScores
 from lm.scoring.tree_packing import TreePacking, packing_fault
+from lm.training.devices import DeviceChoice, choose_device
 
 TOKENS_AT_A_TIME = 2_048
 _OWN_WORDS = ("name", "trained_on", "beginning")
@@ -60,11 +61,15 @@ class HfScorer:
         self._packing, self.packing_fault = self._try_packing()
 
     @classmethod
-    def load(cls, folder: Path) -> "HfScorer":
+    def load(cls, folder: Path, device: DeviceChoice = "auto") -> "HfScorer":
         """Return the model that a folder's config.json names under ``"model"``.
 
         A path starts with ``/``, or with ``.`` and is then seen from the folder; anything else is
         a name.
+
+        Args:
+            folder: Our folder.
+            device: Where the model is to compute.
 
         Raises:
             LmError: No model is named, or it cannot be had.
@@ -75,6 +80,7 @@ class HfScorer:
             raise LmError(f'{folder}: config.json names no "model": the path or name of one.')
         return load_hf(
             str(folder / source) if _is_path(source) else source,
+            device=device,
             **{key: str(config[key]) for key in _OWN_WORDS if key in config},
         )
 
@@ -177,6 +183,7 @@ def load_hf(
     name: str | None = None,
     trained_on: str | None = None,
     beginning: str | None = None,
+    device: DeviceChoice = "auto",
 ) -> HfScorer:
     """Return a Hugging Face model: from a folder, from the local cache, or else from the hub.
 
@@ -185,9 +192,11 @@ def load_hf(
         name: What tables and figures call it; without it the last part of the source.
         trained_on: The text it was trained on.
         beginning: See ``TextEncoder``.
+        device: Where it is to compute.
 
     Raises:
-        LmError: There is no such model, or it is neither a causal nor a masked language model.
+        LmError: There is no such model or device, or the model is neither a causal nor a masked
+            language model.
     """
     config = _fetched(AutoConfig.from_pretrained, source)
     masked = _is_masked(config, source)
@@ -207,7 +216,7 @@ def load_hf(
     )
     model.config.use_cache = False
     return HfScorer(
-        model.to(_device()).eval(),
+        model.to(choose_device(device, exact=True)).eval(),
         encoder,
         name=name,
         trained_on=trained_on or f"unknown text (Hugging Face model {source})",
@@ -274,9 +283,3 @@ def _window(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, source
         # These models number their places from the padding token's number plus one.
         positions -= config.pad_token_id + 1
     return min(int(positions), int(tokenizer.model_max_length))
-
-
-def _device() -> torch.device:
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

@@ -3,12 +3,13 @@
 import difflib
 import importlib
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 from lm.errors import LmError
 from lm.model_folder import CONFIG, read_config
 from lm.scorer import Scorer
 
+Device = Literal["auto", "cpu", "cuda", "mps"]
 TYPES = {
     "fixed": "lm.fixed:FixedScorer",
     "hf": "lm.hf:HfScorer",
@@ -18,26 +19,30 @@ TYPES = {
     "unigram": "lm.unigram:UnigramScorer",
 }
 HF_PREFIX = "hf:"
+# The types of networks; all others compute on the processor.
+_ON_DEVICES = ("hf", "recurrent")
 
 
 class _ScorerClass(Protocol):
-    def load(self, folder: Path) -> Scorer: ...
+    def load(self, folder: Path, **options: Device) -> Scorer: ...
 
 
-def load_scorer(model: Path | str) -> Scorer:
+def load_scorer(model: Path | str, device: Device = "auto") -> Scorer:
     """Return a trained model, whatever its type.
 
     Args:
         model: A model's folder, or ``hf:`` and the path or name of a Hugging Face model.
+        device: Where a network computes; ``auto`` takes CUDA, then MPS, then the processor.
 
     Raises:
-        LmError: The folder holds no model, its type is unknown, or its files are damaged.
+        LmError: The folder holds no model, its type is unknown, its files are damaged, or the
+            device is not there or not for it.
     """
     named = str(model)
     if named.startswith(HF_PREFIX):
         from lm.hf import load_hf
 
-        return load_hf(named.removeprefix(HF_PREFIX))
+        return load_hf(named.removeprefix(HF_PREFIX), device=device)
     folder = Path(model)
     config = read_config(folder)
     type_ = config.get("type")
@@ -47,7 +52,15 @@ def load_scorer(model: Path | str) -> Scorer:
             f"Expected one of: {', '.join(sorted(TYPES))}.{_hint(config, folder)}"
         )
     module, _, attribute = TYPES[type_].partition(":")
-    return cast(_ScorerClass, getattr(importlib.import_module(module), attribute)).load(folder)
+    found = cast(_ScorerClass, getattr(importlib.import_module(module), attribute))
+    if type_ in _ON_DEVICES:
+        return found.load(folder, device=device)
+    if device not in ("auto", "cpu"):
+        raise LmError(
+            f'{folder}: a model of the type "{type_}" computes on the processor alone. Leave '
+            f"`--device {device}` out."
+        )
+    return found.load(folder)
 
 
 def _hint(config: dict[str, object], folder: Path) -> str:

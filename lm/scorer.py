@@ -18,11 +18,14 @@ class TokenScores:
             context and the tokens before it; at most 0.
         unknown: bool, shape ``(n,)``: true where the token is outside the vocabulary, so that its
             probability is that of the unknown word.
+        errors_nats: float64, shape ``(n,)``: how far each log-probability may be from the exact
+            mode's at most, where the model answers in a less exact one; None in the exact mode.
     """
 
     tokens: tuple[str, ...]
     logprobs_nats: NDArray[np.float64]
     unknown: NDArray[np.bool_]
+    errors_nats: NDArray[np.float64] | None = None
 
 
 @runtime_checkable

@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast, get_args
 
 import click
 from tqdm import tqdm
@@ -11,12 +13,13 @@ from tqdm import tqdm
 from analysis.errors import AnalysisError
 from analysis.load import ScoreFacts, score_facts
 from analysis.scores.file import Scoring, write_score_file
+from analysis.scores.stream import READING, write_stream_file
 from analysis.scores.wanted import Materials, find_materials, only_judged
 from experiment.errors import ParallaxError
 from experiment.records import Item
 from experiment.version import code_version
-from lm.registry import HF_PREFIX
-from lm.scoring.shards import scorer_of, workers
+from lm.registry import HF_PREFIX, Device
+from lm.scoring.shards import Loading, scorer_of, workers
 
 _PATH = click.Path(path_type=Path)
 # What only the scores themselves can tell.
@@ -43,6 +46,16 @@ _TOLD_AFTERWARDS = {"model": "", "trained_on": "", "certificate": ""}
     "--fast", is_flag=True, help="First pass in bfloat16; close comparisons again in float32."
 )
 @click.option(
+    "--stream", is_flag=True, help="Carry what was read on from item to item, for recurrent models."
+)
+@click.option(
+    "--device",
+    type=click.Choice(get_args(Device)),
+    default="auto",
+    show_default=True,
+    help="Where networks compute.",
+)
+@click.option(
     "--workers",
     "processes",
     type=click.IntRange(1),
@@ -58,6 +71,8 @@ def score(
     rendering: str | None,
     export: Path | None,
     fast: bool,
+    stream: bool,
+    device: str,
     processes: int,
     cluster: str | None,
 ) -> None:
@@ -68,13 +83,28 @@ def score(
     holds a model's scores of these items is left as it is; after an interruption the same command
     goes on where it was.
     """
+    if stream and (fast or processes > 1 or cluster):
+        raise AnalysisError(
+            "a stream is read one item after the other, each exactly as those before it left it",
+            remedy="Leave `--stream` out, or `--fast`, `--workers` and `--cluster`",
+        )
     places = _places(models, out)
     found = find_materials(materials, rendering, _shown)
     if export is not None:
         found = only_judged(found, export)
+    way = _Way(fast, stream, cast(Device, device))
     with workers(processes, cluster) as executor:
         for model, path in places.items():
-            _score(model, found, path, fast, executor)
+            _score(model, found, path, way, executor)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How scores are computed: fast and certified, as one stream, and on which device."""
+
+    fast: bool
+    stream: bool
+    device: Device
 
 
 def _shown(items: Iterator[Item]) -> Iterator[Item]:
@@ -109,7 +139,7 @@ def _places(models: tuple[str, ...], out: Path) -> dict[str, Path]:
 
 
 def _score(
-    model: str, materials: Materials, out: Path, fast: bool, executor: Executor | None
+    model: str, materials: Materials, out: Path, way: _Way, executor: Executor | None
 ) -> None:
     facts = ScoreFacts(
         **_TOLD_AFTERWARDS,
@@ -120,22 +150,27 @@ def _score(
         materials_hash=materials.hash,
         code_version=code_version(),
         selection=materials.selection,
+        reading=READING if way.stream else "",
     )
-    if _holds(out, facts, fast):
+    if _holds(out, facts, way.fast):
         click.echo(f"{out}: already holds these scores")
         return
-    scorer = scorer_of(model, fast, facts.model_hash)
+    loading = Loading(way.fast, way.device, facts.model_hash)
+    scorer = scorer_of(model, loading)
     named = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
     if fault := getattr(scorer, "packing_fault", ""):
         click.echo(f"{scorer.name} is run text by text, without sharing beginnings: {fault}")
     task, total = f"Scoring {scorer.name}", materials.n_versions
     with tqdm(desc=task, total=total, unit=" sentences", disable=None) as bar:
-        scoring = Scoring(model, facts.model_hash, fast, executor, bar.update)
-        written = write_score_file(materials, scoring, named, out)
+        scoring = Scoring(model, loading, executor, bar.update)
+        write = write_stream_file if way.stream else write_score_file
+        written = write(materials, scoring, named, out)
     click.echo(
         f"{out}: {total:,} sentences of {materials.n_items:,} items scored by {written.model}, "
         f"trained on {written.trained_on}"
     )
+    if written.reading:
+        click.echo(f"The sentences were read {written.reading}.")
     if written.certificate:
         click.echo(f"{written.certificate[:1].upper()}{written.certificate[1:]}.")
 

@@ -16,9 +16,11 @@ from experiment.studies.load import load_study
 from lm.text.generated import write_tagged, write_text
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import sentences as draw_sentences
+from lm.text.shares import Shares, with_shares
 
 TEXT_GRAMMAR = "training_text.toml"
 _PATH = click.Path(path_type=Path)
+_SHARE = click.FloatRange(0, 1)
 
 
 @click.command()
@@ -32,18 +34,48 @@ _PATH = click.Path(path_type=Path)
     help="How many.",
 )
 @click.option("--seed", default=1, show_default=True, help="The seed of the draws.")
+@click.option(
+    "--long-dependencies", type=_SHARE, help="Sentences with a noun between subject and verb."
+)
+@click.option(
+    "--relative-clauses", type=_SHARE, help="Of those, sentences where it is in a relative clause."
+)
+@click.option("--attractors", type=_SHARE, help="Of these nouns, those of another number.")
+@click.option("--agreement-errors", type=_SHARE, help="Places where words do not agree.")
+@click.option(
+    "--held-out-pairs",
+    type=_SHARE,
+    default=0.0,
+    show_default=True,
+    help="Pairs of a noun and a verb that never stand in one sentence.",
+)
 @click.option("--tagged", is_flag=True, help="Write a folder of texts with supertags instead.")
 @click.option("--out", required=True, type=_PATH, help="The text to write, a sentence per line.")
-def text(study: str, number: int, seed: int, tagged: bool, out: Path) -> None:
+def text(
+    study: str,
+    number: int,
+    seed: int,
+    long_dependencies: float | None,
+    relative_clauses: float | None,
+    attractors: float | None,
+    agreement_errors: float | None,
+    held_out_pairs: float,
+    tagged: bool,
+    out: Path,
+) -> None:
     """Generate simple English over the words of STUDY, to train a small language model on.
 
-    None of the study's own sentences, good or bad, ever occurs in it.
+    None of the study's own sentences, good or bad, ever occurs in it. Shares are from 0 to 1, and
+    those of the study's grammar where they are not given; the text's description tells them all.
     """
+    marked = {"long_dependencies": long_dependencies, "relative_clauses": relative_clauses}
+    given = {mark: share for mark, share in marked.items() if share is not None}
     loaded = load_study(study)
-    grammar = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
+    plain = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
+    grammar = with_shares(plain, Shares(agreement_errors, attractors, given))
     words = word_lists(load_grammar(loaded.grammar_path).lexicon.values())
     never = set(sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
-    drawn = draw_sentences(grammar, words, number, seed, never)
+    drawn = draw_sentences(grammar, words, number, seed, never, held_out_pairs)
     lines = tqdm(drawn, desc="Generating", total=number, unit=" sentences", disable=None)
     click.echo(
         f"{out}: {(write_tagged if tagged else write_text)(out, lines, drawn)['description']}"

@@ -40,11 +40,6 @@ class CountedLevel:
     starts_sentence: NDArray[np.bool_]
     n_words: int
 
-    @property
-    def prefixes(self) -> Ints:
-        """The number of each n-gram without its last word, int64, shape ``(N,)``."""
-        return self.keys // self.n_words
-
 
 def count_ngrams(
     text: EncodedText,

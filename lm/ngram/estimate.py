@@ -1,9 +1,10 @@
 """Interpolated modified Kneser-Ney (Chen & Goodman 1998): from counts to a back-off model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lm.corpora.vocab import Vocabulary
 from lm.ngram.counts import CountedLevel, adjusted_counts
@@ -12,6 +13,7 @@ from lm.ngram.prune import kept_ngrams, pruned
 from lm.ngram.table import LOG10_ZERO, Floats, Ints, Level, NgramTable, Numbers
 
 DECIMALS = 7
+_NGRAMS_AT_A_TIME = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,9 +59,9 @@ def estimate(
     weights: list[Floats] = []
     logprobs: list[Floats] = []
     for level, adjusted, discount, keep in zip(counted, counts, discounts, kept, strict=True):
-        withheld = np.where(keep, discount.of(adjusted), adjusted)
-        own, weight = _split_mass(level.prefixes, adjusted, withheld, probabilities.size)
-        probabilities = own + weight[level.prefixes] * probabilities[level.suffixes]
+        order = _Order(level, adjusted, discount, keep)
+        total, weight = order.split_mass(probabilities.size)
+        probabilities = order.probabilities(total, weight, probabilities)
         weights.append(_rounded_log10(weight))
         logprobs.append(_rounded_log10(probabilities))
     logprobs[0][vocabulary.begin] = LOG10_ZERO
@@ -69,19 +71,72 @@ def estimate(
     return Estimate(pruned(table, kept) if any(prune) else table, discounts)
 
 
-def _split_mass(
-    contexts: Ints, counts: Numbers, withheld: Floats, n_contexts: int
-) -> tuple[Floats, Floats]:
-    """Return each n-gram's discounted relative frequency and each context's back-off weight."""
-    total = np.bincount(contexts, weights=counts, minlength=n_contexts)
-    handed_down = np.bincount(contexts, weights=withheld, minlength=n_contexts)
-    # A context that nothing follows (it ends a sentence) hands all its mass down.
-    weight = np.divide(handed_down, total, out=np.ones(n_contexts), where=total > 0)
-    return (counts - withheld) / total[contexts], weight
+@dataclass(frozen=True, slots=True, eq=False)
+class _Order:
+    """One order's n-grams, gone through a stretch at a time: what is computed on the way is small.
+
+    Attributes:
+        level: The n-grams.
+        adjusted: Their adjusted counts.
+        discount: What these are lowered by.
+        keep: Which of the n-grams stay.
+    """
+
+    level: CountedLevel
+    adjusted: Numbers
+    discount: Discounts
+    keep: NDArray[np.bool_]
+
+    def split_mass(self, n_contexts: int) -> tuple[Floats, Floats]:
+        """Return the sum of adjusted counts after each context, and its back-off weight."""
+        total, weight = np.zeros(n_contexts), np.zeros(n_contexts)
+        for rows in self._stretches():
+            contexts, counts = self._contexts(rows), self.adjusted[rows]
+            first, last = int(contexts[0]), int(contexts[-1]) + 1
+            within = contexts - first
+            total[first:last] = np.bincount(within, weights=counts)
+            weight[first:last] = np.bincount(within, weights=self._withheld(rows))
+        # A context that nothing follows (it ends a sentence) hands all its mass down.
+        weight[total == 0] = 1.0
+        return total, np.divide(weight, total, out=weight, where=total > 0)
+
+    def probabilities(self, total: Floats, weight: Floats, lower: Floats) -> Floats:
+        """Return P(last word | the words before) of each n-gram.
+
+        Args:
+            total: As ``split_mass`` returns it.
+            weight: As ``split_mass`` returns it.
+            lower: The probabilities of the n-grams one word shorter.
+        """
+        found = np.empty(self.adjusted.size)
+        for rows in self._stretches():
+            contexts = self._contexts(rows)
+            own = (self.adjusted[rows] - self._withheld(rows)) / total[contexts]
+            found[rows] = own + weight[contexts] * lower[self.level.suffixes[rows]]
+        return found
+
+    def _stretches(self) -> Iterator[slice]:
+        """Yield stretches of n-grams, all that follow one context in the same one."""
+        keys, n_words, start = self.level.keys, self.level.n_words, 0
+        while start < keys.size:
+            last = keys[min(start + _NGRAMS_AT_A_TIME, keys.size) - 1]
+            end = int(np.searchsorted(keys, (last // n_words + 1) * n_words))
+            yield slice(start, end)
+            start = end
+
+    def _contexts(self, rows: slice) -> Ints:
+        return self.level.keys[rows] // self.level.n_words
+
+    def _withheld(self, rows: slice) -> Floats:
+        counts = self.adjusted[rows]
+        return np.where(self.keep[rows], self.discount.of(counts), counts)
 
 
 def _rounded_log10(values: Floats) -> Floats:
-    logs = np.log10(values, out=np.full(values.shape, LOG10_ZERO), where=values > 0)
-    rounded = np.minimum(logs, 0.0).round(DECIMALS)
+    logs = np.full(values.shape, LOG10_ZERO)
+    np.log10(values, out=logs, where=values > 0)
+    np.minimum(logs, 0.0, out=logs)
+    np.round(logs, DECIMALS, out=logs)
     # Adding 0 turns -0.0 into 0.0, which files would otherwise show.
-    return rounded + 0.0
+    logs += 0.0
+    return logs

@@ -14,17 +14,21 @@ from lm.rnn.steps import Steps, steps_of
 from lm.scorer import TokenScores
 from lm.scoring.kernels import ROWS_AT_A_TIME, LogNormaliser, Precision, target_logits
 from lm.scoring.trie import Floats, Ints, build_tries, evaluate
+from lm.training.devices import DeviceChoice, choose_device
 
 DEFAULT_BUDGET_BYTES = 2**30
 
 
 class RecurrentScorer:
-    """A trained network as a ``Scorer``. Its state is begun anew for every text.
+    """A trained network as a ``Scorer``, on the device where its weights are.
+
+    Its state is begun anew for every text; only ``score_stream`` carries it on.
 
     Args:
         trained: The network and its words.
         precision: How the softmax's denominator is computed; ``bfloat16`` is for first passes
-            whose close decisions are made again in ``float32``.
+            whose close decisions are made again in ``float32``. Scores then say how far off
+            they may be.
         budget_bytes: About how much memory the states of beginnings may take.
     """
 
@@ -51,13 +55,19 @@ class RecurrentScorer:
         self._max_nodes = max(1, budget_bytes // (16 * shape.layers * shape.hidden_size))
 
     @classmethod
-    def load(cls, folder: Path) -> "RecurrentScorer":
+    def load(cls, folder: Path, device: DeviceChoice = "cpu") -> "RecurrentScorer":
         """Return the recurrent model in a folder.
 
+        Args:
+            folder: The model's folder.
+            device: Where it is to compute.
+
         Raises:
-            LmError: A file is missing or damaged.
+            LmError: A file is missing or damaged, or the device is not there.
         """
-        return cls(load_network(folder))
+        trained = load_network(folder)
+        trained.network.to(choose_device(device, exact=True))
+        return cls(trained)
 
     def fast(self) -> "RecurrentScorer":
         """Return the same model with rounded normalisers, for first passes."""
@@ -73,13 +83,39 @@ class RecurrentScorer:
         ids = [self._numbers(tokens) for tokens in continuations]
         strings = [before + after for before, after in zip(contexts, ids, strict=True)]
         logprobs = self._read(self._reader, strings, [len(context) for context in contexts])
-        unknown = self._vocabulary.unknown
         return [
-            TokenScores(tokens, found[len(found) - len(tokens) :], np.array(own) == unknown)
-            if tokens
-            else TokenScores((), np.empty(0), np.empty(0, bool))
-            for tokens, found, own in zip(continuations, logprobs, ids, strict=True)
+            self._scores(tokens, own, found[len(found) - len(tokens) :])
+            for tokens, own, found in zip(continuations, ids, logprobs, strict=True)
         ]
+
+    def score_stream(
+        self, groups: Sequence[Sequence[str]], before: State | None = None
+    ) -> tuple[list[list[TokenScores]], State]:
+        """Return the scores of texts read as one stream, and the state after them.
+
+        The texts of a group are versions of one: each is read after the first texts of all groups
+        before, so all versions of a group follow the same words.
+
+        Args:
+            groups: At least one text each, as ``score`` takes continuations.
+            before: What an earlier call returned, to go on from there; None: nothing was read.
+        """
+        state = self._trained.network.initial_state(1) if before is None else before
+        strings = [[tuple(text.split()) for text in group] for group in groups]
+        ids = [[self._numbers(tokens) for tokens in group] for group in strings]
+        logprobs, state = self._read_stream(ids, state)
+        scored = (
+            [self._scores(*one) for one in zip(*group, strict=True)]
+            for group in zip(strings, ids, logprobs, strict=True)
+        )
+        return list(scored), state
+
+    def _scores(self, tokens: tuple[str, ...], ids: Sequence[int], found: Floats) -> TokenScores:
+        """Return scores from log-probabilities, or from those and their errors side by side."""
+        unknown = np.array(ids, np.int64) == self._vocabulary.unknown
+        if found.ndim == 1:
+            return TokenScores(tokens, found, unknown)
+        return TokenScores(tokens, found[:, 0], unknown, found[:, 1])
 
     def differences_nats(self, choices: Sequence[tuple[str, str, str]]) -> Floats:
         """Return log P(first word | context) - log P(second word | context) of each choice.
@@ -116,6 +152,28 @@ class RecurrentScorer:
             for string, path in trie.rows():
                 found[string] = nodes[path]
         return found
+
+    @torch.inference_mode()
+    def _read_stream(
+        self, groups: Sequence[Sequence[Sequence[int]]], state: State
+    ) -> tuple[list[list[Floats]], State]:
+        network, begin = self._trained.network, self._vocabulary.begin
+        hidden, wanted = [], []
+        for group in groups:
+            following = state
+            for place, ids in enumerate(group):
+                read = torch.tensor([begin, *ids], device=network.embedding.weight.device)
+                output, after = network(read[:, None], state)
+                hidden.append(output[:-1, 0])
+                wanted.append(np.array(ids, np.int64))
+                following = following if place else after
+            state = following
+        lengths = [len(ids) for ids in wanted]
+        found = self._reader.logprobs_nats(
+            _Read(torch.cat(hidden), ()), np.arange(sum(lengths)), np.concatenate(wanted)
+        )
+        each = iter(np.split(found, np.cumsum(lengths)[:-1]))
+        return [[next(each) for _ in group] for group in groups], state
 
 
 class _Read(NamedTuple):
@@ -161,10 +219,16 @@ class _Reader:
         if self._normaliser is None:
             return logits
         rows, row_of = np.unique(parents, return_inverse=True)
-        used = state.hidden if len(rows) == len(state.hidden) else state.hidden[_tensor(rows)]
+        all_used = len(rows) == len(state.hidden)
+        used = state.hidden if all_used else state.hidden[_tensor(rows, state.hidden)]
+        normalisers, errors = (
+            part.cpu().numpy().astype(np.float64)[row_of]
+            for part in self._normaliser.with_bounds(used)
+        )
         # A probability next to 1 can come out above it by the last digit.
-        found: Floats = np.minimum(logits - self._normaliser(used).numpy()[row_of], 0.0)
-        return found
+        found: Floats = np.minimum(logits - normalisers, 0.0)
+        exact = self._normaliser.precision == "float32"
+        return found if exact else np.stack([found, errors], axis=1)
 
 
 def _adaptive(
@@ -173,10 +237,10 @@ def _adaptive(
     found = np.empty(len(tokens))
     for start in range(0, len(tokens), ROWS_AT_A_TIME):
         part = slice(start, start + ROWS_AT_A_TIME)
-        asked = hidden[_tensor(parents[part])], _tensor(tokens[part])
-        found[part] = decoder(*asked).output.numpy()
+        rows, words = (_tensor(numbers[part], hidden) for numbers in (parents, tokens))
+        found[part] = decoder(hidden[rows], words).output.cpu().numpy()
     return np.minimum(found, 0.0)
 
 
-def _tensor(numbers: Ints) -> Tensor:
-    return torch.from_numpy(numbers)
+def _tensor(numbers: Ints, beside: Tensor) -> Tensor:
+    return torch.from_numpy(numbers).to(beside.device)

@@ -56,9 +56,11 @@ class WholeSteps:
         """Read one token after each beginning; see ``Steps``."""
         hidden, states = [], []
         for part in _portions(len(tokens)):
-            rows = torch.from_numpy(parents[part])
+            rows, words = (
+                torch.from_numpy(numbers[part]).to(state[0].device) for numbers in (parents, tokens)
+            )
             before = tuple(tensor[:, rows] for tensor in state)
-            read, after = self._network(torch.from_numpy(tokens[part])[None], before)
+            read, after = self._network(words[None], before)
             hidden.append(read[0])
             states.append(after)
         return torch.cat(hidden), tuple(torch.cat(parts, 1) for parts in zip(*states, strict=True))
@@ -96,15 +98,16 @@ class SharedSteps:
         return after[0][-1], after
 
     def _step(self, state: State, parents: Ints, tokens: Ints, after: State) -> None:
-        words, word_of = _distinct(tokens)
-        rows, row_of = _distinct(parents)
+        device = state[0].device
+        words, word_of = (numbers.to(device) for numbers in _distinct(tokens))
+        rows, row_of = (numbers.to(device) for numbers in _distinct(parents))
         into = self._inputs[0](self._network.embedding(words))[word_of]
         for layer, recurrent in enumerate(self._recurrent):
             if layer:
                 into = self._inputs[layer](after[0][layer - 1])
             into += recurrent(state[0][layer, rows])[row_of]
             if self._is_lstm:
-                cells = state[1][layer, torch.from_numpy(parents)]
+                cells = state[1][layer, torch.from_numpy(parents).to(device)]
                 _lstm(into, cells, after[0][layer], after[1][layer])
             else:
                 torch.tanh(into, out=after[0][layer])

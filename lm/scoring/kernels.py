@@ -1,6 +1,6 @@
 """A softmax without its table: the logits asked for, and the logarithm of the denominator."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -19,6 +19,8 @@ ROWS_AT_A_TIME = 1024
 WORDS_AT_A_TIME = 5000
 # Between these, no float32 term that overflowed or vanished can matter to the sum.
 _SMALLEST_SUM = 1e-20
+# What exp, the sums of some thousand terms and their logarithm lose in float32, with room to spare.
+_ROUNDING_OF_SUMS = 2e-5
 
 
 class LogNormaliser:
@@ -28,7 +30,8 @@ class LogNormaliser:
         weight: The decoder's weight, shape ``(words, hidden)``.
         bias: Its bias, shape ``(words,)``, or none.
         precision: ``float32``, or ``bfloat16``: products of rounded factors, summed in float32,
-            which processors with such instructions compute two to four times as fast.
+            which processors with such instructions compute two to four times as fast;
+            ``with_bounds`` then says how far off the answers may be.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class LogNormaliser:
         self._parts = list(zip(weights, biases, strict=True))
         with self._arithmetic():
             self._products = [PackedLinear(*part, ROWS_AT_A_TIME) for part in self._parts]
+        self._bounds = LogitBounds(weights, biases) if precision == "bfloat16" else None
 
     @contextmanager
     def _arithmetic(self) -> Iterator[None]:
@@ -59,26 +63,93 @@ class LogNormaliser:
         Args:
             hidden: Float32, shape ``(rows, hidden)``.
         """
+        return self._of_all(hidden)[0]
+
+    def with_bounds(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what a call returns, and how far from float32's answers each may be at most.
+
+        Where every logit of a portion of the words is off by d nats at most, the portion's sum S
+        is off by a factor of exp(d) at most. So the logarithm of all portions' sum is off by
+        log(sum of S exp(d)) - log(sum of S) at most.
+
+        Args:
+            hidden: Float32, shape ``(rows, hidden)``.
+
+        Returns:
+            Both float64, shape ``(rows,)``; the bounds are 0 in float32.
+        """
+        return self._of_all(hidden)
+
+    def _of_all(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        if not len(hidden):
+            none = hidden.new_zeros(0, dtype=_wide(hidden))
+            return none, none
         with self._arithmetic():
             parts = [self._of_rows(rows) for rows in torch.split(hidden, ROWS_AT_A_TIME)]
-        return torch.cat(parts) if parts else hidden.new_zeros(0, dtype=torch.float64)
+        normalisers, bounds = zip(*parts, strict=True)
+        return torch.cat(normalisers), torch.cat(bounds)
 
-    def _of_rows(self, rows: Tensor) -> Tensor:
-        sums = rows.new_zeros(len(rows), dtype=torch.float64)
-        for product in self._products:
-            sums += product(rows).exp_().sum(1)
+    def _of_rows(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        sums = torch.stack([product(rows).exp_().sum(1) for product in self._products])
+        sums = sums.to(_wide(rows))
+        total = sums.sum(0)
         # Nothing is subtracted before exp, which saves a pass; where that went wrong, it is done.
-        unsafe = ~((sums > _SMALLEST_SUM) & sums.isfinite())
-        found = sums.log_()
+        unsafe = ~((total > _SMALLEST_SUM) & total.isfinite())
+        found, bounds = total.log(), torch.zeros_like(total)
+        if self._bounds is not None:
+            of_logits = self._bounds.of_logits(rows).to(sums)
+            bounds = (sums.log() + of_logits).logsumexp(0) - found + _ROUNDING_OF_SUMS
+            bounds[unsafe] = of_logits.amax(0)[unsafe] + _ROUNDING_OF_SUMS
         if unsafe.any():
             found[unsafe] = self._carefully(rows[unsafe])
-        return found
+        return found, bounds
 
     def _carefully(self, rows: Tensor) -> Tensor:
-        found = rows.new_full((len(rows),), -torch.inf, dtype=torch.float64)
+        wide = _wide(rows)
+        found = rows.new_full((len(rows),), -torch.inf, dtype=wide)
         for weight, bias in self._parts:
-            found = torch.logaddexp(found, F.linear(rows, weight, bias).double().logsumexp(1))
+            found = torch.logaddexp(found, F.linear(rows, weight, bias).to(wide).logsumexp(1))
         return found
+
+
+def _wide(tensor: Tensor) -> torch.dtype:
+    # Apple's graphics processors have no float64.
+    return torch.float32 if tensor.device.type == "mps" else torch.float64
+
+
+class LogitBounds:
+    """How far products of factors rounded to bfloat16 can be from those of the factors.
+
+    With v' for v rounded, w'h' - wh = (w' - w)h' + w(h' - h), and by Cauchy and Schwarz
+    |w'h' - wh| <= |w' - w| |h'| + |w| |h' - h|. What float32 itself loses in adding n products is
+    at most n 2^-24 |w| |h| (Higham 2002, section 3.1); it is counted for the rounded product, for
+    the product it stands for, and for one word's own logit in both passes.
+
+    References:
+        Higham, N. J. (2002). Accuracy and stability of numerical algorithms (2nd ed.). SIAM.
+
+    Args:
+        weights: Portions of the decoder's weight, each of shape ``(words, hidden)``.
+        biases: Their biases, each of shape ``(words,)``.
+    """
+
+    def __init__(self, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> None:
+        self._weight = torch.stack([weight.norm(dim=1).max() for weight in weights])
+        self._lost = torch.stack([_lost(weight).norm(dim=1).max() for weight in weights])
+        self._bias = torch.stack([bias.abs().max() for bias in biases]) * (4 * 2**-24)
+        self._of_float32 = 4 * (weights[0].shape[1] + 2) * 2**-24
+
+    def of_logits(self, rows: Tensor) -> Tensor:
+        """Return the bound of each portion's logits in nats, shape ``(portions, rows)``."""
+        size, lost = rows.norm(dim=1), _lost(rows).norm(dim=1)
+        bound = torch.outer(self._lost, size + lost)
+        bound += torch.outer(self._weight, lost + self._of_float32 * size)
+        return bound + self._bias[:, None]
+
+
+def _lost(tensor: Tensor) -> Tensor:
+    """Return what rounding to bfloat16 takes away."""
+    return tensor - tensor.bfloat16().float()
 
 
 def target_logits(

@@ -8,15 +8,34 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from multiprocessing import get_context
 from typing import Any, Protocol, runtime_checkable
 
 from lm.errors import LmError
-from lm.registry import load_scorer
+from lm.registry import Device, load_scorer
 from lm.scorer import Scorer, TokenScores
 
 TEXTS_AT_A_TIME = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """How a model is loaded for scoring.
+
+    Attributes:
+        fast: Whether the answers may be less exact, if they say by how much.
+        device: Where a network computes.
+        identity: Changes when the model's files do, so that workers that live long load it again.
+    """
+
+    fast: bool = False
+    device: Device = "auto"
+    identity: str = ""
+
+
+PLAIN = Loading()
 
 
 @runtime_checkable
@@ -40,34 +59,31 @@ def shards(texts: Sequence[str], size: int = TEXTS_AT_A_TIME) -> list[list[int]]
 
 
 @lru_cache(maxsize=2)
-def scorer_of(model: str, fast: bool = False, identity: str = "") -> Scorer:
+def scorer_of(model: str, loading: Loading = PLAIN) -> Scorer:
     """Return a model, loaded once in each process.
 
     Args:
         model: As ``load_scorer`` takes it.
-        fast: Whether the answers may be less exact.
-        identity: Changes when the model's files do, so that workers that live long load it again.
+        loading: How.
 
     Raises:
         LmError: There is no such model, or it has no fast mode.
     """
-    if not fast:
-        return load_scorer(model)
-    scorer = scorer_of(model, identity=identity)
+    if not loading.fast:
+        return load_scorer(model, loading.device)
+    scorer = scorer_of(model, replace(loading, fast=False))
     if isinstance(scorer, HasFastMode):
         return scorer.fast()
     raise LmError(f"{model} has no fast mode: it is exact as it is. Leave `--fast` out.")
 
 
-def score_texts(
-    model: str, texts: Sequence[str], fast: bool = False, identity: str = ""
-) -> list[TokenScores]:
+def score_texts(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> list[TokenScores]:
     """Return the scores of whole texts; what a worker does. The arguments are ``scorer_of``'s.
 
     Raises:
         LmError: A text cannot be scored; the first such text is named.
     """
-    scorer = scorer_of(model, fast, identity)
+    scorer = scorer_of(model, loading)
     try:
         return scorer.score([("", text) for text in texts])
     except LmError as error:
@@ -84,6 +100,40 @@ def _culprit(scorer: Scorer, texts: Sequence[str]) -> str:
         except LmError:
             texts = half
     return texts[0]
+
+
+@runtime_checkable
+class ReadsStreams(Protocol):
+    """A scorer that can carry what it has read from text to text."""
+
+    def score_stream(
+        self,
+        groups: Sequence[Sequence[str]],
+        before: Any = None,  # noqa: ANN401
+    ) -> tuple[list[list[TokenScores]], Any]:
+        """Return the scores of groups of versions, and what to give to the next call.
+
+        Args:
+            groups: Versions of one text each; all are read after the first versions of the groups
+                before.
+            before: What an earlier call returned; None: nothing was read.
+        """
+        ...
+
+
+def stream_reader_of(model: str, loading: Loading) -> ReadsStreams:
+    """Return a model that reads texts as one stream; see ``scorer_of``.
+
+    Raises:
+        LmError: There is no such model, or it begins anew for every text.
+    """
+    scorer = scorer_of(model, loading)
+    if isinstance(scorer, ReadsStreams):
+        return scorer
+    raise LmError(
+        f"{model} begins anew for every text: only recurrent models can carry on from one to the "
+        "next. Leave `--stream` out."
+    )
 
 
 @contextmanager

@@ -96,7 +96,10 @@ class IncrementalModel(Protocol[State]):
         ...
 
     def logprobs_nats(self, state: State, parents: Ints, tokens: Ints) -> Floats:
-        """Return the log-probability of each token after its row of ``state``, shape ``(n,)``."""
+        """Return the log-probability of each token after its row of ``state``, shape ``(n,)``.
+
+        A model that has more to say of each token returns it beside that, shape ``(n, numbers)``.
+        """
         ...
 
 
@@ -173,7 +176,8 @@ def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Float
         wanted: bool, shape ``(nodes,)``.
 
     Returns:
-        float64, shape ``(nodes,)``; NaN where not wanted.
+        float64, shape ``(nodes,)``, or ``(nodes, numbers)`` of a model that says more of each
+        token; NaN where not wanted.
     """
     found = np.full(trie.tokens.size, np.nan)
     needed = _leading_to(trie, wanted)
@@ -185,7 +189,10 @@ def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Float
         rows = np.where(parents == ROOT, 0, row_of[parents] - before)
         tokens = trie.tokens[level]
         if asked.any():
-            found[level][asked] = model.logprobs_nats(state, rows[asked], tokens[asked])
+            answers = model.logprobs_nats(state, rows[asked], tokens[asked])
+            if found.ndim < answers.ndim:
+                found = np.full((trie.tokens.size, answers.shape[1]), np.nan)
+            found[level][asked] = answers
         if not read.any():
             continue
         state = model.extend(state, rows[read], tokens[read])

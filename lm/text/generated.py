@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lm.text.sampler import Sentences
+from lm.text.shares import named
 from lm.writing import replacing
 
 
@@ -53,21 +54,41 @@ def describe_text(path: Path, sha256: str) -> str:
 
 def _about(source: Sentences, text_sha256: str) -> dict[str, object]:
     grammar = source.grammar
-    errors = f"{100 * grammar.agreement_error_rate:g}%"
+    shares = {"agreement_errors": grammar.agreement_error_rate, **_counted(source)}
+    if grammar.paired.nouns:
+        shares["held_out_pairs"] = source.held_out_share
+    told = "".join(f", {name.replace('_', ' ')} {100 * s:.3g}%" for name, s in shares.items())
     return {
         "description": (
-            f'generated text "{grammar.name}" ({source.n:,} sentences, seed {source.seed}, '
-            f"agreement errors {errors})"
+            f'generated text "{grammar.name}" ({source.n:,} sentences, seed {source.seed}{told})'
         ),
         "grammar": grammar.name,
         "grammar_sha256": grammar.sha256,
         "sentences": source.n,
         "seed": source.seed,
-        "agreement_error_rate": grammar.agreement_error_rate,
+        "shares": shares,
         "never": len(source.never),
         "rejected": source.rejected,
+        "kept_apart": source.kept_apart,
+        "pairs_held_out": named(source.held_out, source.words),
         "text_sha256": text_sha256,
     }
+
+
+def _counted(source: Sentences) -> dict[str, float]:
+    """Return the shares found in the text: of sentences by mark, and of nouns that attract."""
+    marks = sorted(
+        {
+            mark
+            for rule in source.grammar.rules.values()
+            for expansion in rule.expansions
+            for mark in expansion.marks
+        }
+    )
+    found = {mark: source.marked[mark] / source.n for mark in marks}
+    if source.beside:
+        found["attractors"] = source.attractors / source.beside
+    return found
 
 
 def _beside(path: Path) -> Path:

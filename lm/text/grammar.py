@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 WordLists = Mapping[str, Sequence[str]]
 
@@ -46,10 +46,17 @@ Symbol = Words | Listed | Call
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """One sequence a rule may become, and the features drawn each time it does."""
+    """One sequence a rule may become.
+
+    Attributes:
+        symbols: The sequence.
+        drawn: The features drawn each time the rule becomes it.
+        marks: What it is counted as, and can be given a share by.
+    """
 
     symbols: tuple[Symbol, ...]
     drawn: tuple[str, ...]
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,14 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Paired:
+    """Word lists whose words can be kept apart: some of these nouns never meet some verbs."""
+
+    nouns: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TextGrammar:
     """A grammar of a text.
 
@@ -70,6 +85,10 @@ class TextGrammar:
         start: The rule that every sentence begins with.
         agreement_error_rate: The share of ``~`` values that take another value, from 0 to 1.
         features: Each feature's values.
+        beside: Features that are drawn beside another of the same values, which they attract
+            where they differ, and that other one.
+        attractor_share: The share of those that differ; None: each value is as likely.
+        paired: The nouns and verbs of which pairs may be held out.
         words: The grammar's own word lists, keyed like those given to the sampler.
         rules: The rules by name.
         sha256: The hash of the file, in hexadecimal.
@@ -82,3 +101,6 @@ class TextGrammar:
     words: WordLists
     rules: Mapping[str, Rule]
     sha256: str
+    beside: Mapping[str, str] = field(default_factory=dict)
+    attractor_share: float | None = None
+    paired: Paired = Paired()

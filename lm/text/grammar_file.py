@@ -15,19 +15,34 @@ brackets where they have parameters::
 Parameters are named after features. A feature that is no parameter of its rule is drawn anew each
 time the rule is used. ``~number`` is the value that agrees, save for the grammar's share of
 agreement errors, which take another value of the feature.
+
+A feature may stand beside another one: ``between = "number"`` has the values of ``number`` and can
+be given wherever that is expected. Drawn where a ``number`` is known, it is an attractor if it
+differs. A sequence may end with marks (``@relative_clauses``): sentences are counted by them, and
+``lm.text.shares`` changes how often the marked sequences of a rule are taken.
 """
 
 import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lm.errors import LmError
-from lm.text.grammar import Call, Expansion, Listed, Rule, Symbol, TextGrammar, Value, Words
+from lm.text.grammar import (
+    Call,
+    Expansion,
+    Listed,
+    Paired,
+    Rule,
+    Symbol,
+    TextGrammar,
+    Value,
+    Words,
+)
 
 _NAME = r"[A-Za-z]\w*"
 _HEAD = re.compile(rf"({_NAME})(?:\(([^()]*)\))?")
@@ -35,6 +50,7 @@ _SYMBOL = re.compile(
     rf"'(?P<words>[^']+)'|<(?P<list>{_NAME})(?:\.(?P<form>~?{_NAME}))?>"
     rf"|(?P<rule>{_NAME})(?:\((?P<values>[^()]*)\))?"
 )
+_MARKED = re.compile(rf"(.*?)((?:\s+@{_NAME})+)\s*", re.DOTALL)
 
 
 class _File(BaseModel):
@@ -43,9 +59,17 @@ class _File(BaseModel):
     name: str = Field(min_length=1)
     start: str
     agreement_error_rate: float = Field(default=0.0, ge=0, le=1)
-    features: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
+    features: dict[str, str | list[str]] = {}
+    paired: "_Paired | None" = None
     lexicon: dict[str, "_Lexicon"] = {}
     rules: dict[str, dict[str, float]] = Field(min_length=1)
+
+
+class _Paired(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    nouns: tuple[str, ...] = Field(min_length=1)
+    verbs: tuple[str, ...] = Field(min_length=1)
 
 
 class _Lexicon(BaseModel):
@@ -70,9 +94,9 @@ def load_text_grammar(path: Path) -> TextGrammar:
         ) from error
     try:
         file = _File.model_validate(tomllib.loads(data.decode("utf-8")))
-        features = {name: tuple(values) for name, values in file.features.items()}
+        features, beside = _features(file.features)
         rules = dict(_rule(head, bodies, features) for head, bodies in file.rules.items())
-        _check_calls(rules, features, file.start)
+        _check_calls(rules, _Features(features, beside), file.start)
         words = dict(_word_lists(file.lexicon))
     except ValidationError as error:
         first = error.errors()[0]
@@ -88,7 +112,28 @@ def load_text_grammar(path: Path) -> TextGrammar:
         words,
         rules,
         hashlib.sha256(data).hexdigest(),
+        beside,
+        paired=Paired(file.paired.nouns, file.paired.verbs) if file.paired else Paired(),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Features:
+    values: Mapping[str, tuple[str, ...]]
+    beside: Mapping[str, str]
+
+
+def _features(
+    given: Mapping[str, str | list[str]],
+) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return each feature's values, and which feature stands beside which."""
+    own = {name: tuple(values) for name, values in given.items() if not isinstance(values, str)}
+    beside = {name: other for name, other in given.items() if isinstance(other, str)}
+    if empty := [name for name, values in own.items() if not values]:
+        raise LmError(f'in "features.{empty[0]}": a feature needs at least one value.')
+    if strange := sorted(set(beside.values()) - own.keys()):
+        raise LmError(f'in "features" {strange[0]} has no values that another could stand beside.')
+    return own | {name: own[other] for name, other in beside.items()}, beside
 
 
 def _word_lists(lexicon: Mapping[str, _Lexicon]) -> list[tuple[str, tuple[str, ...]]]:
@@ -130,6 +175,7 @@ def _rule(
 def _expansion(
     head: str, body: str, parameters: tuple[str, ...], features: Mapping[str, tuple[str, ...]]
 ) -> Expansion:
+    body, marks = _unmarked(body)
     rest = _SYMBOL.sub("", body).strip()
     if rest or not body.strip():
         raise LmError(
@@ -143,7 +189,13 @@ def _expansion(
         raise LmError(f'in the rule "{head}" {error}') from error
     used = [value.text for symbol in symbols for value in _values(symbol) if value.is_variable]
     drawn = [name for name in dict.fromkeys(used) if name not in parameters]
-    return Expansion(symbols, tuple(drawn))
+    return Expansion(symbols, tuple(drawn), marks)
+
+
+def _unmarked(body: str) -> tuple[str, tuple[str, ...]]:
+    """Return a sequence without the marks at its end, and these."""
+    match = _MARKED.fullmatch(body)
+    return (match[1], tuple(match[2].replace("@", "").split())) if match else (body, ())
 
 
 def _symbol(match: re.Match[str], features: Mapping[str, tuple[str, ...]]) -> Symbol:
@@ -175,9 +227,7 @@ def _split(values: str | None) -> tuple[str, ...]:
     return tuple(value.strip() for value in values.split(",")) if values else ()
 
 
-def _check_calls(
-    rules: Mapping[str, Rule], features: Mapping[str, tuple[str, ...]], start: str
-) -> None:
+def _check_calls(rules: Mapping[str, Rule], features: _Features, start: str) -> None:
     _check_call("start", Call(start, ()), rules, features)
     for name, rule in rules.items():
         for expansion in rule.expansions:
@@ -186,9 +236,7 @@ def _check_calls(
                     _check_call(f'in the rule "{name}"', symbol, rules, features)
 
 
-def _check_call(
-    where: str, call: Call, rules: Mapping[str, Rule], features: Mapping[str, tuple[str, ...]]
-) -> None:
+def _check_call(where: str, call: Call, rules: Mapping[str, Rule], features: _Features) -> None:
     if call.rule not in rules:
         raise LmError(f'{where}: there is no rule "{call.rule}". There are: {", ".join(rules)}.')
     parameters = rules[call.rule].parameters
@@ -198,9 +246,13 @@ def _check_call(
             f"not {len(call.values)} value(s)."
         )
     for value, parameter in zip(call.values, parameters, strict=True):
-        allowed = (parameter,) if value.is_variable else features[parameter]
-        if value.text not in allowed:
+        values = features.values[parameter]
+        if value.is_variable:
+            fits = parameter in (value.text, features.beside.get(value.text))
+        else:
+            fits = value.text in values
+        if not fits:
             raise LmError(
                 f'{where}: "{value.text}" cannot stand for the {parameter} of "{call.rule}". '
-                f"Expected {parameter} or one of: {', '.join(features[parameter])}."
+                f"Expected {parameter} or one of: {', '.join(values)}."
             )

@@ -1,14 +1,34 @@
 """Drawing sentences from a text grammar, none of which is among those never to be seen."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
-from itertools import accumulate
+from dataclasses import dataclass, field
+from itertools import accumulate, product
 
 from lm.errors import LmError
 from lm.text.grammar import Call, Listed, TextGrammar, Value, WordLists, Words
+from lm.text.shares import held_out_pairs
 
 _MOST_FAILURES = 10_000
 _DEEPEST = 60
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """One sentence as its rules give it: texts and their tags, and what is told about it."""
+
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    entries: list[tuple[str, int]] = field(default_factory=list)
+    marks: set[str] = field(default_factory=set)
+    beside: int = 0
+    attractors: int = 0
+
+    def tokens(self) -> tuple[list[str], tuple[str, ...]]:
+        """Return the sentence's tokens and their tags."""
+        pairs = [(token, tag) for text, tag in self.texts for token in text.lower().split()]
+        tokens, tags = zip(*pairs, (".", "."), strict=True)
+        return list(tokens), tags
 
 
 class Sentences(Iterator[str]):
@@ -21,78 +41,127 @@ class Sentences(Iterator[str]):
         n: How many sentences there are to be.
         seed: What the draws depend on.
         never: The sentences that do not occur, in the form they would have here.
+        held_out: The pairs of words that do not occur in one sentence.
+        words: All word lists, those of the grammar among them.
         rejected: How many draws so far were among ``never`` and were drawn again.
+        kept_apart: How many had a pair that is held out.
+        marked: How many of the sentences given so far have each of the grammar's marks.
+        beside: How many features were drawn beside another one in them.
+        attractors: How many of these differ from it.
         tags: The supertags of the sentence given last, one per token: the rule that a word came
             from, and its form where it has one (``verb.plural``). They tell a *that* before
             a relative clause from one before a complement, and singular from plural.
     """
 
     def __init__(
-        self, grammar: TextGrammar, word_lists: WordLists, n: int, seed: int, never: Set[str]
+        self,
+        grammar: TextGrammar,
+        word_lists: WordLists,
+        n: int,
+        seed: int,
+        never: Set[str],
+        held_out_share: float = 0.0,
     ) -> None:
         self.grammar, self.n, self.seed, self.never = grammar, n, seed, never
-        self.rejected = 0
+        self.words = {**grammar.words, **word_lists}
+        self.held_out = held_out_pairs(grammar, self.words, held_out_share, seed)
+        self.held_out_share = held_out_share
+        self.rejected = self.kept_apart = self.beside = self.attractors = 0
+        self.marked: Counter[str] = Counter()
         self.tags: tuple[str, ...] = ()
         self._left = n
         self._rng = random.Random(seed)
-        self._words = {**grammar.words, **word_lists}
         self._cumulative = {
             name: tuple(accumulate(rule.weights)) for name, rule in grammar.rules.items()
         }
-        _check_word_lists(grammar, self._words)
+        _check_word_lists(grammar, self.words)
 
     def __next__(self) -> str:
         if not self._left:
             raise StopIteration
+        marks: set[str] | None = None
         for _ in range(_MOST_FAILURES):
-            tagged = self._draw()
-            sentence = " ".join(token for token, _ in tagged)
-            if sentence and sentence not in self.never:
+            drawn = self._draw()
+            if drawn is None or marks not in (None, drawn.marks):
+                continue
+            tokens, tags = drawn.tokens()
+            sentence = " ".join(tokens)
+            is_never, has_pair = sentence in self.never, self._has_held_out(drawn)
+            self.rejected += is_never
+            self.kept_apart += has_pair and not is_never
+            if has_pair:
+                # Long sentences have more pairs; another of its kind keeps the kind's share.
+                marks = drawn.marks
+            if not is_never and not has_pair:
                 self._left -= 1
-                self.tags = tuple(tag for _, tag in tagged)
+                self.tags = tags
+                self.marked.update(drawn.marks)
+                self.beside += drawn.beside
+                self.attractors += drawn.attractors
                 return sentence
-            self.rejected += bool(sentence)
         raise LmError(
             f'the grammar "{self.grammar.name}" gave {self.n - self._left:,} sentences; after '
-            f"that, {_MOST_FAILURES:,} draws in a row were sentences never to be seen or did not "
-            f"end. Ask for fewer than {self.n:,} sentences or give the grammar more words and "
-            "rules that do not lead back to themselves so often."
+            f"that, {_MOST_FAILURES:,} draws in a row were sentences never to be seen, held words "
+            f"that are held apart, or did not end. Ask for fewer than {self.n:,} sentences, hold "
+            "out less, or give the grammar more words and rules that do not lead back to "
+            "themselves so often."
         )
 
-    def _draw(self) -> list[tuple[str, str]]:
-        """Return a sentence's tokens and their tags; nothing if the rules led too deep."""
-        drawn: list[tuple[str, str]] = []
+    def _draw(self) -> "_Drawn | None":
+        """Return a sentence; nothing if the rules led too deep."""
+        drawn = _Drawn()
         try:
             self._expand(self.grammar.start, (), drawn, 0)
         except RecursionError:
-            return []
-        return [(token, tag) for text, tag in drawn for token in text.lower().split()] + [
-            (".", ".")
-        ]
+            return None
+        return drawn
 
-    def _expand(
-        self, name: str, values: tuple[str, ...], drawn: list[tuple[str, str]], depth: int
-    ) -> None:
+    def _has_held_out(self, drawn: "_Drawn") -> bool:
+        if not self.held_out:
+            return False
+        return any(pair in self.held_out for pair in product(drawn.entries, drawn.entries))
+
+    def _expand(self, name: str, values: tuple[str, ...], drawn: "_Drawn", depth: int) -> None:
         if depth > _DEEPEST:
             raise RecursionError
         rule = self.grammar.rules[name]
         bound = dict(zip(rule.parameters, values, strict=True))
         [expansion] = self._rng.choices(rule.expansions, cum_weights=self._cumulative[name])
+        drawn.marks.update(expansion.marks)
         for feature in expansion.drawn:
-            bound[feature] = self._rng.choice(self.grammar.features[feature])
+            bound[feature] = self._drawn_value(feature, bound, drawn)
         for symbol in expansion.symbols:
             match symbol:
                 case Words(text):
-                    drawn.append((text, name))
+                    drawn.texts.append((text, name))
                 case Listed(list_, None):
-                    drawn.append((self._rng.choice(self._words[list_]), name))
+                    self._take(list_, list_, name, drawn)
                 case Listed(list_, Value() as form):
                     value = self._value(form, bound)
-                    word = self._rng.choice(self._words[f"{list_}.{value}"])
-                    drawn.append((word, f"{name}.{value}"))
+                    self._take(list_, f"{list_}.{value}", f"{name}.{value}", drawn)
                 case Call(rule_name, given):
                     taken = tuple(self._value(value, bound) for value in given)
                     self._expand(rule_name, taken, drawn, depth + 1)
+
+    def _take(self, list_: str, key: str, tag: str, drawn: "_Drawn") -> None:
+        words = self.words[key]
+        place = self._rng.choice(range(len(words)))
+        drawn.texts.append((words[place], tag))
+        drawn.entries.append((list_, place))
+
+    def _drawn_value(self, feature: str, bound: Mapping[str, str], drawn: "_Drawn") -> str:
+        values = self.grammar.features[feature]
+        beside = bound.get(self.grammar.beside.get(feature, ""))
+        share = self.grammar.attractor_share
+        if beside is None or share is None:
+            value = self._rng.choice(values)
+        elif self._rng.random() < share:
+            value = self._rng.choice([other for other in values if other != beside])
+        else:
+            value = beside
+        drawn.beside += beside is not None
+        drawn.attractors += beside is not None and value != beside
+        return value
 
     def _value(self, value: Value, bound: Mapping[str, str]) -> str:
         if not value.is_variable:
@@ -105,7 +174,12 @@ class Sentences(Iterator[str]):
 
 
 def sentences(
-    grammar: TextGrammar, word_lists: WordLists, n: int, seed: int, never: Set[str]
+    grammar: TextGrammar,
+    word_lists: WordLists,
+    n: int,
+    seed: int,
+    never: Set[str],
+    held_out_share: float = 0.0,
 ) -> Sentences:
     """Return ``n`` sentences of a grammar, drawn as they are asked for.
 
@@ -116,12 +190,13 @@ def sentences(
         n: How many sentences.
         seed: The same seed gives the same sentences.
         never: Sentences that must not occur, as tokens in lower case ending in ``" ."``.
+        held_out_share: The share of pairs of a noun and a verb that never stand in one sentence.
 
     Raises:
         LmError: A word list is missing; later, when asked for a sentence: the grammar cannot give
             enough sentences outside ``never``.
     """
-    return Sentences(grammar, word_lists, n, seed, never)
+    return Sentences(grammar, word_lists, n, seed, never, held_out_share)
 
 
 def _check_word_lists(grammar: TextGrammar, words: WordLists) -> None:

@@ -27,8 +27,13 @@ class Processes:
         return self.rank == 0
 
 
-def choose_device(choice: DeviceChoice) -> torch.device:
+def choose_device(choice: DeviceChoice, *, exact: bool = False) -> torch.device:
     """Return the device; ``auto`` takes CUDA, then MPS (Apple), then the processor.
+
+    Args:
+        choice: Which one.
+        exact: Leave products of 32-bit floats exact, as scores need them; otherwise CUDA devices
+            are told to round their factors.
 
     Raises:
         LmError: The device is not there.
@@ -40,8 +45,8 @@ def choose_device(choice: DeviceChoice) -> torch.device:
         raise LmError(f'there is no device "{choice}" here. Use `--device auto` or `cpu`.')
     if choice == "cuda":
         # TensorFloat-32 keeps 10 bits of the fraction, enough for gradients of 32-bit weights.
-        torch.backends.cuda.matmul.allow_tf32 = True
-        torch.backends.cudnn.allow_tf32 = True
+        torch.backends.cuda.matmul.allow_tf32 = not exact
+        torch.backends.cudnn.allow_tf32 = not exact
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
     return torch.device(choice)
 

@@ -1,5 +1,7 @@
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lm.scoring import packed_linear
 from lm.scoring.kernels import WORDS_AT_A_TIME, LogNormaliser
@@ -37,6 +39,26 @@ def test_the_public_product_gives_the_same(monkeypatch: pytest.MonkeyPatch):
     packed = LogNormaliser(weight, bias)(hidden)
     monkeypatch.setattr(packed_linear, "packing_works", lambda: False)
     assert torch.allclose(LogNormaliser(weight, bias)(hidden), packed, atol=1e-5)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 1000),
+    scales=st.tuples(st.floats(0.01, 4), st.floats(0.01, 4)),
+    words=st.sampled_from([3, WORDS_AT_A_TIME + 3]),
+)
+def test_no_rounded_normaliser_is_further_off_than_its_bound(seed: int, scales, words: int):
+    generator = torch.Generator().manual_seed(seed)
+    hidden, weight, bias = (
+        torch.randn(shape, generator=generator) * scale
+        for shape, scale in zip([(9, 16), (words, 16), (words,)], [*scales, 1.0], strict=True)
+    )
+    exact, none = LogNormaliser(weight, bias).with_bounds(hidden)
+    rounded, bounds = LogNormaliser(weight, bias, "bfloat16").with_bounds(hidden)
+    assert not none.any()
+    assert ((exact - rounded).abs() <= bounds).all()
+    # A bound of everything would be sound and useless.
+    assert (bounds < 0.02 * (1 + scales[0] * scales[1] * 16)).all()
 
 
 def test_the_switch_of_precision_is_put_back():

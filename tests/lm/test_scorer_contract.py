@@ -11,7 +11,7 @@ import pytest
 from lm.errors import LmError
 from lm.registry import TYPES, load_scorer
 from lm.scorer import Scorer, TokenScores
-from tests.lm.toy_models import SENTENCES, TOY_MODELS, WORDS
+from tests.lm.toy_models import N_RARE, SENTENCES, TOY_MODELS, WORDS
 
 ASKABLE = [("", sentence) for sentence in SENTENCES] + [("the", "cat"), ("a cat", "sees .")]
 # A table answers what stands in it, and a masked model reads what stands behind a word as well:
@@ -99,9 +99,17 @@ def test_tokens_are_the_words_of_the_continuation_whatever_divides_them(scorer: 
 
 @every_distribution
 @pytest.mark.parametrize("context", ["", "the", "the cat", "sleep sleep sleep", "zebra", "a cat ."])
-def test_the_words_after_a_context_share_a_probability_of_one(scorer: Scorer, context: str):
-    logprobs = sums(scorer, [(context, word) for word in WORDS])
+def test_the_words_after_a_context_share_a_probability_of_one(
+    scorer: Scorer, folder: Path, context: str
+):
+    words = [*WORDS, *(f"rare{n}" for n in range(N_RARE if has_rare_words(folder) else 0))]
+    logprobs = sums(scorer, [(context, word) for word in words])
     assert sum(map(math.exp, logprobs)) == pytest.approx(1, abs=1e-5)
+
+
+def has_rare_words(folder: Path) -> bool:
+    vocabulary = folder / "vocab.txt"
+    return vocabulary.is_file() and "rare0" in vocabulary.read_text().split()
 
 
 @every_distribution

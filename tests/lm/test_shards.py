@@ -5,7 +5,15 @@ import pytest
 from distributed import LocalCluster
 
 from lm.errors import LmError
-from lm.scoring.shards import HasFastMode, score_texts, scorer_of, shards, workers
+from lm.scoring.shards import (
+    HasFastMode,
+    Loading,
+    score_texts,
+    scorer_of,
+    shards,
+    stream_reader_of,
+    workers,
+)
 from tests.lm.toy_models import SENTENCES, TOY_MODELS
 
 
@@ -28,14 +36,29 @@ def test_the_first_text_that_cannot_be_scored_is_named(tmp_path):
 
 def test_a_model_is_loaded_once_until_its_files_change(tmp_path):
     folder = model(tmp_path / "model", "ngram")
-    assert scorer_of(folder, identity="1") is scorer_of(folder, identity="1")
-    assert scorer_of(folder, identity="1") is not scorer_of(folder, identity="2")
+    one, other = Loading(identity="1"), Loading(identity="2")
+    assert scorer_of(folder, one) is scorer_of(folder, one)
+    assert scorer_of(folder, one) is not scorer_of(folder, other)
 
 
 def test_a_model_without_a_fast_mode_says_so(tmp_path):
-    assert isinstance(scorer_of(model(tmp_path / "lstm"), fast=True), HasFastMode)
+    assert isinstance(scorer_of(model(tmp_path / "lstm"), Loading(fast=True)), HasFastMode)
     with pytest.raises(LmError, match="has no fast mode"):
-        scorer_of(model(tmp_path / "ngram", "ngram"), fast=True)
+        scorer_of(model(tmp_path / "ngram", "ngram"), Loading(fast=True))
+
+
+def test_a_model_that_cannot_carry_on_says_so(tmp_path):
+    assert stream_reader_of(model(tmp_path / "lstm"), Loading())
+    with pytest.raises(LmError, match="begins anew for every text"):
+        stream_reader_of(model(tmp_path / "ngram", "ngram"), Loading())
+
+
+@pytest.mark.parametrize("name", ["lstm", "ngram"])
+def test_a_device_that_is_not_there_or_not_for_the_model_is_refused(tmp_path, name):
+    folder = model(tmp_path / name, name)
+    assert scorer_of(folder, Loading(device="cpu"))
+    with pytest.raises(LmError, match=r"no device \"mps\" here|on the processor alone"):
+        scorer_of(folder, Loading(device="mps"))
 
 
 def test_a_cluster_that_is_not_there_is_named():

@@ -31,6 +31,8 @@ from lm.unigram import save as save_unigram
 
 SENTENCES = ["the cat sleeps .", "the cats sleep .", "a cat sees the cats .", "the cat sees ."]
 WORDS = ["the", "cat", "cats", "sleeps", "sleep", "a", "sees", ".", "</s>", "<unk>"]
+# An adaptive softmax puts words beyond the first 2,000 into a cluster.
+N_RARE = 2_100
 FACTS = {"name": "toy", "trained_on": "four sentences"}
 
 
@@ -67,7 +69,9 @@ def recurrent(**own: object) -> Callable[[Path], None]:
 
     def write(folder: Path) -> None:
         words = dict.fromkeys(WORDS[:-2], 1)
-        vocabulary = vocabulary_by_frequency(words, special=STREAM_WORDS)
+        rare = [f"rare{n}" for n in range(N_RARE if own.get("softmax") == "adaptive" else 0)]
+        words |= dict.fromkeys(rare, 0)
+        vocabulary = vocabulary_by_frequency(words, min_count=0, special=STREAM_WORDS)
         sizes = {"embedding_size": 6, "hidden_size": 6, "layers": 2}
         shape = {"kind": "lstm", "vocabulary_size": len(vocabulary.words), **sizes, **own}
         torch.manual_seed(1)
@@ -148,6 +152,7 @@ TOY_MODELS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "ngram": ("ngram", ngram_folder),
     "lstm": ("recurrent", recurrent()),
     "lstm of two tasks": ("recurrent", recurrent(n_tags=2)),
+    "lstm, adaptive softmax": ("recurrent", recurrent(softmax="adaptive")),
     "lstm, tied softmax": ("recurrent", recurrent(softmax="tied")),
     "lstm, window of words": ("recurrent", recurrent(window=3)),
     "simple recurrent network": ("recurrent", recurrent(kind="srn")),

@@ -158,6 +158,17 @@ def test_a_text_counted_in_portions_has_the_same_counts(
         assert np.array_equal(one.starts_sentence, other.starts_sentence)
 
 
+def test_a_model_estimated_by_stretches_of_ngrams_is_the_same(
+    zipfian_sentences: list[list[str]], monkeypatch: pytest.MonkeyPatch
+):
+    whole = estimated(zipfian_sentences, 4, [0, 0, 1]).table
+    monkeypatch.setattr("lm.ngram.estimate._NGRAMS_AT_A_TIME", 50)
+    parts = estimated(zipfian_sentences, 4, [0, 0, 1]).table
+    for one, other in zip(whole.levels, parts.levels, strict=True):
+        assert np.array_equal(one.logprobs_log10, other.logprobs_log10)
+        assert np.array_equal(one.backoffs_log10, other.backoffs_log10)
+
+
 def test_discounts_worked_out_by_hand():
     # Four n-grams occur once, two twice, one three times, one four times: Y = 4 / (4 + 2*2) = 1/2,
     # D1 = 1 - 2 * 1/2 * 2/4, D2 = 2 - 3 * 1/2 * 1/2, D3+ = 3 - 4 * 1/2 * 1/1.

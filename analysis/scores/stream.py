@@ -1,0 +1,75 @@
+"""A score file of sentences read as one stream, each after all those before it."""
+
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.load import ScoreFacts
+from analysis.scores.file import Scoring
+from analysis.scores.materials import Sentences, score_table, sentences, token_table
+from analysis.scores.wanted import Materials
+from experiment.materials.render import render
+from experiment.schemas import SCORES
+from experiment.tables import arrow_schema
+from experiment.writing import replacing
+from lm.scoring.shards import ReadsStreams, stream_reader_of
+
+READING = "as one stream, each item after the good versions of all items before it"
+# Their hidden values wait for the softmax together.
+_ITEMS_AT_A_TIME = 256
+
+
+def write_stream_file(
+    materials: Materials, scoring: Scoring, facts: ScoreFacts, out: Path
+) -> ScoreFacts:
+    """Score materials in their own order as one stream and write the score file.
+
+    Nothing can be shared, left out or resumed: each score depends on everything before it.
+
+    Args:
+        materials: The items.
+        scoring: Who scores; items are read one after the other, in this process.
+        facts: What the file is to say about itself.
+        out: The file to write.
+
+    Returns:
+        What the file says about itself.
+
+    Raises:
+        AnalysisError: The model gave something that is no log-probability.
+        LmError: The model begins anew for every text.
+        TableError: The file cannot be written.
+    """
+    reader = stream_reader_of(scoring.model, scoring.loading)
+    with (
+        replacing(out) as temporary,
+        pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
+    ):
+        for table in _tables(materials, reader):
+            writer.write_table(table)
+            scoring.show(table.num_rows)
+        writer.add_key_value_metadata(facts.model_dump())
+    return facts
+
+
+def _tables(materials: Materials, reader: ReadsStreams) -> Iterator[pa.Table]:
+    items, before = materials.items(), None
+    while block := list(islice(items, _ITEMS_AT_A_TIME)):
+        wanted = sentences(block, render(materials.rendering), repeated=True)
+        scored, before = reader.score_stream(_groups(wanted), before)
+        places = range(len(wanted.distinct))
+        answers = token_table(wanted, places, [one for group in scored for one in group])
+        yield score_table(wanted, [(places, answers)])
+
+
+def _groups(wanted: Sentences) -> list[list[str]]:
+    """Return the versions of each item, the good one first."""
+    variants: Any = wanted.rows["variant"].to_numpy()
+    firsts = np.flatnonzero(variants == "good").tolist()
+    ends = [*firsts, len(wanted.distinct)]
+    return [wanted.distinct[start:end] for start, end in pairwise(ends)]

@@ -1,0 +1,98 @@
+"""The transformer of ``benchmarks/scoring.py``: packed tries, padded batches and the peers."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from timing import shown, timed
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedModel, PreTrainedTokenizerFast
+from transformers.utils import logging
+
+from lm.corpora.vocab import Vocabulary
+from lm.scoring.tree_packing import TreePacking
+
+Ids = list[int]
+
+
+def gpt2(texts: list[str], words: Vocabulary, venv: Path | None) -> None:
+    """The transformer, against batches of padded sentences."""
+    logging.disable_progress_bar()
+    torch.manual_seed(1)
+    sizes = {"n_embd": 384, "n_layer": 6, "n_head": 6, "bos_token_id": 1, "eos_token_id": 1}
+    config = GPT2Config(vocab_size=len(words.words), use_cache=False, **sizes)
+    model = GPT2LMHeadModel(config).eval()
+    texts = texts[:: max(1, len(texts) // 9000)] if len(texts) > 12_000 else texts
+    distinct = list(dict.fromkeys(texts))
+    strings = [[words.begin, *(words[word] for word in text.split())] for text in distinct]
+    print(f"\nGPT-2 shape, 6 x 384, {len(words.words):,} words: {len(texts):,} sentences, "
+          f"{len(distinct):,} distinct")  # fmt: skip
+    some = strings[:: max(1, len(strings) // 640)]
+    for batch in (16, 64):
+        seconds, plain = timed(lambda size=batch: padded_gpt2(model, some, size))
+        note = f"({len(some)} sentences)"
+        shown(f"distinct, padded, {batch} at a time", len(some) / seconds, note)
+
+    def body(ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return model.transformer(
+            input_ids=ids, position_ids=places, attention_mask=mask
+        ).last_hidden_state
+
+    packing = TreePacking(body, model.lm_head.weight.detach(), None)
+    seconds, packed = timed(lambda: packing.logprobs_nats(strings, [1] * len(strings)))
+    shown("packed tries, float32", len(texts) / seconds, f"{seconds:.1f} s")
+    if venv:
+        peers(venv, model, words, distinct[:: max(1, len(strings) // 640)])
+    place = {tuple(string): number for number, string in enumerate(strings)}
+    worst = max(float(np.abs(packed[place[ids]][1:] - own).max()) for ids, own in plain.items())
+    print(f"  largest difference of a token's score from padded batches: {worst:.1e} nats")
+
+
+@torch.inference_mode()
+def padded_gpt2(
+    model: torch.nn.Module, strings: Sequence[Ids], batch: int
+) -> dict[tuple[int, ...], Any]:
+    found = {}
+    ordered = sorted(strings, key=len)
+    for start in range(0, len(ordered), batch):
+        own = ordered[start : start + batch]
+        rows = [torch.tensor(row) for row in own]
+        ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        lengths = torch.tensor([len(row) for row in own])
+        mask = (torch.arange(ids.shape[1]) < lengths[:, None]).long()
+        logprobs = model(input_ids=ids, attention_mask=mask).logits[:, :-1].log_softmax(-1)
+        chosen = logprobs.gather(2, ids[:, 1:, None])[..., 0].numpy()
+        found |= {tuple(row): chosen[n, : len(row) - 1] for n, row in enumerate(own)}
+    return found
+
+
+def peers(folder: Path, model: PreTrainedModel, words: Vocabulary, texts: Sequence[str]) -> None:
+    """Have minicons and lm-evaluation-harness score the same sentences by the same model."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "minicons", "lm_eval"],
+                       check=True)  # fmt: skip
+    with tempfile.TemporaryDirectory() as place:
+        model.save_pretrained(place)
+        word_tokenizer(words).save_pretrained(place)
+        Path(place, "texts.json").write_text(json.dumps(texts))
+        script = str(Path(__file__).with_name("scoring_peers.py"))
+        subprocess.run([str(python), script, place, str(torch.get_num_threads())], check=True)
+
+
+def word_tokenizer(words: Vocabulary) -> PreTrainedTokenizerFast:
+    """Return a tokenizer that gives each word the number it has here."""
+    numbers = {word: number for number, word in enumerate(words.words)}
+    tokenizer = Tokenizer(WordLevel(numbers, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    own = {"bos_token": "<eos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<eos>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **own)

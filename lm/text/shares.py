@@ -1,0 +1,115 @@
+"""How often a generated text is to have what makes agreement hard: a grammar with other shares."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from lm.errors import LmError
+from lm.text.grammar import Rule, TextGrammar, WordLists
+
+# A noun and a verb, each by its list and its place there.
+Pair = tuple[tuple[str, int], tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What is to be other than the grammar has it; each share from 0 to 1.
+
+    Attributes:
+        agreement_errors: Of the places where words agree, those where they do not.
+        attractors: Of the nouns beside a subject, those of another number.
+        marked: Of a rule's sequences, how often those with a mark are taken, by mark.
+    """
+
+    agreement_errors: float | None = None
+    attractors: float | None = None
+    marked: Mapping[str, float] = field(default_factory=dict)
+
+
+def with_shares(grammar: TextGrammar, shares: Shares) -> TextGrammar:
+    """Return the grammar with other shares.
+
+    Raises:
+        LmError: The grammar does not mark what is to have a share.
+    """
+    rules = dict(grammar.rules)
+    for mark, share in shares.marked.items():
+        able = {name: rule for name, rule in rules.items() if 0 < _marked(rule, mark) < 1}
+        if not able:
+            raise LmError(
+                f'the text grammar "{grammar.name}" marks no choice with @{mark}, so its share '
+                f"cannot be set. Write @{mark} behind some of a rule's sequences, or leave "
+                f"`--{mark.replace('_', '-')}` out."
+            )
+        rules |= {name: _reweighted(rule, mark, share) for name, rule in able.items()}
+    if shares.attractors is not None and not grammar.beside:
+        raise LmError(
+            f'the text grammar "{grammar.name}" has no feature that stands beside another, so '
+            'there are no attractors. Write one, as `between = "number"`, or leave '
+            "`--attractors` out."
+        )
+    errors = shares.agreement_errors
+    return replace(
+        grammar,
+        rules=rules,
+        agreement_error_rate=grammar.agreement_error_rate if errors is None else errors,
+        attractor_share=shares.attractors,
+    )
+
+
+def _marked(rule: Rule, mark: str) -> float:
+    pairs = zip(rule.expansions, rule.weights, strict=True)
+    return sum(weight for one, weight in pairs if mark in one.marks) / sum(rule.weights)
+
+
+def _reweighted(rule: Rule, mark: str, share: float) -> Rule:
+    before = _marked(rule, mark)
+    weights = tuple(
+        weight * (share / before if mark in one.marks else (1 - share) / (1 - before))
+        for one, weight in zip(rule.expansions, rule.weights, strict=True)
+    )
+    return replace(rule, weights=weights)
+
+
+def held_out_pairs(
+    grammar: TextGrammar, words: WordLists, share: float, seed: int
+) -> frozenset[Pair]:
+    """Draw the pairs of a noun and a verb that are never to stand in one sentence.
+
+    Args:
+        grammar: Which lists hold the nouns and the verbs.
+        words: All lists, keyed ``"list.form"`` or ``"list"``.
+        share: Of all pairs.
+        seed: The same seed gives the same pairs.
+
+    Raises:
+        LmError: The grammar does not say which nouns and verbs, or a list is missing.
+    """
+    if not share:
+        return frozenset()
+    if not grammar.paired.nouns:
+        raise LmError(
+            f'the text grammar "{grammar.name}" has no [paired] nouns and verbs, so none can be '
+            "held out. Name their lists there, or leave `--held-out-pairs` out."
+        )
+    nouns, verbs = (
+        [(name, place) for name in names for place in range(len(_any_form(words, name)))]
+        for names in (grammar.paired.nouns, grammar.paired.verbs)
+    )
+    pairs = list(product(nouns, verbs))
+    # A stream of its own: other shares leave the pairs as they are.
+    generator = random.Random(f"{seed} held-out pairs")
+    return frozenset(generator.sample(pairs, round(share * len(pairs))))
+
+
+def named(pairs: frozenset[Pair], words: WordLists) -> list[list[str]]:
+    """Return the pairs as words in the first form that their lists have, in alphabetical order."""
+    return sorted([_any_form(words, name)[place] for name, place in pair] for pair in pairs)
+
+
+def _any_form(words: WordLists, name: str) -> tuple[str, ...]:
+    for key, found in words.items():
+        if key.partition(".")[0] == name:
+            return tuple(found)
+    raise LmError(f'there is no word list "{name}", of which pairs were to be held out.')
