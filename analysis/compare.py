@@ -37,6 +37,7 @@ def compare(
     unigram: Path | None = None,
     corpus: Mapping[str, int] | None = None,
     curves: bool = False,
+    curve_items: Sequence[str] = (),
     formula: str | None = None,
     figures: bool = True,
 ) -> Comparison:
@@ -52,6 +53,7 @@ def compare(
         unigram: The score file of a unigram model, for the metrics that weigh against it.
         corpus: How often each word occurs in the models' training text.
         curves: Whether log-probabilities are drawn word by word.
+        curve_items: The ids of items to draw each by itself, in place of averages.
         formula: The mixed model's formula; None for the usual one.
         figures: Whether figures are drawn.
 
@@ -67,6 +69,7 @@ def compare(
         unigram=load_scores(unigram) if unigram else None,
         corpus=corpus,
         curves=curves,
+        curve_items=curve_items,
         formula=formula,
     )
     comparison = compare_whole(
@@ -109,6 +112,7 @@ def compare(
 @click.option("--unigram", type=_PATH, help="Scores of a unigram model, for slor and its like.")
 @click.option("--corpus", type=_PATH, help="The models' training text, for words' frequencies.")
 @click.option("--curves", is_flag=True, help="Draw log-probabilities word by word.")
+@click.option("--curves-of", multiple=True, metavar="ITEM_ID", help="The same of one item alone.")
 @click.option("--formula", help="The mixed model's formula.")
 @click.option("--no-figures", is_flag=True, help="Leave out the figures, which take longest.")
 def command(
@@ -124,6 +128,7 @@ def command(
     unigram: Path | None,
     corpus: Path | None,
     curves: bool,
+    curves_of: tuple[str, ...],
     formula: str | None,
     no_figures: bool,
 ) -> None:
@@ -138,6 +143,7 @@ def command(
         unigram=unigram,
         corpus=_counted(corpus) if corpus else None,
         curves=curves,
+        curve_items=curves_of,
         formula=formula,
         figures=not no_figures,
     )

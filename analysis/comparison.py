@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 import pandas as pd
 
@@ -12,7 +11,7 @@ from analysis.findings.findings import Context
 from analysis.findings.mixed import intervals_table, mixed_findings
 from analysis.findings.people import people_findings
 from analysis.findings.same_errors import same_errors
-from analysis.join import check_same_items, decisions, judgments
+from analysis.join import Joined, join
 from analysis.load import ExportedRun, Scores
 from analysis.participants import flow
 from analysis.provenance import ModelFacts, Provenance
@@ -21,8 +20,6 @@ from analysis.side_by_side import Table
 from analysis.statistics.accuracy import model_accuracy, people_accuracy
 from analysis.statistics.resample import numpy_generator
 from analysis.tables import conditions_table, table_1, table_2
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_from_row
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
 
@@ -43,6 +40,7 @@ class Comparison:
             statistics' tables (see docs/statistics.md).
         drawings: Figures to be drawn.
         statistics: What tables and figures were made from, in long form, by name.
+        left_out: What a reader would look for in vain, and why, in sentences.
         files: What was written, the report first; empty before.
     """
 
@@ -53,12 +51,14 @@ class Comparison:
     tables: tuple[Table, ...]
     drawings: tuple[Drawing, ...] = ()
     statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
 
 
 def analyse(
     run: ExportedRun,
     scores: Sequence[Scores],
+    joined: Joined | None = None,
     *,
     resamples: int,
     seed: int,
@@ -71,6 +71,7 @@ def analyse(
     Args:
         run: The exported run.
         scores: One entry per model.
+        joined: What ``analysis.join.join`` makes of both, where it was made already.
         resamples: How many times to resample for each interval.
         seed: The seed of the resampling.
         code_version: What the tables are to say about the code that compared.
@@ -81,25 +82,22 @@ def analyse(
         AnalysisError: The scores are not of the run's items, the tables contradict each other, or
             the formula cannot be used.
     """
-    judged = judgments(run)
-    items = judged["item_id"].unique().tolist()
-    chosen = {}
-    for one in scores:
-        check_same_items(run, one, items, lambda: _items_hash(run))
-        chosen[one.facts.model] = decisions(one)
+    joined = joined or join(run, scores)
+    judged, decided = joined.judged, joined.decided
     provenance = Provenance(
         run=run.facts,
         flow=flow(run),
         n_judgments=len(judged),
-        n_items=len(items),
-        models=[_model_facts(one, chosen[one.facts.model]) for one in scores],
+        n_items=judged["item_id"].nunique(),
+        models=[_model_facts(one, decided[one.facts.model]) for one in scores],
         resamples=resamples,
         seed=seed,
         code_version=code_version,
         metric=metric,
     )
-    frames = [_accuracies(judged, chosen, by, resamples, seed) for by in (CONSTRUCTION, CONDITION)]
+    frames = [_accuracies(judged, decided, by, resamples, seed) for by in (CONSTRUCTION, CONDITION)]
     context = Context(run.study, provenance)
+    chosen = joined.on_judged()
     findings = (
         same_errors(judged, chosen, run.items, context),
         mixed_findings(judged, chosen, formula, context),
@@ -114,25 +112,21 @@ def analyse(
         by_condition=frames[1],
         tables=(*accuracies, *found, intervals_table(frames[0], context)),
         statistics={name: frame for one in findings for name, frame in one.statistics.items()},
+        left_out=tuple(sentence for one in findings for sentence in one.left_out),
     )
 
 
 def _accuracies(
     judged: pd.DataFrame,
-    chosen: Mapping[str, pd.DataFrame],
+    decided: Mapping[str, pd.DataFrame],
     by: tuple[str, ...],
     resamples: int,
     seed: int,
 ) -> pd.DataFrame:
     items = judged["item_id"].unique().tolist()
     people = people_accuracy(judged, by, numpy_generator(seed, "bootstrap", *by), resamples)
-    models = [model_accuracy(frame, name, by, items) for name, frame in chosen.items()]
+    models = [model_accuracy(frame, name, by, items) for name, frame in decided.items()]
     return pd.concat([people, *models], ignore_index=True)
-
-
-def _items_hash(run: ExportedRun) -> str:
-    rows = cast(list[dict[str, object]], run.items.to_dict("records"))
-    return materials_hash(map(item_from_row, rows))
 
 
 def _model_facts(scores: Scores, chosen: pd.DataFrame) -> ModelFacts:

@@ -3,28 +3,38 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from experiment.errors import TableError
 from experiment.schemas import Column, TableSchema
 from experiment.tables import arrow_schema, check_columns, read_table
 
 
-def read_exported(schema: TableSchema, folder: Path, columns: Sequence[str]) -> pd.DataFrame:
+def read_exported(
+    schema: TableSchema, folder: Path, columns: Sequence[str], *, coded: bool = False
+) -> pd.DataFrame:
     """Return columns of a folder's table, from its Parquet file or else from its CSV file.
+
+    Args:
+        schema: The table.
+        folder: Where its file lies.
+        columns: Those to read.
+        coded: Whether texts become categorical columns: for tables of many rows.
 
     Raises:
         TableError: Neither file is there, or its content does not fit the schema.
     """
     parquet, text = folder / f"{schema.name}.parquet", folder / f"{schema.name}.csv"
     if parquet.is_file():
-        return read_parquet(schema, parquet, columns)
+        return read_parquet(schema, parquet, columns, coded=coded)
     if text.is_file():
         table = pa.Table.from_pylist(list(read_table(schema, text)), arrow_schema(schema))
-        return _with_unique_key(schema, table.select(list(columns)).to_pandas(), text)
+        return _framed(schema, table.select(list(columns)), text, coded=coded)
     present = sorted(path.name for path in folder.iterdir())
     raise TableError(
         f'the table "{schema.name}" is missing',
@@ -34,23 +44,33 @@ def read_exported(schema: TableSchema, folder: Path, columns: Sequence[str]) -> 
     )
 
 
-def read_parquet(schema: TableSchema, path: Path, columns: Sequence[str]) -> pd.DataFrame:
+def read_parquet(
+    schema: TableSchema, path: Path, columns: Sequence[str], *, coded: bool = False
+) -> pd.DataFrame:
     """Return the named columns of a Parquet table; the others are not read.
+
+    Args:
+        schema: The table.
+        path: The file.
+        columns: Those to read.
+        coded: Whether texts become categorical columns, which are never spelled out in memory.
 
     Raises:
         TableError: The file is missing or not Parquet, a column of the schema is missing, one
             that is read has another type or a value not allowed, or a key occurs twice.
     """
+    read = [column for column in schema.columns if column.name in columns]
     file = open_parquet(schema, path)
     check_columns(schema, file.schema_arrow.names, path)
-    table = file.read(columns=list(columns))
-    wanted = arrow_schema(schema)
-    checked = {
-        column.name: _checked(column, table[column.name], wanted.field(column.name).type, path)
-        for column in schema.columns
-        if column.name in columns
-    }
-    return _with_unique_key(schema, pa.table(checked).to_pandas(), path)
+    if coded:
+        texts = [column.name for column in read if column.type == "string"]
+        file = pq.ParquetFile(path, read_dictionary=texts)
+    wanted, checked = arrow_schema(schema), {}
+    # One after the other: of a column, what was read is gone when the next one is.
+    for column in read:
+        values = file.read(columns=[column.name])[column.name]
+        checked[column.name] = _checked(column, values, wanted.field(column.name).type, path)
+    return _framed(schema, pa.table(checked), path, coded=coded)
 
 
 def open_parquet(schema: TableSchema, path: Path) -> pq.ParquetFile:
@@ -76,8 +96,10 @@ def open_parquet(schema: TableSchema, path: Path) -> pq.ParquetFile:
 def _checked(
     column: Column, values: pa.ChunkedArray, wanted: pa.DataType, path: Path
 ) -> pa.ChunkedArray:
+    if coded := pa.types.is_dictionary(values.type):
+        wanted = pa.dictionary(values.type.index_type, wanted)
     try:
-        typed = values.cast(wanted)
+        typed = values.cast(wanted).unify_dictionaries() if coded else values.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(
             f'the column "{column.name}" holds {values.type}, not {column.type}', where=str(path)
@@ -96,11 +118,18 @@ def _checked(
     return typed
 
 
+def _framed(schema: TableSchema, table: pa.Table, path: Path, *, coded: bool) -> pd.DataFrame:
+    for place, field in enumerate(table.schema if coded else ()):
+        if pa.types.is_string(field.type):
+            table = table.set_column(place, field.name, table[place].dictionary_encode())
+    return _with_unique_key(schema, table.to_pandas(self_destruct=True), path)
+
+
 def _with_unique_key(schema: TableSchema, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     key = list(schema.primary_key)
     if not set(key) <= set(frame.columns):
         return frame
-    twice = frame.loc[frame.duplicated(key), key]
+    twice = frame.loc[_repeated(frame, key), key]
     if len(twice):
         first = ", ".join(f"{name} {value}" for name, value in twice.iloc[0].items())
         raise TableError(
@@ -109,3 +138,12 @@ def _with_unique_key(schema: TableSchema, frame: pd.DataFrame, path: Path) -> pd
             expected=f"each {' and '.join(key)} once",
         )
     return frame
+
+
+def _repeated(frame: pd.DataFrame, key: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows repeat a key, as ``frame.duplicated`` does, on one number for each key."""
+    number = np.zeros(len(frame), np.int64)
+    for name in key:
+        codes, distinct = pd.factorize(frame[name], use_na_sentinel=False)
+        number = number * (len(distinct) + 1) + codes
+    return pd.Series(number).duplicated().to_numpy()

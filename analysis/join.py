@@ -1,30 +1,72 @@
 """People's judgments and models' decisions, one row each, about the same items or not at all."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.coded import Places, alike, named, places, spelled_out
 from analysis.errors import AnalysisError
 from analysis.load import ExportedRun, Scores
+from experiment.materials.identity import materials_hash
+from experiment.materials.read import item_from_row
 from experiment.records import Variant
 
 _SHOWN = 10
-_JUDGMENT_COLUMNS = [
-    "participant",
-    "list",
-    "position",
-    "item_id",
-    "kind",
-    "construction",
-    "condition",
-    "good_side",
-    "chosen_side",
-    "chose_good",
-    "rt_ms",
-    "input_method",
-]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """People's judgments and models' decisions about the same items.
+
+    Attributes:
+        judged: One row per judgment, as ``judgments`` gives them.
+        decided: Each model's decisions on everything it scored, as ``decisions`` gives them.
+    """
+
+    judged: pd.DataFrame
+    decided: Mapping[str, pd.DataFrame]
+
+    def on_judged(self) -> dict[str, pd.DataFrame]:
+        """Return each model's decisions on the judged items alone."""
+        return on_items(self.decided, self.judged["item_id"])
+
+
+def on_items(
+    decided: Mapping[str, pd.DataFrame], wanted: "pd.Series[str]"
+) -> dict[str, pd.DataFrame]:
+    """Return each model's decisions on some items alone, texts spelled out.
+
+    Args:
+        decided: Each model's decisions, as ``decisions`` gives them.
+        wanted: The items; each may occur more than once.
+    """
+    items = pd.Index(wanted.unique().tolist())
+    return {
+        model: spelled_out(frame[places(frame["item_id"], items) >= 0].reset_index(drop=True))
+        for model, frame in decided.items()
+    }
+
+
+def join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
+    """Return a run's judgments and each model's decisions.
+
+    Raises:
+        AnalysisError: The tables contradict each other, or the scores are not of the run's items.
+    """
+    judged = judgments(run)
+    items = judged["item_id"].unique().tolist()
+    for one in scores:
+        check_same_items(run, one, items, lambda: _items_hash(run))
+    return Joined(judged, {one.facts.model: decisions(one) for one in scores})
+
+
+def _items_hash(run: ExportedRun) -> str:
+    rows = cast(list[dict[str, object]], run.items.to_dict("records"))
+    return materials_hash(map(item_from_row, rows))
 
 
 def judgments(run: ExportedRun) -> pd.DataFrame:
@@ -32,41 +74,87 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
 
     Returns:
         One row per judgment: participant, list, position, item_id, kind (in that list),
-        construction, condition, good_side, chosen_side, chose_good, rt_ms, input_method.
+        construction, condition, good_side, chosen_side, chose_good, rt_ms, input_method. Texts are
+        categorical, for there may be millions of rows; of the participants, items, constructions
+        and conditions, some categories may occur in no row.
 
     Raises:
         AnalysisError: The tables contradict each other, or nothing was kept.
     """
-    shown = run.responses.merge(
-        run.trials, "left", on=["participant", "position"], suffixes=("", "_shown"), indicator=True
+    people, items = (
+        pd.Index(frame[key])
+        for frame, key in ((run.participants, "participant"), (run.items, "item_id"))
     )
-    _refuse(run, shown, shown["_merge"] != "both", "answer a trial that was never to be shown")
-    _refuse(run, shown, shown["item_id"] != shown["item_id_shown"], "name another item")
-    right = shown["chosen_side"] == shown["good_side"]
-    _refuse(run, shown, shown["chose_good"] != right, "contradict the sides of their trial")
-    unknown = ~shown["item_id"].isin(run.items["item_id"])
-    _refuse(run, shown, unknown, "are about items that the table items lacks")
-    stranger = ~shown["participant"].isin(run.participants["participant"])
-    _refuse(run, shown, stranger, "are of somebody whom the table participants lacks")
-    kept = run.verdicts.loc[run.verdicts["kept"], ["participant"]]
-    rows = (
-        shown.merge(kept, on="participant")
-        .merge(run.participants[["participant", "list"]], on="participant")
-        .merge(run.items[["item_id", "construction", "condition"]], on="item_id")
-    )
-    if rows.empty:
+    answers, trials = run.responses, run.trials
+    person, item = places(answers["participant"], people), places(answers["item_id"], items)
+    _refuse(run, person < 0, "are of somebody whom the table participants lacks")
+    _refuse(run, item < 0, "are about items that the table items lacks")
+    shown = _trial_of(run, people, person)
+    _refuse(run, shown < 0, "answer a trial that was never to be shown")
+    _refuse(run, places(trials["item_id"], items)[shown] != item, "name another item")
+    good_side = trials["good_side"].take(shown).reset_index(drop=True)
+    right = alike(answers["chosen_side"], good_side)
+    _refuse(run, answers["chose_good"].to_numpy() != right, "contradict the sides of their trial")
+    order = _kept_in_order(run, people, person)
+    if not len(order):
         raise AnalysisError(
             "no judgment is left to analyse: no participant with answers has a verdict of kept",
             where=str(run.folder),
             remedy="Apply the exclusion rules with `parallax exclude RUN` and export again",
         )
-    return rows.sort_values(["participant", "position"], ignore_index=True)[_JUDGMENT_COLUMNS]
+    person, item = person[order], item[order]
+    own = answers.drop(columns=["participant", "item_id"]).take(order).reset_index(drop=True)
+    return pd.DataFrame(
+        {
+            "participant": named(run.participants["participant"], person),
+            "list": run.participants["list"].to_numpy()[person],
+            "position": own["position"].astype(np.int32),
+            "item_id": named(run.items["item_id"], item),
+            "kind": trials["kind"].take(shown[order]).reset_index(drop=True).astype("category"),
+            "construction": named(run.items["construction"], item),
+            "condition": named(run.items["condition"], item),
+            "good_side": good_side.take(order).reset_index(drop=True).astype("category"),
+            "chosen_side": own["chosen_side"].astype("category"),
+            "chose_good": own["chose_good"],
+            "rt_ms": own["rt_ms"],
+            "input_method": own["input_method"].astype("category"),
+        }
+    )
 
 
-def _refuse(run: ExportedRun, rows: pd.DataFrame, wrong: "pd.Series[bool]", what: str) -> None:
+def _trial_of(run: ExportedRun, people: "pd.Index[str]", person: Places) -> NDArray[np.intp]:
+    """Return the row of ``run.trials`` that each response answers; -1 where there is none."""
+    answers, trials = run.responses, run.trials
+    most = 1 + max(frame["position"].max() for frame in (answers, trials) if len(frame))
+    asked = person * np.int64(most) + answers["position"].to_numpy()
+    known = places(trials["participant"], people) * np.int64(most) + trials["position"].to_numpy()
+    if np.array_equal(asked, known):
+        return np.arange(len(asked))
+    order = np.argsort(known, kind="stable")
+    place = np.searchsorted(known, asked, sorter=order).clip(max=len(known) - 1)
+    found = order[place] if len(order) else np.zeros(len(asked), np.intp)
+    return np.where(known[found] == asked, found, -1) if len(order) else found - 1
+
+
+def _kept_in_order(run: ExportedRun, people: "pd.Index[str]", person: Places) -> NDArray[np.intp]:
+    """Return the kept participants' responses, by participant's name and position."""
+    keeps = np.zeros(len(people), bool)
+    of_kept = places(run.verdicts.loc[run.verdicts["kept"], "participant"], people)
+    keeps[of_kept[of_kept >= 0]] = True
+    rank = np.empty(len(people), np.int32)
+    rank[people.argsort()] = np.arange(len(people))
+    rows = np.flatnonzero(keeps[person])
+    order = np.lexsort((run.responses["position"].to_numpy()[rows], rank[person[rows]]))
+    return rows[order]
+
+
+def _refuse(run: ExportedRun, wrong: NDArray[np.bool_], what: str) -> None:
     if wrong.any():
-        pairs = rows.loc[wrong, ["participant", "position"]].head(_SHOWN).itertuples(index=False)
-        listed = ", ".join(f"{participant} {position}" for participant, position in pairs)
+        pairs = run.responses.loc[wrong, ["participant", "position"]]
+        listed = ", ".join(
+            f"{participant} {position}"
+            for participant, position in pairs.head(_SHOWN).itertuples(index=False)
+        )
         raise AnalysisError(
             f"{int(wrong.sum())} responses {what}; the first (participant, position): {listed}",
             where=str(run.folder),
@@ -88,13 +176,13 @@ def decisions(scores: Scores) -> pd.DataFrame:
     _refuse_scores(scores, frame.loc[frame["logprob_nats"].isna(), "item_id"], "are not numbers")
     number, items = pd.factorize(frame["item_id"])
     is_good = (frame["variant"] == Variant.GOOD).to_numpy()
-    is_against = (frame["variant"] == frame["contrast"]).to_numpy()
+    is_against = alike(frame["variant"], frame["contrast"])
     good, against = (
         _placed(frame["logprob_nats"], number, rows, len(items)) for rows in (is_good, is_against)
     )
     lacking = items[np.isnan(good) | np.isnan(against)]
     _refuse_scores(scores, lacking, "lack the good version or the one against it")
-    unknown = frame["n_unknown"].where(is_good | is_against, 0)
+    unknown = frame["n_unknown"].where(is_good | is_against, 0).to_numpy()
     described = frame.loc[is_good, ["item_id", "construction", "condition"]]
     order = number[is_good]
     return described.reset_index(drop=True).assign(
@@ -140,8 +228,10 @@ def check_same_items(
     """
     seen, facts = scores.facts, run.facts
     where = f"{run.folder} and {scores.path}"
-    scored = scores.frame.loc[scores.frame["item_id"].isin(judged), "item_id"]
-    if missing := sorted(set(judged) - set(scored)):
+    asked = pd.Index(judged)
+    found = np.zeros(len(asked) + 1, bool)
+    found[places(scores.frame["item_id"], asked)] = True
+    if missing := sorted(asked[~found[:-1]]):
         raise AnalysisError(
             f"{len(missing)} judged item(s) have no scores; the first: {_first(missing)}",
             where=where,

@@ -70,7 +70,8 @@ class ScoreFacts(_Facts):
     """What a score file says about itself, in its metadata.
 
     The study is empty where the items came from a file that names none, the selection where all
-    items were scored, the certificate where nothing was computed in reduced precision.
+    items were scored, the certificate where nothing was computed in reduced precision. the reading
+    where each sentence was read by itself.
     """
 
     model: str
@@ -83,11 +84,20 @@ class ScoreFacts(_Facts):
     code_version: str
     selection: str = ""
     certificate: str = ""
+    reading: str = ""
+
+    @property
+    def given(self) -> str:
+        """How the model was given the sentences: the rendering, and the reading if there is one."""
+        return f"{self.rendering}, {self.reading}" if self.reading else self.rendering
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedRun:
-    """An export folder, read and checked; each frame has the columns that analyses need."""
+    """An export folder, read and checked; each frame has the columns that analyses need.
+
+    Texts of trials and responses may be categorical: there may be millions of rows.
+    """
 
     folder: Path
     facts: RunFacts
@@ -101,7 +111,7 @@ class ExportedRun:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A score file, read and checked: one row per item and version."""
+    """A score file, read and checked: one row per item and version; texts may be categorical."""
 
     path: Path
     facts: ScoreFacts
@@ -123,8 +133,8 @@ def load_run(folder: Path) -> ExportedRun:
         study=load_study(str(folder / "study")),
         items=read_exported(ITEMS, folder, ITEMS.column_names),
         participants=read_exported(PARTICIPANTS, folder, _PARTICIPANT_COLUMNS),
-        trials=read_exported(TRIALS, folder, _TRIAL_COLUMNS),
-        responses=read_exported(RESPONSES, folder, _RESPONSE_COLUMNS),
+        trials=read_exported(TRIALS, folder, _TRIAL_COLUMNS, coded=True),
+        responses=read_exported(RESPONSES, folder, _RESPONSE_COLUMNS, coded=True),
         verdicts=read_exported(VERDICTS, folder, _VERDICT_COLUMNS),
     )
 
@@ -150,7 +160,7 @@ def load_scores(path: Path) -> Scores:
         AnalysisError: The file does not say which model and materials it is about.
         TableError: The file is missing or does not fit the schema.
     """
-    return Scores(path, score_facts(path), read_parquet(SCORES, path, _SCORE_COLUMNS))
+    return Scores(path, score_facts(path), read_parquet(SCORES, path, _SCORE_COLUMNS, coded=True))
 
 
 def score_facts(path: Path) -> ScoreFacts:

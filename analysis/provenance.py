@@ -97,6 +97,6 @@ def _model_note(model: ModelFacts) -> str:
     facts = model.facts
     return (
         f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given "
-        f"{facts.rendering}; {model.n_items:,} items scored, {model.n_ties:,} ties counted as "
+        f"{facts.given}; {model.n_items:,} items scored, {model.n_ties:,} ties counted as "
         f"wrong, {model.n_unknown:,} unknown tokens; code {facts.code_version}."
     )

@@ -81,6 +81,7 @@ def render_report(
         drawings=[drawing for drawing in comparison.drawings if drawing.name in svgs],
         shared=shared,
         findings=findings(comparison),
+        left_out=comparison.left_out,
         libraries=libraries,
         svgs={name: inline_svg(svg, name) for name, svg in svgs.items()},
         is_table=lambda part: isinstance(part, Table),

@@ -11,7 +11,7 @@ from analysis.provenance import Provenance
 from analysis.statistics.accuracy import ALL, JUDGED, PEOPLE
 from experiment.studies.published import Published
 
-Form = Literal["text", "count", "accuracy", "estimate", "number", "signed", "p"]
+Form = Literal["text", "count", "accuracy", "estimate", "number", "signed", "p", "spread"]
 
 # How the columns of published figures are headed; any other judge goes by its own name.
 PUBLISHED_TITLES = {
@@ -32,7 +32,7 @@ class Column:
             is to know of a cell alone stands in ``<key>_note``, if there is such a column.
         title: Its heading.
         form: How its values are written: "accuracy" and "number" with two decimals, "signed" with
-            its sign, "p" as a p value.
+            its sign, "p" as a p value, "spread" in per cent with ``<key>_sd``, where there is one.
         over: The heading it shares with its neighbours.
     """
 

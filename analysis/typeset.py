@@ -84,6 +84,9 @@ def _value(row: Mapping[Hashable, Any], column: Column) -> str:
         return f"{value:+.2f}"
     if column.form == "p":
         return "<.001" if value < 0.001 else f"{value:.3f}".lstrip("0")
+    if column.form == "spread":
+        sd = row.get(f"{column.key}_sd")
+        return f"{100 * value:.1f}" + ("" if pd.isna(sd) else f" ({100 * sd:.1f})")
     low, high = (row.get(f"{column.key}_{end}") for end in ("low", "high"))
     if column.form == "estimate" and not (pd.isna(low) or pd.isna(high)):
         return f"{value:.2f} [{low:.2f}, {high:.2f}]"

@@ -10,9 +10,9 @@ from analysis.comparison import Comparison, analyse
 from analysis.drawings import all_drawings, curve_drawings
 from analysis.findings.curves import curves
 from analysis.findings.lexical import words_tables
-from analysis.findings.multiverse import multiverse_table
+from analysis.findings.multiverse import MOST_JUDGMENTS, multiverse_table
 from analysis.findings.sensitivity import sensitivity_table
-from analysis.join import decisions, judgments
+from analysis.join import Joined, join
 from analysis.load import ExportedRun, Scores
 from analysis.scores.metrics import FULL, with_metric
 from analysis.side_by_side import Table
@@ -31,6 +31,7 @@ class Wanted:
         unigram: A unigram model's scores, for the metrics that weigh against them.
         corpus: How often each word occurs in the models' training text.
         curves: Whether log-probabilities are drawn word by word.
+        curve_items: The ids of items to draw each by itself, in place of averages.
         formula: The mixed model's formula; None for the usual one.
     """
 
@@ -40,6 +41,7 @@ class Wanted:
     unigram: Scores | None = None
     corpus: Mapping[str, int] | None = None
     curves: bool = False
+    curve_items: Sequence[str] = ()
     formula: str | None = None
 
 
@@ -58,39 +60,66 @@ def compare_whole(
         AnalysisError: The scores are not of the run's items, or the tables contradict each other.
     """
     weighed = [with_metric(one, wanted.metric, wanted.unigram) for one in scores]
+    joined = join(run, weighed)
     found = analyse(
         run,
         weighed,
+        joined,
         resamples=wanted.resamples,
         seed=wanted.seed,
         code_version=code_version,
         metric=wanted.metric,
         formula=wanted.formula,
     )
-    judged = judgments(run)
-    tables = [*found.tables, *_more_tables(run, scores, weighed, judged, found, wanted)]
+    tables = [*found.tables, *_more_tables(run, scores, joined, found, wanted)]
     drawings = [*found.drawings, *all_drawings(found)]
     statistics = dict(found.statistics)
-    if wanted.curves:
-        places = pd.concat([curves(one, run.items, judged["item_id"]) for one in scores])
+    if wanted.curves or wanted.curve_items:
+        places = pd.concat(_curves(run, scores, joined, wanted))
         statistics["curves"] = places
         drawings += curve_drawings(places, found)
-    return replace(found, tables=tuple(tables), drawings=tuple(drawings), statistics=statistics)
+    left_out = (*found.left_out, *_too_many(run))
+    return replace(
+        found,
+        tables=tuple(tables),
+        drawings=tuple(drawings),
+        statistics=statistics,
+        left_out=left_out,
+    )
+
+
+def _curves(
+    run: ExportedRun, scores: Sequence[Scores], joined: Joined, wanted: Wanted
+) -> Iterator[pd.DataFrame]:
+    for one in scores:
+        for item in wanted.curve_items:
+            found = curves(one, run.items, [item])
+            yield found.assign(condition=f"{found['condition'].iloc[0]}, {item}")
+        if not wanted.curve_items:
+            yield curves(one, run.items, joined.judged["item_id"])
+
+
+def _too_many(run: ExportedRun) -> Iterator[str]:
+    if run.study.exclusion and len(run.responses) > MOST_JUDGMENTS:
+        yield (
+            f"The table of other thresholds was left out: the rules are applied to one participant "
+            f"at a time, which {len(run.responses):,} responses make too slow (at most "
+            f"{MOST_JUDGMENTS:,})."
+        )
 
 
 def _more_tables(
     run: ExportedRun,
     scores: Sequence[Scores],
-    weighed: Sequence[Scores],
-    judged: pd.DataFrame,
+    joined: Joined,
     found: Comparison,
     wanted: Wanted,
 ) -> Iterator[Table]:
     origin, drawn = found.provenance, {"resamples": wanted.resamples, "seed": wanted.seed}
-    if multiverse := multiverse_table(run, origin, **drawn):
+    if multiverse := multiverse_table(run, joined.decided, origin, **drawn):
         yield multiverse
-    decided = {one.facts.model: decisions(one) for one in weighed}
-    items = _scored_items(run, decided)
+    items = _scored_items(run, joined.decided)
+    judged, decided = joined.judged, joined.decided
     yield from words_tables(judged, decided, items, origin, corpus=wanted.corpus, **drawn)
     yield sensitivity_table(judged, scores, wanted.unigram, origin)
 

@@ -87,6 +87,7 @@ def _results(comparison: Comparison, files: list[str]) -> str:
         },
         "tables": {table.name: _records(table.frame) for table in comparison.tables},
         "statistics": {name: _records(frame) for name, frame in comparison.statistics.items()},
+        "left_out": comparison.left_out,
         "files": files,
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -27,6 +27,7 @@ from experiment.tables import arrow_schema, write_table
 
 STUDY = "marvin_linzen_2018"
 TRIALS_EACH = 76
+TOKENS_EACH = 10
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _PEOPLE_AT_A_TIME = 10_000
 _SIDES = np.array(["first", "second"])
@@ -71,16 +72,20 @@ def write_large_scores(path: Path, seed: int) -> Path:
     study = load_study(STUDY)
     items = list(load_items(study))
     rng = np.random.default_rng(seed)
+    tokens = -rng.gamma(2, 2, (2 * len(items), TOKENS_EACH)).astype(np.float32)
+    ends = np.arange(0, tokens.size + 1, TOKENS_EACH, dtype=np.int32)
     rows = {
         "item_id": np.repeat([item.item_id for item in items], 2),
         "construction": np.repeat([item.construction for item in items], 2),
         "condition": np.repeat([item.condition for item in items], 2),
         "contrast": "bad",
         "variant": np.tile(["good", "bad"], len(items)),
-        "logprob_nats": rng.normal(-40, 5, 2 * len(items)),
-        "token_logprobs_nats": None,
+        "logprob_nats": tokens.sum(axis=1, dtype=float),
+        "n_tokens": np.full(2 * len(items), TOKENS_EACH),
+        "token_logprobs_nats": pa.ListArray.from_arrays(ends, tokens.ravel()),
+        "difference_at": np.full(2 * len(items), TOKENS_EACH // 2),
     }
-    facts = {"model": "random", "trained_on": "nothing", "model_hash": "0" * 64,
+    facts = {"model": f"random {seed}", "trained_on": "nothing", "model_hash": "0" * 64,
              "rendering": "sentence_case", "study": study.study.name,
              "study_version": study.study.version, "materials_hash": materials_hash(items),
              "code_version": "benchmark"}  # fmt: skip
@@ -115,7 +120,7 @@ def _table(schema: TableSchema, columns: Mapping[str, object], n: int) -> pa.Tab
     for field in arrow_schema(schema):
         empty = None if field.nullable else _EMPTY.get(str(field.type))
         value = columns.get(field.name, empty)
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray | pa.Array):
             arrays.append(pa.array(value, field.type))
         elif value is None and not field.nullable:
             arrays.append(pa.array([[]] * n, field.type))

@@ -4,8 +4,8 @@ Usage: python benchmarks/measure_statistics.py {intervals,mixed,bootstrap,large}
 
 intervals  coverage and width of three intervals of accuracy, participants and items differing
 mixed      bias and coverage of the mixed model beside two other routes
-bootstrap  seconds of the crossed bootstrap beside a plain pandas loop
-large      seconds and memory of a comparison of ten million answers
+bootstrap  seconds of the crossed bootstrap beside a plain pandas loop and scipy's one-way one
+large      seconds and memory of the whole comparison of ten million answers with five models
 """
 
 import argparse
@@ -15,17 +15,18 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import scipy.stats
 import statsmodels.api as sm
-from large_run import write_large_run, write_large_scores
+from large_run import TRIALS_EACH, write_large_run, write_large_scores
 from scipy.special import expit
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
-from analysis.comparison import analyse
-from analysis.load import load_run, load_scores
+from analysis.load import load_all_scores, load_run
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.mixed import fit
 from analysis.statistics.resample import (
@@ -34,6 +35,8 @@ from analysis.statistics.resample import (
     percentile_interval,
     wilson_interval,
 )
+from analysis.whole import Wanted, compare_whole
+from analysis.write import write_comparison
 
 # The tests check a few of the same simulations.
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "analysis"))
@@ -53,6 +56,7 @@ def main() -> None:
     parser.add_argument("what", choices=["intervals", "mixed", "bootstrap", "large"])
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--participants", type=int, default=131_579)
+    parser.add_argument("--models", type=int, default=5)
     parser.add_argument("--resamples", type=int, default=100)
     options = parser.parse_args()
     if options.what == "intervals":
@@ -62,7 +66,7 @@ def main() -> None:
     elif options.what == "bootstrap":
         bootstrap()
     else:
-        large(options.participants, options.resamples)
+        large(options.participants, options.models, options.resamples)
 
 
 def intervals(simulations: int) -> None:
@@ -181,7 +185,7 @@ def by_variational_bayes(choices: pd.DataFrame) -> Estimates:
 
 
 def bootstrap() -> None:
-    """Print the seconds of 10,000 resamples of 7,600 judgments in 68 conditions, both ways."""
+    """Print the seconds of 10,000 resamples of 7,600 judgments in 68 conditions, by route."""
     rng = np.random.default_rng(1)
     people, trial = np.divmod(np.arange(7600), 76)
     frame = pd.DataFrame(
@@ -201,6 +205,26 @@ def bootstrap() -> None:
     theirs = (time.perf_counter() - started) / few * 10_000
     print(f"vectorised: {ours:.2f} s; pandas loop: {theirs:.0f} s, extrapolated from {few} "
           f"resamples; ratio {theirs / ours:.0f}")  # fmt: skip
+    started = time.perf_counter()
+    scipy_bootstrap(frame, rng)
+    one_way = time.perf_counter() - started
+    print(f"scipy.stats.bootstrap, participants alone: {one_way:.2f} s; "
+          f"ratio {one_way / ours:.1f}")  # fmt: skip
+
+
+def scipy_bootstrap(frame: pd.DataFrame, rng: np.random.Generator) -> Numbers:
+    """Resample participants alone: scipy's bootstrap knows no second kind of cluster."""
+    cells_ = frame.groupby(["participant", "condition"])["right"].agg(["sum", "size"])
+    right, judged = (cells_[name].unstack(fill_value=0).to_numpy() for name in ("sum", "size"))
+
+    def accuracies(drawn: Numbers, axis: int) -> Numbers:
+        return np.moveaxis(right[drawn].sum(axis=-2) / judged[drawn].sum(axis=-2), -1, 0)
+
+    found = scipy.stats.bootstrap(
+        (np.arange(len(right)),), accuracies, n_resamples=10_000, batch=200, vectorized=True,
+        method="percentile", rng=rng,
+    )  # fmt: skip
+    return found.confidence_interval.low
 
 
 def pandas_resample(frame: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
@@ -218,19 +242,32 @@ def pandas_resample(frame: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
     )
 
 
-def large(participants: int, resamples: int) -> None:
-    """Print seconds and peak memory of loading and comparing a large run with one model."""
-    with tempfile.TemporaryDirectory() as folder:
+def large(participants: int, models: int, resamples: int) -> None:
+    """Print seconds and peak memory of loading a large run and comparing it with models whole."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # In a process of its own: the memory that writing takes is not the comparison's.
+        writer = get_context("spawn").Process(target=write, args=(folder, participants, models))
+        writer.start()
+        writer.join()
+        report("before", time.perf_counter(), answers=participants * TRIALS_EACH)
         started = time.perf_counter()
-        answers = write_large_run(Path(folder) / "export", participants, 1)
-        scores = write_large_scores(Path(folder) / "scores.parquet", 1)
-        report("written", started, answers=answers)
+        run = load_run(folder / "export")
+        scores = load_all_scores(sorted(folder.glob("*.parquet")))
+        report("loaded", started, items=len(run.items), models=models)
         started = time.perf_counter()
-        run, model = load_run(Path(folder) / "export"), load_scores(scores)
-        report("loaded", started, items=len(run.items))
-        started = time.perf_counter()
-        analyse(run, [model], resamples=resamples, seed=1, code_version="benchmark")
+        wanted = Wanted(resamples=resamples, seed=1)
+        found = compare_whole(run, scores, wanted, code_version="benchmark")
         report("compared", started, resamples=resamples)
+        started = time.perf_counter()
+        files = write_comparison(found, folder / "report", figures=False)
+        report("written", started, files=len(files))
+
+
+def write(folder: Path, participants: int, models: int) -> None:
+    write_large_run(folder / "export", participants, 1)
+    for number in range(models):
+        write_large_scores(folder / f"scores_{number}.parquet", number)
 
 
 def report(step: str, started: float, **numbers: int) -> None:

@@ -7,7 +7,7 @@ import click
 import pandas as pd
 
 from analysis.load import ScoreFacts
-from analysis.readers.colorless_green import is_colorless_green, read_colorless_green
+from analysis.readers.colorless_green import UNIGRAM, is_colorless_green, read_colorless_green
 from analysis.readers.mapping import read_mapping, to_long
 from analysis.readers.sources import read_source
 from experiment.materials.identity import materials_hash
@@ -19,6 +19,8 @@ from experiment.version import code_version
 from experiment.writing import replacing_folder
 
 JUDGMENTS, ITEM_TABLE, _SCORES = "judgments.csv", "items.csv", "scores_{}.parquet"
+_SHOWN = 5
+_FREQUENCIES = "the forms' frequencies that the table has (log of the count plus one)"
 _PATH = click.Path(path_type=Path)
 
 
@@ -29,7 +31,8 @@ _PATH = click.Path(path_type=Path)
 def convert(judgments: Path, mapping: Path | None, out: Path) -> None:
     """Write a table of JUDGMENTS in the long form that `parallax compare --judgments` reads.
 
-    The published table of Gulordava et al. (2018) also gives its items and each model's scores.
+    A published table of Gulordava et al. (2018) also gives its items and each model's scores; with
+    models alone, no judgments are written.
     """
     table = read_source(judgments)
     own = {JUDGMENTS, ITEM_TABLE, *(path.name for path in out.glob(_SCORES.format("*")))}
@@ -41,9 +44,11 @@ def convert(judgments: Path, mapping: Path | None, out: Path) -> None:
             _write_scores(published.logprobs, published.items, folder)
         else:
             long = to_long(table, read_mapping(mapping), judgments)
-        long.to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
-    names = ", ".join(sorted(path.name for path in out.iterdir()))
-    click.echo(f"{out}: {len(long):,} judgments; {names}")
+        if len(long):
+            long.to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
+    files = sorted(path.name for path in out.iterdir())
+    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    click.echo(f"{out}: {len(long):,} judgments; {', '.join(files[:_SHOWN])}{more}")
 
 
 def _write_scores(logprobs: pd.DataFrame, items: list[Item], folder: Path) -> None:
@@ -51,7 +56,7 @@ def _write_scores(logprobs: pd.DataFrame, items: list[Item], folder: Path) -> No
     for model in logprobs.columns.difference(["item", "variant"]):
         facts = ScoreFacts(
             model=model,
-            trained_on="a text that the table does not name",
+            trained_on=_FREQUENCIES if model == UNIGRAM else "a text that the table does not name",
             model_hash="",
             rendering="as published",
             study="",

@@ -5,12 +5,11 @@ Nothing here knows a study's slots: an item's ``frame`` names them (``SLOT=lemma
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from experiment.records import Item
@@ -38,19 +37,6 @@ class Choices:
     item: Codes
     pair: Codes
 
-    def of_items(self, wanted: Container[str]) -> pd.DataFrame:
-        """Return the choices of some items: ``item_id``, ``pair``, ``factor``, ``value``."""
-        is_wanted = np.array([one in wanted for one in self.item_ids], bool)[self.item]
-        pair = self.pair[is_wanted]
-        return pd.DataFrame(
-            {
-                "item_id": [self.item_ids[one] for one in self.item[is_wanted]],
-                "pair": pair,
-                "factor": [self.pairs[one][0] for one in pair],
-                "value": [self.pairs[one][1] for one in pair],
-            }
-        )
-
 
 def choices(items: Iterable[Item]) -> Choices:
     """Return the lexical choices of items; those that never vary, or nearly always, are left out.
@@ -59,34 +45,61 @@ def choices(items: Iterable[Item]) -> Choices:
         items: The items; consumed once.
     """
     numbers: dict[tuple[str, str], int] = {}
-    known: dict[tuple[str, str], list[int]] = {}
-    item_ids, owner, found = [], [], []
-    for place, item in enumerate(items):
+    item_ids, critical = [], []
+    frames, features = _Named("slot", numbers), _Named(FEATURE, numbers)
+    for item in items:
         item_ids.append(item.item_id)
-        shared = (item.frame, item.features)
-        # A frame is shared by many items, and is read once.
-        if shared not in known:
-            known[shared] = [numbers.setdefault(one, len(numbers)) for one in _named(*shared)]
-        pair = (CRITICAL, " / ".join(critical_words(item.good, getattr(item, item.contrast))))
-        own = [numbers.setdefault(pair, len(numbers)), *known[shared]]
-        found += own
-        owner += [place] * len(own)
-    pairs = list(numbers)
-    values = Counter(factor for factor, _ in pairs)
-    telling = np.array([1 < values[factor] <= _MOST_VALUES for factor, _ in pairs], bool)
-    owners, chosen = np.array(owner, np.intp), np.array(found, np.intp)
-    keep = telling[chosen]
-    return Choices(item_ids, pairs, owners[keep], chosen[keep])
+        words = " / ".join(critical_words(item.good, getattr(item, item.contrast)))
+        critical.append(numbers.setdefault((CRITICAL, words), len(numbers)))
+        frames.add(item.frame)
+        features.add(item.features)
+    owners, chosen = zip(
+        (np.arange(len(item_ids)), np.array(critical, np.intp)),
+        frames.of_items(),
+        features.of_items(),
+        strict=True,
+    )
+    owner, pair = np.concatenate(owners), np.concatenate(chosen)
+    values = Counter(factor for factor, _ in numbers)
+    telling = np.array([1 < values[factor] <= _MOST_VALUES for factor, _ in numbers], bool)
+    keep = telling[pair]
+    return Choices(item_ids, list(numbers), owner[keep], pair[keep])
 
 
-def _named(frame: str, features: str) -> Iterator[tuple[str, str]]:
-    for text, kind in ((frame, "slot"), (features, FEATURE)):
-        for pair in text.split():
-            name, _, value = pair.partition("=")
-            yield f"{kind} {name}", value.replace("_", " ")
+class _Named:
+    """What items' frames (or features) name, each distinct text read once: many items share it."""
+
+    def __init__(self, kind: str, numbers: dict[tuple[str, str], int]) -> None:
+        self._kind, self._numbers = kind, numbers
+        self._known: dict[str, int] = {}
+        self._named: list[list[int]] = []
+        self._of_item: list[int] = []
+
+    def add(self, text: str) -> None:
+        """Add the next item's text, ``name=value`` pairs joined by spaces."""
+        if (place := self._known.get(text)) is None:
+            place = self._known[text] = len(self._named)
+            self._named.append([self._number(*pair.partition("=")) for pair in text.split()])
+        self._of_item.append(place)
+
+    def _number(self, name: str, _: str, value: str) -> int:
+        choice = f"{self._kind} {name}", value.replace("_", " ")
+        return self._numbers.setdefault(choice, len(self._numbers))
+
+    def of_items(self) -> tuple[Codes, Codes]:
+        """Return an item's place and a choice that it has, for each choice of each item."""
+        of_item = np.array(self._of_item, np.intp)
+        sizes = np.array([len(one) for one in self._named], np.intp)
+        flat = np.array([number for one in self._named for number in one], np.intp)
+        n = sizes[of_item]
+        within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        starts = (np.cumsum(sizes) - sizes)[of_item]
+        return np.repeat(np.arange(len(of_item)), n), flat[np.repeat(starts, n) + within]
 
 
 def critical_words(good: str, other: str) -> tuple[str, str]:
     """Return the first word in which two versions differ; "" where one has ended."""
-    pairs = zip_longest(good.split(), other.split(), fillvalue="")
-    return next(((one, two) for one, two in pairs if one != two), ("", ""))
+    for pair in zip_longest(good.split(), other.split(), fillvalue=""):
+        if pair[0] != pair[1]:
+            return pair
+    return "", ""

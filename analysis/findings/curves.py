@@ -19,6 +19,7 @@ from experiment.records import Variant
 
 # So many first letters must agree for a word to be a form of a slot's lemma ("like", "likes").
 _STEM = 3
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,11 @@ def curves(
     written = render(scores.facts.rendering)
     rows = [row for item in chosen.to_dict("records") for row in _rows(item, tokens, written)]
     if not rows:
-        raise AnalysisError("there is no item to draw", where=str(scores.path))
+        raise AnalysisError(
+            f"there is no item to draw: {', '.join(sorted(ids)[:_SHOWN]) or 'none was named'}",
+            where=str(scores.path),
+            expected="the item_id of an item of the run",
+        )
     return _averaged(pd.DataFrame(rows)).assign(model=scores.facts.model)
 
 

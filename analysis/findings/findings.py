@@ -26,10 +26,12 @@ class Findings:
     Attributes:
         tables: Ready to be set.
         statistics: Long frames by name, for programs and figures.
+        left_out: What a reader would look for in vain, and why, in sentences.
     """
 
     tables: tuple[Table, ...]
     statistics: Mapping[str, pd.DataFrame]
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

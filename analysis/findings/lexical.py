@@ -13,7 +13,7 @@ from analysis.errors import AnalysisError
 from analysis.findings.choices import CRITICAL, FEATURE, Choices, choices
 from analysis.provenance import Provenance
 from analysis.side_by_side import Column, Table
-from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.overlapping import overlapping_accuracy
 from analysis.statistics.resample import numpy_generator
 from experiment.records import Item
 
@@ -71,12 +71,10 @@ def words_tables(
         the items name no lexical choice.
     """
     chosen = choices(items)
-    of_judged = chosen.of_items(set(judged["item_id"]))
-    if of_judged.empty:
-        return ()
     n = min(resamples, MOST_RESAMPLES)
-    rows = judged.merge(of_judged, on="item_id")
-    frame = _of_people(rows, numpy_generator(seed, "words"), n)
+    frame = _of_people(judged, chosen, numpy_generator(seed, "words"), n)
+    if frame.empty:
+        return ()
     for model, decisions in decided.items():
         frame = frame.join(_of_model(chosen, decisions, model), on="pair")
     frame = _ordered(frame)
@@ -120,15 +118,28 @@ def _tables(
             )
 
 
-def _of_people(rows: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
+def _of_people(
+    judged: pd.DataFrame, chosen: Choices, rng: np.random.Generator, resamples: int
+) -> pd.DataFrame:
     """Return people's accuracy for each pair, with its factor as ``group`` and ``label``."""
-    found = people_accuracy(rows, ["pair", "factor", "value"], rng, resamples)
-    named = {
-        "pair": "pair", "factor": "group", "value": "label", "accuracy": "people",
-        "low": "people_low", "high": "people_high", "n_judgments": "n_judgments",
-        "n_items": "n_items",
-    }  # fmt: skip
-    return found[list(named)].rename(columns=named)
+    seen = pd.Index(judged["item_id"].unique().tolist())
+    item = seen.get_indexer(chosen.item_ids)[chosen.item]
+    met = item >= 0
+    if not met.any():
+        return pd.DataFrame()
+    found = overlapping_accuracy(judged, item[met], chosen.pair[met], rng, resamples)
+    return pd.DataFrame(
+        {
+            "pair": found["group"],
+            "group": [chosen.pairs[one][0] for one in found["group"]],
+            "label": [chosen.pairs[one][1] for one in found["group"]],
+            "people": found["accuracy"],
+            "people_low": found["low"],
+            "people_high": found["high"],
+            "n_judgments": found["n_judgments"],
+            "n_items": found["n_items"],
+        }
+    )
 
 
 def _of_model(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:

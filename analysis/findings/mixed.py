@@ -7,7 +7,14 @@ import pandas as pd
 from analysis.findings.findings import MIXED, SUPPLEMENT, Context, Findings
 from analysis.side_by_side import Column, Table
 from analysis.statistics.accuracy import PEOPLE
-from analysis.statistics.mixed import MixedModel, choices, fit, suitable
+from analysis.statistics.mixed import (
+    FEWEST_CLUSTERS,
+    MOST_ROWS,
+    MixedModel,
+    choices,
+    fit,
+    too_few,
+)
 
 _SHOWN_LEFT_OUT = 12
 
@@ -18,9 +25,10 @@ def mixed_findings(
     formula: str | None,
     context: Context,
 ) -> Findings:
-    """Return the mixed model's coefficients.
+    """Return the mixed model's coefficients, or the reason why it was not fitted.
 
-    Nothing where no participants are known, nor, for the usual model, too few or too many choices.
+    It is not where no participants are known, nor, for the usual model, with too few or too many
+    choices.
 
     Args:
         judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
@@ -32,16 +40,28 @@ def mixed_findings(
         AnalysisError: The formula cannot be used.
     """
     if judgments["participant"].isna().all():
-        return Findings((), {})
+        return _none("no participants are known")
+    n_choices = len(judgments) + sum(map(len, decisions.values()))
+    if formula is None and n_choices > MOST_ROWS:
+        return _none(
+            f"the fit of {n_choices:,} choices, people's and models', would take hours; above "
+            f"{MOST_ROWS:,} it is fitted where a formula is given (--formula)"
+        )
     rows = choices(judgments, decisions)
-    if formula is None and not suitable(rows):
-        return Findings((), {})
+    if formula is None and too_few(rows):
+        return _none(
+            f"fewer than {FEWEST_CLUSTERS} participants or items do not tell their variances"
+        )
     model = fit(rows, formula)
     spread = {"sd_participant": model.sd_participant, "sd_item": model.sd_item}
     return Findings(
         (_mixed_table(model, context),),
         {"mixed_model": model.coefficients, "mixed_model_spread": pd.DataFrame([spread])},
     )
+
+
+def _none(reason: str) -> Findings:
+    return Findings((), {}, (f"The mixed model was left out: {reason}.",))
 
 
 def _mixed_table(model: MixedModel, context: Context) -> Table:

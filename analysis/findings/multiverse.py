@@ -4,17 +4,20 @@ Steegen, S., Tuerlinckx, F., Gelman, A., & Vanpaemel, W. (2016). Increasing tran
 multiverse analysis. Perspectives on Psychological Science, 11(5), 702-712.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from analysis.join import judgments
+from analysis.join import judgments, on_items
 from analysis.load import ExportedRun
 from analysis.provenance import Provenance
 from analysis.side_by_side import Column, Table
 from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.consistency import kappas_with_people
+from analysis.statistics.correlation import spearman
+from analysis.statistics.preferences import beside, preferences
 from analysis.statistics.resample import numpy_generator
 from experiment.errors import ParallaxError
 from experiment.exclusion.rules import load_rule
@@ -28,6 +31,11 @@ MOST_JUDGMENTS = 500_000
 MOST_RESAMPLES = 1_000
 _STEPS = (-2, -1, 1, 2)
 _FACTORS = (0.5, 0.75, 1.25, 1.5)
+_OF_MODEL = (
+    ("accuracy", "Accuracy"),
+    ("spearman", "Correlation with people"),
+    ("kappa", "Error consistency with people"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +92,21 @@ def _accepted(rule: Rule) -> bool:
 
 
 def multiverse_table(
-    run: ExportedRun, origin: Provenance, *, resamples: int, seed: int
+    run: ExportedRun,
+    decided: Mapping[str, pd.DataFrame],
+    origin: Provenance,
+    *,
+    resamples: int,
+    seed: int,
 ) -> Table | None:
-    """Return people's headline numbers, one column for each universe.
+    """Return the headline numbers, one column for each universe.
+
+    These are people's accuracies, and each model's accuracy on the judged items, correlation and
+    error consistency with people: whom the rules keep decides these as well.
 
     Args:
         run: The exported run; every participant who finished is judged again.
+        decided: Each model's decisions, as ``analysis.join.decisions`` gives them.
         origin: Where the numbers come from.
         resamples: How many times to resample; at most ``MOST_RESAMPLES`` are taken.
         seed: The seed of the resampling.
@@ -101,35 +118,41 @@ def multiverse_table(
     if len(chosen) == 1 or len(run.responses) > MOST_JUDGMENTS:
         return None
     sessions = _sessions(run)
-    frame, columns = _labels(run.study), [Column("label", "", "text")]
+    on_seen = on_items(decided, run.responses["item_id"])
+    frame, columns = _labels(run.study, list(decided)), [Column("label", "", "text")]
     for universe in chosen:
         seen = _applied(run, sessions, universe.rules)
         n_kept, key = int(seen["kept"].sum()), universe.name
         if not n_kept:
             continue
-        values = _headline(replace(run, verdicts=seen), min(resamples, MOST_RESAMPLES), seed)
-        named = values.rename(columns={"value": key, "low": f"{key}_low", "high": f"{key}_high"})
+        judged = judgments(replace(run, verdicts=seen))
+        values = _headline(judged, on_seen, min(resamples, MOST_RESAMPLES), seed)
+        renamed = {"value": key, "low": f"{key}_low", "high": f"{key}_high"}
+        named = values.rename(columns=renamed)
         frame = frame.merge(named, "left", on="number").assign(**{f"{key}_participants": n_kept})
         columns.append(Column(key, f"{n_kept} kept", "estimate", over=universe.name))
     return Table(
         name="multiverse",
         title="Other thresholds",
-        caption=f"People's accuracy, had the exclusion rules been set otherwise. "
+        caption="The headline numbers, had the exclusion rules been set otherwise. "
         f"{origin.warning}".strip(),
         frame=frame,
         columns=tuple(columns),
         notes=(
-            f"Each interval: 95%, bootstrap over participants and items, "
-            f"{min(resamples, MOST_RESAMPLES):,} resamples.",
+            f"People's accuracy with intervals: 95%, bootstrap over participants and items, "
+            f"{min(resamples, MOST_RESAMPLES):,} resamples. Models: accuracy on the judged items; "
+            "Spearman's correlation, over items, of people's share with the model's difference; "
+            "kappa of being right, mean over participants.",
         ),
         origin=tuple(origin.sentences),
         section="Exclusions",
     )
 
 
-def _labels(study: Study) -> pd.DataFrame:
+def _labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
     rows = [("", "All judgments", "all")]
     rows += [(one.group, one.title, f"construction {one.name}") for one in study.constructions]
+    rows += [(model, title, f"{key} {model}") for model in models for key, title in _OF_MODEL]
     return pd.DataFrame(rows, columns=["group", "label", "number"])
 
 
@@ -174,8 +197,13 @@ def _applied(
     ).astype({"kept": bool})
 
 
-def _headline(run: ExportedRun, resamples: int, seed: int) -> pd.DataFrame:
-    judged = judgments(run)
+def _headline(
+    judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame], resamples: int, seed: int
+) -> pd.DataFrame:
+    return pd.concat([_of_people(judged, resamples, seed), *_of_models(judged, decided)])
+
+
+def _of_people(judged: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     found = []
     for key, prefix in (("all", ""), ("construction", "construction ")):
         rows = people_accuracy(
@@ -184,3 +212,16 @@ def _headline(run: ExportedRun, resamples: int, seed: int) -> pd.DataFrame:
         named = rows.rename(columns={"accuracy": "value"}).assign(number=prefix + rows[key])
         found.append(named[["number", "value", "low", "high"]])
     return pd.concat(found, ignore_index=True)
+
+
+def _of_models(judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    preferred, kappas = preferences(judged), kappas_with_people(judged, decided)
+    for model, frame in decided.items():
+        matched = beside(preferred, frame)
+        values = (
+            matched["correct"].mean(),
+            spearman(matched["share_good"].to_numpy(), matched["difference_nats"].to_numpy()),
+            kappas[model],
+        )
+        numbers = [f"{key} {model}" for key, _ in _OF_MODEL]
+        yield pd.DataFrame({"number": numbers, "value": values})

@@ -1,4 +1,4 @@
-"""The published per-sentence table of Gulordava et al. (2018): people's choices as counts.
+"""The published per-sentence tables of Gulordava et al. (2018): models' scores, people's counts.
 
 Gulordava, K., Bojanowski, P., Grave, E., Linzen, T., & Baroni, M. (2018). Colorless green
 recurrent networks dream hierarchically. NAACL 2018. Each sentence has two rows, one per form.
@@ -8,12 +8,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from analysis.errors import AnalysisError
 from experiment.records import Item, Kind, Variant
 
-COLUMNS = ("pattern", "form", "class", "type", "prefix", "n_attr", "full_id", "mturk_count")
+COLUMNS = (
+    "pattern", "constr_id", "sent_id", "correct_number", "form", "class", "type", "prefix",
+    "n_attr", "freq", "sent",
+)  # fmt: skip
+_COUNTED, _NAMED = "mturk_count", "full_id"
+UNIGRAM = "unigram"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +30,10 @@ class Published:
         items: One per sentence; the construction is the pattern, the condition original or
             generated; features ``attractors`` and ``number``.
         long: One row per judgment: ``item``, ``construction``, ``condition``, ``chosen``; who
-            judged was not published.
+            judged was not published. No rows where the table counts no judgments.
         logprobs: Log-probabilities of the form given the prefix, in nats: rows ``item``,
-            ``variant``, and a column for each model of the table.
+            ``variant``, and a column for each model of the table; ``unigram`` orders the forms as
+            their frequencies in the training text do, the paper's baseline.
     """
 
     items: list[Item]
@@ -49,13 +56,14 @@ def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
     Raises:
         AnalysisError: A sentence has not one right and one wrong form, or a count is no number.
     """
-    good = table[table["class"] == "correct"].set_index("full_id")
-    bad = table[table["class"] == "wrong"].set_index("full_id")
+    named = _named(table)
+    good = named[named["class"] == "correct"].set_index(_NAMED)
+    bad = named[named["class"] == "wrong"].set_index(_NAMED)
     if not (good.index.is_unique and bad.index.is_unique and set(good.index) == set(bad.index)):
         raise AnalysisError(
             "a sentence has not exactly one correct and one wrong form",
             where=str(path),
-            expected="two rows for each full_id, class correct and wrong",
+            expected="two rows for each sentence, class correct and wrong",
         )
     bad = bad.reindex(good.index)
     items = list(_items(good, bad))
@@ -64,6 +72,14 @@ def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
     )
     long = counts.loc[counts.index.repeat(counts["n"])].drop(columns="n")
     return Published(items, long.reset_index(drop=True), _logprobs(good, bad))
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with a name for each sentence, where it has none."""
+    if _NAMED in table:
+        return table
+    keys = table["pattern"] + "-" + table["constr_id"] + "-" + table["sent_id"]
+    return table.assign(**{_NAMED: keys})
 
 
 def _items(good: pd.DataFrame, bad: pd.DataFrame) -> Iterator[Item]:
@@ -85,8 +101,9 @@ def _items(good: pd.DataFrame, bad: pd.DataFrame) -> Iterator[Item]:
 
 
 def _counted(rows: pd.DataFrame, chosen: Variant, path: Path) -> pd.DataFrame:
+    counts = rows[_COUNTED] if _COUNTED in rows else pd.Series("0", rows.index)
     try:
-        n = rows["mturk_count"].astype(float).astype(int)
+        n = counts.astype(float).astype(int)
     except ValueError as error:
         raise AnalysisError(
             f'the column "mturk_count" holds something that is no number ({error})',
@@ -106,9 +123,15 @@ def _counted(rows: pd.DataFrame, chosen: Variant, path: Path) -> pd.DataFrame:
 
 def _logprobs(good: pd.DataFrame, bad: pd.DataFrame) -> pd.DataFrame:
     names = list(good.columns)
-    models = names[names.index("mturk_count") + 1 :]
+    models = [name for name in names[names.index("sent") + 1 :] if name not in (_COUNTED, _NAMED)]
+    most = max(float(rows["freq"].astype(float).max()) for rows in (good, bad))
     sides = [
-        rows[models].astype(float).assign(variant=variant.value)
+        rows[models]
+        .astype(float)
+        .assign(
+            **{UNIGRAM: np.log1p(rows["freq"].astype(float)) - np.log1p(most)},
+            variant=variant.value,
+        )
         for rows, variant in ((good, Variant.GOOD), (bad, Variant.BAD))
     ]
     return pd.concat(sides).rename_axis("item").reset_index()

@@ -46,6 +46,12 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
     table = read_source(path)
     if is_colorless_green(table.columns):
         published = read_colorless_green(table, path)
+        if published.long.empty:
+            raise AnalysisError(
+                "the table holds models' scores and nobody's judgments",
+                where=str(path),
+                remedy="`parallax convert` writes its scores, `parallax lm accuracy` reads them",
+            )
         return as_run(published.long, published.items, path)
     if items is None:
         raise AnalysisError(

@@ -1,5 +1,6 @@
-"""Tables as experiment software writes them: text, Parquet, jsPsych's JSON, PCIbex's results."""
+"""Tables as experiment software writes them: text, Parquet, jsPsych, PCIbex, psiTurk."""
 
+import csv
 import json
 from io import StringIO
 from pathlib import Path
@@ -11,6 +12,8 @@ import pyarrow.parquet as pq
 from analysis.errors import AnalysisError
 
 _PCIBEX_FIRST = "# Results on "
+# psiTurk's trialdata.csv has no header; what the experiment recorded stands in the last column.
+_PSITURK = ("uniqueid", "current_trial", "recorded_ms", "data")
 
 
 def read_source(path: Path) -> pd.DataFrame:
@@ -18,7 +21,8 @@ def read_source(path: Path) -> pd.DataFrame:
 
     The name's ending tells the format: ``.parquet``, ``.json`` (jsPsych: a list of trials, or a
     list of such lists), ``.tsv`` and ``.tab`` (tabs); anything else is CSV. A CSV file that PCIbex
-    wrote is known by its first line; its column names stand in its comments.
+    wrote is known by its first line; its column names stand in its comments. psiTurk's trial data
+    is known by JSON in the last of four columns.
 
     Raises:
         AnalysisError: There is no such file, or it is not in the format its name tells.
@@ -31,20 +35,38 @@ def read_source(path: Path) -> pd.DataFrame:
             return _jspsych(text)
         if text.startswith(_PCIBEX_FIRST):
             return _pcibex(text)
+        if _is_psiturk(text):
+            return _psiturk(text)
         separator = "\t" if path.suffix in (".tsv", ".tab") else ","
         return pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False)
     except (OSError, ValueError, pa.ArrowInvalid) as error:
         raise AnalysisError(
             f"the judgments cannot be read ({error})",
             where=str(path),
-            expected="a table in CSV, TSV, Parquet, jsPsych's JSON or PCIbex's results",
+            expected="a table in CSV, TSV, Parquet, jsPsych's JSON, PCIbex's or psiTurk's results",
         ) from error
 
 
 def _jspsych(text: str) -> pd.DataFrame:
     trials = json.loads(text)
-    flat = [trial for one in trials for trial in (one if isinstance(one, list) else [one])]
-    return pd.DataFrame(flat).map(lambda value: "" if _missing(value) else str(value))
+    return _as_text(
+        [trial for one in trials for trial in (one if isinstance(one, list) else [one])]
+    )
+
+
+def _as_text(trials: list[dict[str, object]]) -> pd.DataFrame:
+    return pd.DataFrame(trials).map(lambda value: "" if _missing(value) else str(value))
+
+
+def _is_psiturk(text: str) -> bool:
+    first = next(csv.reader(StringIO(text)), [])
+    return len(first) == len(_PSITURK) and first[-1].startswith("{")
+
+
+def _psiturk(text: str) -> pd.DataFrame:
+    """Return psiTurk's trials: its own columns, then what the experiment recorded of each."""
+    rows = [dict(zip(_PSITURK, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
+    return _as_text([row | json.loads(row.pop("data")) for row in rows])
 
 
 def _missing(value: object) -> bool:

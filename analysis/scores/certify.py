@@ -1,4 +1,8 @@
-"""Fast scores whose decisions are those of exact ones: close calls are made again."""
+"""Fast scores whose decisions are those of exact ones: close calls are made again.
+
+A fast pass says of every token how far its score may be off at most. A comparison whose two sides
+are further apart than all their tokens' errors together is decided; the others are made again.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from analysis.scores.materials import Ints, Sentences
+from analysis.errors import AnalysisError
+from analysis.scores.materials import Floats, Ints, Portion, Sentences
 
 N_SAMPLED = 1_024
-# The worst token of a sample is not the worst of all.
-_SAFETY = 2.0
+# Exact scores of one sentence, computed in batches of other shapes, differ by less than that.
+EXACT_NATS = 1e-4
 
 Answer = Callable[[Sequence[int]], pa.Table]
 
@@ -20,12 +25,14 @@ class Certificate:
     """What was done so that no decision of a fast pass differs from the exact ones.
 
     Attributes:
+        bound_nats: The largest bound of a token's error.
         worst_nats: The worst difference of a token's log-probability seen on the sample.
         n_sampled: How many sentences the sample had.
         n_close: How many comparisons were too close for the fast pass.
         n_compared: How many comparisons there were.
     """
 
+    bound_nats: float
     worst_nats: float
     n_sampled: int
     n_close: int
@@ -33,9 +40,10 @@ class Certificate:
 
     def __str__(self) -> str:
         return (
-            f"first pass in bfloat16, at most {self.worst_nats:.2g} nats off per token on "
-            f"{self.n_sampled:,} sampled sentences; {self.n_close:,} of {self.n_compared:,} "
-            "comparisons were closer than twice that allows and were scored again in float32"
+            f"first pass in bfloat16, each token provably at most {self.bound_nats:.2g} nats off "
+            f"(at most {self.worst_nats:.2g} on {self.n_sampled:,} sampled sentences); "
+            f"{self.n_close:,} of {self.n_compared:,} comparisons were closer than the errors of "
+            "their tokens allow and were scored again in float32"
         )
 
 
@@ -45,36 +53,76 @@ def sampled(n: int) -> Ints:
 
 
 def worst_difference(exact: pa.Table, fast: pa.Table) -> float:
-    """Return the largest difference of a token's score in two tables of one set of answers."""
+    """Return the largest difference of a token's score in two tables of one set of answers.
+
+    Raises:
+        AnalysisError: A token is further off than the fast table's own bound allows.
+    """
     one, other = (table["logprobs_nats"].combine_chunks().flatten() for table in (exact, fast))
-    return float(np.max(np.abs(one.to_numpy() - other.to_numpy()), initial=0.0))
+    differences = np.abs(one.to_numpy() - other.to_numpy())
+    if np.any(differences > token_errors(fast) + EXACT_NATS):
+        raise AnalysisError(
+            f"a score of the fast pass is {differences.max():.2g} nats off, more than rounding to "
+            "bfloat16 can explain",
+            remedy="Score without `--fast`: this processor computes something else",
+        )
+    return float(np.max(differences, initial=0.0))
 
 
-def close_calls(wanted: Sentences, scores: pa.Table, worst_nats: float) -> tuple[Ints, int, int]:
+def token_errors(answers: pa.Table) -> Floats:
+    """Return how far each token's score may be off, all answers' tokens one after the other."""
+    if "errors_nats" in answers.column_names:
+        return np.asarray(answers["errors_nats"].combine_chunks().flatten().to_numpy(), np.float64)
+    return np.zeros(len(answers["tokens"].combine_chunks().flatten()))
+
+
+def close_calls(
+    wanted: Sentences, scores: pa.Table, fast: Sequence[Portion]
+) -> tuple[Ints, int, int]:
     """Find the comparisons that a fast pass may have got wrong.
 
-    Tokens before the first difference have the same scores on both sides. Each of the others may
-    be wrong by twice the worst difference measured.
+    Tokens before the first difference have the same scores on both sides.
 
     Args:
         wanted: The sentences.
         scores: Their score table by the fast pass.
-        worst_nats: The worst difference of a token's score.
+        fast: The fast pass's answers.
 
     Returns:
         The places of the sentences to score again, the number of close comparisons, and the
         number of all.
     """
     sums = scores["logprob_nats"].to_numpy()
-    lengths = scores["n_tokens"].to_numpy()
     shared = scores["difference_at"].to_numpy()
+    starts, ends, total = _running_errors(wanted, fast)
     # Each version but good is compared with its good one; good itself stands in all of these.
     rows = np.flatnonzero(scores["variant"].to_numpy(zero_copy_only=False) != "good")
     goods = wanted.against[rows]
-    uncertain = lengths[rows] + lengths[goods] - 2 * shared[rows]
-    close = np.abs(sums[rows] - sums[goods]) <= _SAFETY * worst_nats * uncertain
+    uncertain = sum(
+        total[ends[wanted.of_row[own]]] - total[starts[wanted.of_row[own]] + shared[rows]]
+        for own in (rows, goods)
+    )
+    close = np.abs(sums[rows] - sums[goods]) <= uncertain + EXACT_NATS
     again = np.concatenate([wanted.of_row[rows[close]], wanted.of_row[goods[close]]])
     return np.unique(again), int(close.sum()), len(rows)
+
+
+def _running_errors(wanted: Sentences, fast: Sequence[Portion]) -> tuple[Ints, Ints, Floats]:
+    """Return where each distinct sentence's tokens start and end in the errors' running sum."""
+    starts = np.zeros(len(wanted.distinct), np.int64)
+    ends = starts.copy()
+    errors, before = [np.zeros(1)], 0
+    for places, answers in fast:
+        offsets = answers["tokens"].combine_chunks().offsets.to_numpy().astype(np.int64)
+        starts[places], ends[places] = before + offsets[:-1], before + offsets[1:]
+        errors.append(token_errors(answers))
+        before += int(offsets[-1])
+    return starts, ends, np.cumsum(np.concatenate(errors))
+
+
+def largest_error(fast: Sequence[Portion]) -> float:
+    """Return the largest bound of a token's error in a fast pass's answers."""
+    return max((float(np.max(token_errors(a), initial=0.0)) for _, a in fast), default=0.0)
 
 
 def portions_of(places: Ints, size: int) -> Iterator[list[int]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.load import ScoreFacts
-from analysis.scores.certify import Certificate, close_calls, portions_of, sampled, worst_difference
+from analysis.scores.certify import (
+    Certificate,
+    close_calls,
+    largest_error,
+    portions_of,
+    sampled,
+    worst_difference,
+)
 from analysis.scores.materials import Portion, Sentences, score_table, sentences, token_table
 from analysis.scores.parts import Parts, parts_beside
 from analysis.scores.wanted import Materials
@@ -20,7 +27,7 @@ from experiment.materials.render import render
 from experiment.schemas import SCORES
 from experiment.tables import arrow_schema
 from experiment.writing import replacing
-from lm.scoring.shards import TEXTS_AT_A_TIME, score_texts, shards
+from lm.scoring.shards import PLAIN, TEXTS_AT_A_TIME, Loading, score_texts, shards
 
 # What is held at a time: the published sets fit in one block, so that no beginning is met twice.
 ITEMS_AT_A_TIME = 262_144
@@ -35,16 +42,14 @@ class Scoring:
 
     Attributes:
         model: The model as the command line names it.
-        identity: The hash of its files.
-        fast: Whether a first pass may be less exact; see ``analysis.scores.certify``.
+        loading: How it is loaded; a fast pass is certified by ``analysis.scores.certify``.
         executor: Who scores shards; None for this process.
         show: Told how many versions were scored since it was last told.
         items_at_a_time: How many items are held at a time.
     """
 
     model: str
-    identity: str = ""
-    fast: bool = False
+    loading: Loading = PLAIN
     executor: Executor | None = None
     show: Show = lambda _: None
     items_at_a_time: int = ITEMS_AT_A_TIME
@@ -70,7 +75,7 @@ def write_score_file(
         TableError: The file cannot be written.
     """
     about = facts.model_dump() | {
-        "fast": str(scoring.fast),
+        "fast": str(scoring.loading.fast),
         "items_at_a_time": str(scoring.items_at_a_time),
     }
     with parts_beside(out, about) as parts:
@@ -99,6 +104,7 @@ def _joined(certificates: Sequence[Certificate]) -> str:
         return ""
     return str(
         Certificate(
+            max(one.bound_nats for one in certificates),
             max(one.worst_nats for one in certificates),
             sum(one.n_sampled for one in certificates),
             sum(one.n_close for one in certificates),
@@ -117,18 +123,20 @@ class _BlockScores:
     def table(self) -> tuple[pa.Table, Certificate | None]:
         """Return the block's score table, certified if the first pass was fast."""
         places = shards(self._wanted.distinct)
-        portions = self._portions("shard", places, fast=self._scoring.fast)
+        fast = self._scoring.loading.fast
+        portions = self._portions("shard", places, fast=fast)
         table = score_table(self._wanted, portions)
-        return self._certified(table, portions) if self._scoring.fast else (table, None)
+        return self._certified(table, portions) if fast else (table, None)
 
     def _certified(self, table: pa.Table, portions: list[Portion]) -> tuple[pa.Table, Certificate]:
         places = sampled(len(self._wanted.distinct))
         [(_, exact)] = self._portions("sample", [places.tolist()], fast=False)
         [(_, fast)] = self._portions("sample-fast", [places.tolist()], fast=True)
         worst = worst_difference(exact, fast)
-        again, n_close, n_compared = close_calls(self._wanted, table, worst)
+        again, n_close, n_compared = close_calls(self._wanted, table, portions)
         close = self._portions("close", list(portions_of(again, TEXTS_AT_A_TIME)), fast=False)
-        certificate = Certificate(worst, len(places), n_close, n_compared)
+        bound = largest_error(portions)
+        certificate = Certificate(bound, worst, len(places), n_close, n_compared)
         return score_table(self._wanted, [*portions, *close]), certificate
 
     def _portions(self, kind: str, places: Sequence[Sequence[int]], *, fast: bool) -> list[Portion]:
@@ -137,9 +145,8 @@ class _BlockScores:
         for name in names.keys() - set(missing):
             self._tell(kind, names[name])
         texts = [[self._wanted.distinct[place] for place in names[name]] for name in missing]
-        score = partial(
-            score_texts, self._scoring.model, fast=fast, identity=self._scoring.identity
-        )
+        loading = replace(self._scoring.loading, fast=fast)
+        score = partial(score_texts, self._scoring.model, loading=loading)
         run = self._scoring.executor.map if self._scoring.executor else map
         for name, scored in zip(missing, run(score, texts), strict=True):
             self._parts.keep(name, token_table(self._wanted, names[name], scored))

@@ -16,9 +16,11 @@ from lm.scorer import Scorer, TokenScores
 from lm.scoring.shards import shards
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 # Some sentences' places in ``Sentences.distinct``, and their scores in that order.
 Portion = tuple[Sequence[int], pa.Table]
 
+_ANSWERS = ["tokens", "logprobs_nats", "unknown"]
 _NAMING_COLUMNS = ("item_id", "construction", "condition", "contrast", "variant")
 
 
@@ -40,14 +42,18 @@ class Sentences:
     against: Ints
 
 
-def sentences(items: Iterable[Item], render: Callable[[str], str]) -> Sentences:
+def sentences(
+    items: Iterable[Item], render: Callable[[str], str], *, repeated: bool = False
+) -> Sentences:
     """Collect the versions of the items, each as a whole rendered sentence.
 
     Args:
         items: The items; consumed once.
         render: From plain words to what the model is given.
+        repeated: Keep a sentence as often as it occurs, so that each row has its own.
     """
-    place: dict[str, int] = {}
+    place: dict[str | int, int] = {}
+    texts: list[str] = []
     of_row: list[int] = []
     against: list[int] = []
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
@@ -57,12 +63,14 @@ def sentences(items: Iterable[Item], render: Callable[[str], str]) -> Sentences:
         against += [good + list(versions).index(item.contrast), *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
             whole = f"{item.context} {text}" if item.context else text
-            of_row.append(place.setdefault(render(whole), len(place)))
+            text = render(whole)
+            of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
+            texts += [text] if len(place) > len(texts) else []
             named = (item.item_id, item.construction, item.condition, item.contrast, variant)
             for name, value in zip(_NAMING_COLUMNS, named, strict=True):
                 columns[name].append(value)
     rows, other = (np.array(numbers, np.int64) for numbers in (of_row, against))
-    return Sentences(pa.table(columns), list(place), rows, other)
+    return Sentences(pa.table(columns), texts, rows, other)
 
 
 def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
@@ -76,6 +84,8 @@ def token_table(
     wanted: Sentences, places: Sequence[int], scored: Sequence[TokenScores]
 ) -> pa.Table:
     """Return a model's answers as columns: tokens, logprobs_nats, unknown; a list per sentence.
+
+    Answers that may be off have errors_nats beside them.
 
     Args:
         wanted: What was to be scored.
@@ -101,6 +111,9 @@ def token_table(
         "logprobs_nats": pa.array(_joined([one.logprobs_nats for one in scored]), pa.float64()),
         "unknown": pa.array(_joined([one.unknown for one in scored]), pa.bool_()),
     }
+    errors = [one.errors_nats for one in scored if one.errors_nats is not None]
+    if errors:
+        values["errors_nats"] = pa.array(_joined(errors), pa.float64())
     return pa.table({k: pa.ListArray.from_arrays(offsets, v) for k, v in values.items()})
 
 
@@ -116,7 +129,7 @@ def score_table(wanted: Sentences, scored: Iterable[Portion]) -> pa.Table:
         scored: The scores of all its sentences; of a sentence in two portions, the later ones.
     """
     portions = list(scored)
-    answers = pa.concat_tables(table for _, table in portions).combine_chunks()
+    answers = pa.concat_tables(table.select(_ANSWERS) for _, table in portions).combine_chunks()
     place_of = np.empty(len(wanted.distinct), np.int64)
     place_of[np.concatenate([np.array(places, np.int64) for places, _ in portions])] = np.arange(
         answers.num_rows

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from analysis.coded import alike
 from analysis.errors import AnalysisError
 from analysis.load import Scores
 from experiment.plugins import unknown_name
@@ -88,17 +89,19 @@ def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
     frame = scores.frame
     wanted = frame["item_id"].isin(items) if items is not None else True
     good = np.flatnonzero((frame["variant"] == Variant.GOOD) & wanted)
-    against = np.flatnonzero(frame["variant"] == frame["contrast"])
-    place = pd.Series(against, index=frame["item_id"].to_numpy()[against])
-    partner = place.reindex(frame["item_id"].to_numpy()[good])
-    if partner.isna().any():
+    against = np.flatnonzero(alike(frame["variant"], frame["contrast"]))
+    number, known = pd.factorize(frame["item_id"])
+    place = np.full(len(known), -1)
+    place[number[against]] = against
+    partner = place[number[good]]
+    if (partner < 0).any():
         raise AnalysisError(
-            f"{int(partner.isna().sum())} item(s) lack the version against the good one; the "
-            f"first: {partner.index[partner.isna()][0]}",
+            f"{int((partner < 0).sum())} item(s) lack the version against the good one; the "
+            f"first: {frame['item_id'].iloc[good[partner < 0][0]]}",
             where=str(scores.path),
             remedy="Score the materials again with `parallax lm score`",
         )
-    order = np.stack([good, partner.to_numpy().astype(np.int64)], axis=1).ravel()
+    order = np.stack([good, partner], axis=1).ravel()
     lists = table["token_logprobs_nats"].combine_chunks()
     offsets = lists.offsets.to_numpy()
     starts, lengths = offsets[:-1][order], np.diff(offsets)[order]

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.coded import spelled_out
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.resample import (
     Floats,
@@ -61,6 +62,7 @@ def people_accuracy(
         n_judgments=("item_id", "size"),
         n_participants=("participant", "nunique"),
     ).reset_index()
+    found = spelled_out(found)
     group = grouped.ngroup().to_numpy().astype(np.intp)
     if weigh == "items":
         found["accuracy"] = _item_mean(judgments, group)
@@ -68,7 +70,7 @@ def people_accuracy(
     draws = crossed_bootstrap(counted, rng, resamples, weigh)
     known = found["n_participants"].where(found["n_participants"] > 0, np.inf)
     clusters = np.minimum(found["n_items"], known).astype(int)
-    each = map(_interval, draws.T, found["n_right"], found["n_judgments"], clusters)
+    each = map(interval, draws.T, found["n_right"], found["n_judgments"], clusters)
     intervals = pd.DataFrame(list(each))
     return found.drop(columns="n_right").assign(
         judge=PEOPLE,
@@ -107,7 +109,15 @@ def _checks(
     }
 
 
-def _interval(draws: Floats, n_right: int, n_judgments: int, n_clusters: int) -> Interval:
+def interval(draws: Floats, n_right: int, n_judgments: int, n_clusters: int) -> Interval:
+    """Return the percentile interval of an accuracy, or Wilson's where all judgments agree.
+
+    Args:
+        draws: Shape ``(resamples,)``: the resampled accuracies.
+        n_right: Right judgments.
+        n_judgments: All judgments.
+        n_clusters: The participants or the items, whichever are fewer.
+    """
     if n_right in (0, n_judgments):
         return wilson_interval(n_clusters if n_right else 0, n_clusters)
     return percentile_interval(draws)
@@ -137,9 +147,9 @@ def accuracy_difference(
     group = np.where(of_first, 0, 1)
     counted = cells(chosen, judgments["participant"], judgments["item_id"], group)
     draws = crossed_bootstrap(counted, rng, resamples)
-    interval = percentile_interval(draws[:, 0] - draws[:, 1])
+    ends = percentile_interval(draws[:, 0] - draws[:, 1])
     difference = chosen[of_first].mean() - chosen[~of_first].mean()
-    return float(difference), interval.low, interval.high
+    return float(difference), ends.low, ends.high
 
 
 def model_accuracy(
@@ -164,7 +174,7 @@ def model_accuracy(
 
 
 def _shares(decisions: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    return (
+    return spelled_out(
         decisions.groupby(list(by), sort=False, observed=True)
         .agg(accuracy=("correct", "mean"), n_items=("item_id", "size"), n_ties=("tie", "sum"))
         .reset_index()

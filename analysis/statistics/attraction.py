@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from analysis.coded import named, places
 from analysis.statistics.accuracy import (
     PEOPLE,
     accuracy_difference,
@@ -17,6 +18,8 @@ from analysis.statistics.accuracy import (
 )
 
 MATCH, MISMATCH = "match", "mismatch"
+# All that accuracies need: there may be millions of judgments.
+_JUDGED = ["participant", "item_id", "construction", "chose_good"]
 
 
 def feature_columns(items: pd.DataFrame) -> pd.DataFrame:
@@ -99,16 +102,23 @@ def attraction(
         construction, effect (accuracy where the features match minus where they do not), low, high
         (people: crossed bootstrap; models on the judged items, without interval).
     """
-    judged = judgments.merge(configured, on="item_id")
+    judged = _configured(judgments[_JUDGED], configured)
     by = ("construction", "configuration")
     frames = [people_accuracy(judged, by, rng, resamples)]
     effects = [_peoples_effects(judged, rng, resamples)]
-    items = judged["item_id"].unique()
+    items = judged["item_id"].unique().tolist()
     for model, frame in decisions.items():
-        known = frame.merge(configured, on="item_id")
+        known = _configured(frame, configured)
         frames.append(model_accuracy(known, model, by, items))
         effects.append(_models_effects(known[known["item_id"].isin(items)], model))
     return pd.concat(frames, ignore_index=True), pd.concat(effects, ignore_index=True)
+
+
+def _configured(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of items that can show attraction, with configuration and agreement."""
+    place = places(rows["item_id"], pd.Index(configured["item_id"].tolist()))
+    found = {name: named(configured[name], place) for name in ("configuration", "agreement")}
+    return rows.assign(**found)[place >= 0]
 
 
 def _peoples_effects(

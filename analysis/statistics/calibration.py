@@ -4,9 +4,11 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 from scipy.special import expit
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
+from statsmodels.tools.tools import add_constant
 
 from analysis.statistics.resample import wilson_interval
 
@@ -41,7 +43,7 @@ def calibration(items: pd.DataFrame) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("error", PerfectSeparationWarning)
         try:
-            fit = sm.GLM(counts, sm.add_constant(d), sm.families.Binomial()).fit(cov_type="HC1")
+            fit = GLM(counts, add_constant(d), Binomial()).fit(cov_type="HC1")
         except PerfectSeparationWarning:
             return found | dict.fromkeys(names, float("nan"))
     for position, term in enumerate(("intercept", "slope")):

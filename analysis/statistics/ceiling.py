@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.stats import rankdata
 
+from analysis.coded import places
 from analysis.statistics.correlation import FEWEST_ITEMS, METHODS
 from analysis.statistics.resample import Floats, block_sizes, codes, percentile_interval
 
@@ -137,8 +138,8 @@ def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
     others = (right[accompanied] - own[accompanied]) / (n[accompanied] - 1)
     choices = {"people": own}
     for model, frame in decisions.items():
-        correct = frame.set_index("item_id")["correct"]
-        choices[model] = correct.reindex(judgments["item_id"]).to_numpy(dtype=float)
+        decided = frame["correct"].to_numpy(dtype=float)
+        choices[model] = decided[places(judgments["item_id"], pd.Index(frame["item_id"].tolist()))]
     rows = [
         {"judge": judge, "pearson": _both(chosen[accompanied], others)["pearson"]}
         for judge, chosen in choices.items()

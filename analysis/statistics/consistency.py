@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from analysis.coded import places
 from analysis.statistics.resample import Floats, block_sizes, codes, draws, percentile_interval
 
 Shares = tuple[Floats, Floats, Floats]
@@ -68,16 +69,43 @@ def error_consistency(
         some = np.sort(rng.choice(n_people, MOST_PAIRED, replace=False))
     pairs = _people_pairs(right[some], judged[some])
     rows = [_row("people", "people", *pairs, rng, resamples)]
-    items = pd.unique(judgments["item_id"])
-    of_models = {
-        model: frame.set_index("item_id")["correct"].reindex(items).to_numpy(dtype=float)
-        for model, frame in decisions.items()
-    }
+    of_models = {model: _right_on(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
         shares = _shares(right, judged, correct)
         rows.append(_row("people", model, *shares, rng, resamples))
     rows += _model_pairs(of_models, rng, resamples)
     return pd.DataFrame(rows)
+
+
+def kappas_with_people(
+    judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
+) -> dict[str, float]:
+    """Return each model's kappa with people, averaged over participants; NaN if none has one.
+
+    Args:
+        judgments: One row per judgment, as ``error_consistency`` takes them.
+        decisions: Each model's decisions.
+    """
+    if judgments["participant"].isna().all():
+        return dict.fromkeys(decisions, float("nan"))
+    right, judged = _matrices(judgments)
+    found = {
+        model: kappa(*_shares(right, judged, _right_on(judgments, frame)))
+        for model, frame in decisions.items()
+    }
+    return {
+        model: float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+        for model, values in found.items()
+    }
+
+
+def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
+    """Return whether a model is right on each judged item, in the order of first judgments."""
+    items = pd.Index(judgments["item_id"].unique().tolist())
+    right = np.full(len(items) + 1, np.nan)
+    right[places(decisions["item_id"], items)] = decisions["correct"]
+    found: Floats = right[:-1]
+    return found
 
 
 def _matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:

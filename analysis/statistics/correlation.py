@@ -119,6 +119,13 @@ def _of_ranks(weights: Floats, first: Floats, second: Floats) -> Floats:
     return _from_means(middle, middle, squares, second_squares, products)
 
 
+def spearman(first: Floats, second: Floats) -> float:
+    """Return Spearman's correlation; NaN with fewer than three items or without variation."""
+    if len(first) < FEWEST_ITEMS or not np.ptp(first) or not np.ptp(second):
+        return float("nan")
+    return float(spearmanr(first, second).statistic)
+
+
 def correlation_rows(
     items: pd.DataFrame, judge: str, rng: np.random.Generator, resamples: int
 ) -> pd.DataFrame:
@@ -140,10 +147,6 @@ def correlation_rows(
         share, difference = group["share_good"].to_numpy(), group["difference_nats"].to_numpy()
         found: dict[str, object] = {"judge": judge, "construction": str(construction)}
         found |= correlations(share, difference, rng, resamples)
-        counts = group["count_difference"].to_numpy()
-        constant = len(group) < FEWEST_ITEMS or not np.ptp(counts) or not np.ptp(difference)
-        found["spearman_counts"] = (
-            float("nan") if constant else float(spearmanr(counts, difference).statistic)
-        )
+        found["spearman_counts"] = spearman(group["count_difference"].to_numpy(), difference)
         rows.append(found)
     return pd.DataFrame(rows)

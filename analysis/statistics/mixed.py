@@ -117,13 +117,11 @@ def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     )
 
 
-def suitable(rows: pd.DataFrame) -> bool:
-    """Return whether the usual model can be fitted to the choices: neither too few nor too many."""
-    if len(rows) > MOST_ROWS:
-        return False
+def too_few(rows: pd.DataFrame) -> bool:
+    """Return whether the choices are of too few participants or items for the usual model."""
     people, _ = _varying(rows)
     people = people[people["judge"] == PEOPLE]
-    return min(people["participant"].nunique(), people["item_id"].nunique()) >= FEWEST_CLUSTERS
+    return min(people["participant"].nunique(), people["item_id"].nunique()) < FEWEST_CLUSTERS
 
 
 def _varying(rows: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:

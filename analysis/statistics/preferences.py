@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from analysis.coded import spelled_out
+
 
 def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return how people chose on each item.
@@ -16,7 +18,7 @@ def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["item_id", "construction", "condition"]
     chosen = judgments.groupby(keys, sort=False, observed=True)["chose_good"]
-    found = chosen.agg(n_good="sum", n_judgments="size").reset_index()
+    found = spelled_out(chosen.agg(n_good="sum", n_judgments="size").reset_index())
     n_good, n = found["n_good"].astype(int), found["n_judgments"]
     return found.assign(n_good=n_good, share_good=n_good / n, count_difference=2 * n_good - n)
 
@@ -35,7 +37,7 @@ def beside(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     """
     model = pd.DataFrame(
         {
-            "item_id": decisions["item_id"],
+            "item_id": spelled_out(decisions[["item_id"]])["item_id"],
             "difference_nats": decisions["logprob_good_nats"] - decisions["logprob_contrast_nats"],
             "correct": decisions["correct"],
         }

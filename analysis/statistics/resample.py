@@ -44,11 +44,14 @@ class Cells:
         right: Shape ``(participants, columns)``: right judgments; a column is an item in a group.
         judged: Shape ``(participants, columns)``: all judgments.
         starts: Shape ``(groups,)``: each group's first column; groups lie side by side.
+        column: Where groups share items, the item of each of the groups' columns: ``right`` and
+            ``judged`` then have one column per item, and ``starts`` speaks of these.
     """
 
     right: csr_array
     judged: csr_array
     starts: NDArray[np.intp]
+    column: NDArray[np.intp] | None = None
 
 
 def numpy_generator(seed: int, purpose: str, *key: str | int) -> np.random.Generator:
@@ -111,7 +114,8 @@ def crossed_bootstrap(
     Returns:
         Shape ``(resamples, groups)``.
     """
-    blocks = block_sizes(resamples, sum(counted.judged.shape))
+    spread = 0 if counted.column is None else len(counted.column)
+    blocks = block_sizes(resamples, sum(counted.judged.shape) + spread)
     return np.concatenate([_resample(counted, rng, size, weigh) for size in blocks])
 
 
@@ -127,10 +131,13 @@ def block_sizes(resamples: int, weights: int) -> Iterator[int]:
 
 def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighing) -> Floats:
     n_people, n_columns = counted.judged.shape
+    n_columns = n_columns if counted.column is None else len(counted.column)
     in_each_group = np.diff(np.append(counted.starts, n_columns))
     people = draws(rng, n_people, size)
     items = np.concatenate([draws(rng, int(n), size) for n in in_each_group], axis=1)
     right, judged = (people @ _multiplied(counts) for counts in (counted.right, counted.judged))
+    if counted.column is not None:
+        right, judged = right[:, counted.column], judged[:, counted.column]
     with np.errstate(invalid="ignore"):
         if weigh == "items":
             right, judged = np.nan_to_num(right / judged), judged > 0

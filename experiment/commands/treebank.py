@@ -17,6 +17,7 @@ from experiment.materials.treebank.conventions import PAPER, PUBLISHED_CODE, Con
 from experiment.materials.treebank.english import mark_verb_number
 from experiment.materials.treebank.features import NUMBERS
 from experiment.materials.treebank.published.generated import gold_of, write_generated
+from experiment.materials.treebank.published.items import published_items
 from experiment.materials.treebank.published.lines import write_lines
 from experiment.materials.treebank.published.results import results_of, write_results
 from experiment.materials.treebank.vocabulary import read_vocabulary
@@ -58,17 +59,21 @@ def treebank() -> None:
 
 @treebank.command()
 @_treebank_options
+@click.option("--instances", is_flag=True, help="List every instance, to be read by hand.")
 def extract(
     files: tuple[Path, ...],
     english: bool,
     least_of_each_number: int | None,
     as_published_code: bool,
+    instances: bool,
 ) -> None:
     """Print the constructions of CONLLU files in which distant words agree in number."""
     conventions = _conventions(as_published_code, least_of_each_number)
     extraction = constructions_of(_sentences(files, english), conventions)
     click.echo(_counts(extraction.left))
     click.echo(f"\n{_constructions(extraction)}")
+    if instances:
+        click.echo(f"\n{_instances(extraction)}")
 
 
 @treebank.command()
@@ -117,6 +122,19 @@ def text(files: tuple[Path, ...], out: Path) -> None:
     click.echo(f"{len(lines):,} sentences written to {out}")
 
 
+@treebank.command()
+@click.argument("stem", type=_PATH)
+@click.option("--out", required=True, type=_PATH, help="The table (.tsv, .csv or .parquet).")
+def items(stem: Path, out: Path) -> None:
+    """Write the items of a published test set, STEM.text, STEM.gold and STEM.eval.
+
+    These are "generated" of Gulordava et al. (2018), whose STEM.tab tells the attractors, and
+    "subj_agr_filtered" of Linzen et al. (2016).
+    """
+    n_items = write_table(ITEMS, map(item_row, published_items(stem)), out)
+    click.echo(f"{n_items:,} items written to {out}")
+
+
 def _conventions(as_published_code: bool, least_of_each_number: int | None) -> Conventions:
     conventions = PUBLISHED_CODE if as_published_code else PAPER
     if least_of_each_number is None:
@@ -152,6 +170,15 @@ def _constructions(extraction: Extraction) -> str:
         agreeing = [candidate.numbers[number, number] for number in NUMBERS]
         others = candidate.numbers.total() - sum(agreeing)
         rows.append((pattern.name, *map(str, (*agreeing, others))))
+    return _table(rows)
+
+
+def _instances(extraction: Extraction) -> str:
+    rows = [("construction", "where", "from cue to target")]
+    for pattern, candidate in extraction.constructions.items():
+        for sentence, cue, target in candidate.agreeing:
+            words = " ".join(token.form for token in sentence.tokens[cue : target + 1])
+            rows.append((pattern.name, sentence.where, words))
     return _table(rows)
 
 

@@ -62,6 +62,17 @@ def test_figures_can_be_left_out(export, scores, tmp_path):
     assert not any(name.endswith(".svg") for name in names(tmp_path / "out"))
 
 
+def test_one_item_is_drawn_word_by_word(export, tmp_path):
+    rows = small_run.score_rows()
+    for row in rows:
+        words = 5 if row["item_id"].startswith("s") else 4
+        row |= {"n_tokens": words - 1, "token_logprobs_nats": [-1.0] * (words - 1)}
+    scores = small_run.write_scores(tmp_path / "scores.parquet", rows)
+    found = compare(export, [scores], tmp_path / "out", resamples=100, curve_items=["s-1"])
+    assert set(found.statistics["curves"]["condition"]) == {"singular, s-1"}
+    assert (tmp_path / "out" / "curves_simple.svg").is_file()
+
+
 def test_curves_of_tokens_that_are_no_words_are_refused_and_nothing_is_written(
     export, scores, tmp_path
 ):

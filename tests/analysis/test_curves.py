@@ -78,3 +78,8 @@ def test_a_figure_has_a_panel_for_each_condition_and_shades_the_difference(score
     drawn = [axes for axes in figure.axes if axes.lines]
     assert [axes.get_title(loc="left") for axes in drawn] == ["one (n = 2)", "two (n = 2)"]
     assert list(drawn[0].lines[0].get_ydata()) == [-1.0, -3.0, -3.0, -0.25]
+
+
+def test_an_item_that_is_not_there_is_named(scores):
+    with pytest.raises(AnalysisError, match="no item to draw: z"):
+        curves(scores, ITEMS, ["z"])

@@ -127,6 +127,18 @@ def test_judgments_without_participants_lose_only_what_needs_them(context):
     assert [table.name for table in people_findings(judged, context).tables] == ["agreement"]
 
 
+def test_the_mixed_model_says_why_it_was_left_out(context, monkeypatch):
+    judged, chosen, _ = crossed()
+    few = judged[judged["participant"].isin(judged["participant"].unique()[:9])]
+    [reason] = mixed_findings(few, chosen, None, context).left_out
+    assert reason.endswith("fewer than 10 participants or items do not tell their variances.")
+    monkeypatch.setattr("analysis.findings.mixed.MOST_ROWS", 100)
+    found = mixed_findings(judged, chosen, None, context)
+    n = len(judged) + len(chosen["lstm"])
+    assert found.tables == () and f"the fit of {n:,} choices" in found.left_out[0]
+    assert mixed_findings(judged, chosen, "judge", context).left_out == ()
+
+
 def test_the_mixed_model_says_what_it_left_out(context):
     judged, chosen, _ = crossed()
     always = chosen["lstm"]["construction"] == "b"

@@ -122,3 +122,23 @@ def test_scores_of_just_the_runs_own_items_are_accepted(export, tmp_path):
         tmp_path / "own.parquet", study="", study_version="", materials_hash="own"
     )
     check_same_items(load_run(export), load_scores(path), JUDGED, lambda: "own")
+
+
+def test_responses_find_their_trials_in_whatever_order_they_stand(tmp_path):
+    tidy = judgments(load_run(small_run.write_export(tmp_path / "tidy")))
+    rows = small_run.tables()
+    rows["responses"] = rows["responses"][::-1]
+    rows["trials"] = rows["trials"][5:] + rows["trials"][:5]
+    rows["participants"] = rows["participants"][::-1]
+    mixed = judgments(load_run(small_run.write_export(tmp_path / "mixed", rows)))
+    columns = ["participant", "position", "item_id", "construction", "good_side", "chose_good"]
+    assert mixed[columns].astype(str).equals(tidy[columns].astype(str))
+
+
+def test_an_export_of_text_tables_gives_the_same_judgments(tmp_path):
+    runs = [
+        load_run(small_run.write_export(tmp_path / name, suffix=name))
+        for name in (".csv", ".parquet")
+    ]
+    one, other = (judgments(run).astype(str) for run in runs)
+    assert one.equals(other)

@@ -23,21 +23,25 @@ ITEMS = [
     item("p-1", "no child ever", "most child ever", "N=taxi_driver"),
     item("p-2", "few ever", "many ever", "", PLURAL, "some ever"),
 ]
-IDS = {"s-1", "s-2", "p-1", "p-2"}
+
+
+def of_item(item_id):
+    """The choices of an item, as factor and value."""
+    found = choices(ITEMS)
+    own = found.pair[found.item == found.item_ids.index(item_id)]
+    return dict(found.pairs[pair] for pair in own)
 
 
 def test_an_item_has_its_slots_its_features_and_the_words_that_differ():
-    found = choices(ITEMS).of_items({"s-1"})
     # The verb never varies, so it tells nothing.
-    assert found.set_index("factor")["value"].to_dict() == {
+    assert of_item("s-1") == {
         "words that differ": "sleeps / sleep", "slot N": "child", "feature number": "singular",
     }  # fmt: skip
-    assert "taxi driver" in set(choices(ITEMS).of_items(IDS)["value"])
+    assert of_item("p-1")["slot N"] == "taxi driver"
 
 
 def test_the_words_that_differ_are_those_of_the_versions_people_saw():
-    found = choices(ITEMS).of_items({"p-2"}).set_index("factor")["value"]
-    assert found["words that differ"] == "few / some"
+    assert of_item("p-2")["words that differ"] == "few / some"
 
 
 @pytest.mark.parametrize(

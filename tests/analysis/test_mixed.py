@@ -7,7 +7,7 @@ from known_choices import EFFECTS, SD_ITEM, SD_PARTICIPANT, known_choices
 from analysis.errors import AnalysisError
 from analysis.join import decisions, judgments
 from analysis.load import load_run, load_scores
-from analysis.statistics.mixed import choices, fit, readable, suitable
+from analysis.statistics.mixed import choices, fit, readable, too_few
 
 TERMS = ["Intercept", "construction b", "construction a, judge lstm", "construction b, judge lstm"]
 
@@ -92,10 +92,8 @@ def test_choices_hold_people_and_models_on_the_judged_items(export, scores):
     rows = choices(judgments(load_run(export)), chosen)
     assert rows.groupby("judge", observed=True).size().to_dict() == {"people": 8, "5-gram": 4}
     assert rows["judge"].cat.categories.tolist() == ["people", "5-gram"]
-    assert not suitable(rows)
-    many = known_choices(np.random.default_rng(1))
-    assert suitable(many)
-    assert not suitable(pd.concat([many] * 50, ignore_index=True))
+    assert too_few(rows)
+    assert not too_few(known_choices(np.random.default_rng(1)))
 
 
 def test_terms_are_written_without_their_coding():

@@ -136,6 +136,29 @@ def test_results_of_pcibex_are_named_by_their_comments(tmp_path):
     assert found["Value"].tolist() == ["A", ""]
 
 
+PSITURK = (
+    'Ann:A1,0,1700000000000,"{""phase"": ""instructions""}"\n'
+    'Ann:A1,1,1700000001000,"{""phase"": ""test"", ""sentence"": ""s-1"", ""hit"": true}"\n'
+    'Ben:B1,1,1700000002000,"{""phase"": ""test"", ""sentence"": ""s-2"", ""hit"": false}"\n'
+)
+PSITURK_MAPPING = """
+[columns]
+participant = "uniqueid"
+item = "sentence"
+correct = "hit"
+[drop]
+phase = "instructions"
+"""
+
+
+def test_trial_data_of_psiturk_are_known_by_their_json(read):
+    found = judgments(read(PSITURK, PSITURK_MAPPING, "trialdata.csv"))
+    assert found[["participant", "item_id", "chose_good"]].to_numpy().tolist() == [
+        ["p1", "s-1", True],
+        ["p2", "s-2", False],
+    ]
+
+
 def test_a_missing_column_is_answered_with_the_mapping_and_the_columns_seen(read):
     with pytest.raises(AnalysisError) as raised:
         read("a,b\n1,2\n", '[columns]\nitem = "sentence"\n')
@@ -192,7 +215,8 @@ def test_the_published_italian_table_is_converted_with_its_scores(tmp_path):
     out = tmp_path / "italian"
     done = CliRunner().invoke(convert, [str(ITALIAN), "--out", str(out)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    [scores] = out.glob("scores_*.parquet")
+    [scores, unigram] = sorted(out.glob("scores_*.parquet"))
+    assert unigram.name == "scores_unigram.parquet"
     assert len(load_scores(scores).frame) == 2380
     again = judgments(read_judgments(out / "judgments.csv", out / "items.csv"))
     assert (

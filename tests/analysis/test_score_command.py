@@ -13,11 +13,14 @@ from analysis.errors import AnalysisError
 from analysis.load import ScoreFacts, load_scores
 from analysis.scores import file as score_file
 from analysis.scores.file import Scoring, write_score_file
-from analysis.scores.wanted import find_materials
+from analysis.scores.wanted import WORD_TOKENS, find_materials
+from experiment.materials.read import read_items
+from experiment.materials.render import render
 from experiment.schemas import ITEMS
 from experiment.tables import write_table
 from lm.errors import LmError
-from lm.scoring.shards import score_texts
+from lm.registry import load_scorer
+from lm.scoring.shards import Loading, score_texts
 from tests.lm.toy_models import TOY_MODELS
 
 
@@ -85,15 +88,15 @@ def test_a_judged_item_that_the_materials_lack_is_named(tmp_path):
 @pytest.mark.parametrize("fast", [False, True])
 def test_after_an_interruption_nothing_is_scored_twice(materials, tmp_path, monkeypatch, fast):
     folder, out = str(model(tmp_path / "lstm")), tmp_path / "scores.parquet"
-    scoring = Scoring(folder, fast=fast, items_at_a_time=2)
+    scoring = Scoring(folder, Loading(fast), items_at_a_time=2)
     write_score_file(find_materials(str(materials)), scoring, facts(), tmp_path / "whole.parquet")
     asked = []
 
-    def stumbling(model, texts, fast=False, identity=""):
+    def stumbling(model, texts, loading):
         if len(asked) == stop:
             raise KeyboardInterrupt
-        asked.append((fast, tuple(texts)))
-        return score_texts(model, texts, fast, identity)
+        asked.append((loading.fast, tuple(texts)))
+        return score_texts(model, texts, loading)
 
     monkeypatch.setattr(score_file, "score_texts", stumbling)
     for stop in (1, 2, -1):
@@ -145,6 +148,28 @@ def test_a_certified_fast_pass_decides_as_the_exact_one(materials, tmp_path):
     assert "already" in run(folder, materials, "--fast", "--out", tmp_path / "fast.parquet")
     assert "already" in run(folder, materials, "--fast", "--out", tmp_path / "exact.parquet")
     assert "already" not in run(folder, materials, "--out", tmp_path / "fast.parquet")
+
+
+def test_a_stream_scores_each_item_after_the_good_versions_before_it(materials, tmp_path):
+    folder, out = model(tmp_path / "lstm"), tmp_path / "stream.parquet"
+    assert "as one stream" in run(folder, materials, "--stream", "--out", out)
+    found = load_scores(out)
+    assert found.facts.reading.startswith("as one stream")
+    scorer, rows = load_scorer(folder), list(read_items(materials))
+    lower = render(WORD_TOKENS)
+    groups = [[lower(item.good), lower(item.bad)] for item in rows]
+    scored, _ = scorer.score_stream(groups)
+    expected = [float(one.logprobs_nats.sum()) for group in scored for one in group]
+    assert found.frame["logprob_nats"].to_list() == pytest.approx(expected, abs=1e-5)
+    assert "already" in run(folder, materials, "--stream", "--out", out)
+    # Scores of sentences by themselves are other scores.
+    assert "already" not in run(folder, materials, "--out", out)
+
+
+@pytest.mark.parametrize("more", [["--fast"], ["--workers", "2"], ["--cluster", "tcp://a:1"]])
+def test_a_stream_cannot_be_divided_or_rounded(materials, tmp_path, more):
+    with pytest.raises(AnalysisError, match="one item after the other"):
+        run(tmp_path, materials, "--stream", *more, "--out", tmp_path / "s.parquet")
 
 
 def test_workers_write_the_same_bytes_as_one_process(materials, tmp_path):

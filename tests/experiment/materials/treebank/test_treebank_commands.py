@@ -30,6 +30,14 @@ def test_extract_prints_the_filters_and_the_constructions():
     assert "L__NOUN_VERB_VERB        10    10    0" in printed
 
 
+def test_every_instance_can_be_listed_from_cue_to_target():
+    rows = run("extract", SAMPLE, "--instances").split("from cue to target")[1].splitlines()
+    of_verbs = [row for row in rows if row.startswith("L__NOUN_VERB_VERB")]
+    assert len(of_verbs) == 20
+    assert all(f"{SAMPLE.name}:" in row for row in of_verbs)
+    assert f"{SAMPLE.name}:" not in run("extract", SAMPLE)
+
+
 def test_a_higher_threshold_leaves_no_construction():
     with pytest.raises(MaterialsError, match="--least-of-each-number"):
         run("extract", SAMPLE, "--least-of-each-number", "11")
@@ -90,3 +98,26 @@ def test_a_treebank_is_required():
     result = CliRunner().invoke(treebank, ["extract"])
     assert isinstance(result.exception, SystemExit | click.UsageError)
     assert "CONLLU" in result.output
+
+
+def test_a_published_set_becomes_items_with_its_attractors(tmp_path: Path):
+    nonce(tmp_path / "made")
+    made = {item.item_id: item for item in read_items(tmp_path / "made" / "items.tsv")}
+    printed = run("items", tmp_path / "made" / "generated", "--out", tmp_path / "again.tsv")
+    again = list(read_items(tmp_path / "again.tsv"))
+    assert printed.startswith(f"{len(made):,} items written")
+    assert {item.item_id for item in again} == set(made)
+    for item in again:
+        own = made[item.item_id]
+        assert (item.context, item.good, item.bad) == (own.context, own.good, own.bad)
+        assert item.features == own.features
+
+
+def test_the_set_of_linzen_becomes_items_by_its_four_columns(tmp_path: Path):
+    (tmp_path / "set.text").write_text("the keys to the cabinet are here . <eos>\n")
+    (tmp_path / "set.gold").write_text("5\tare\tis\t1\n")
+    (tmp_path / "set.eval").write_text("5\n")
+    run("items", tmp_path / "set", "--out", tmp_path / "items.csv")
+    [item] = read_items(tmp_path / "items.csv")
+    assert (item.context, item.good, item.bad) == ("the keys to the cabinet", "are", "is")
+    assert item.features == "attractors=1"

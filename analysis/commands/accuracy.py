@@ -1,0 +1,157 @@
+"""``parallax lm accuracy``: models beside each other on their items, without people."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from analysis.errors import AnalysisError
+from analysis.findings.models import CONDITION, accuracy_table, described, perplexity_table
+from analysis.load import Scores, load_all_scores
+from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, with_metric
+from analysis.side_by_side import Table
+from analysis.statistics.models import grouped
+from analysis.typeset import SETTINGS, to_text
+from experiment.materials.read import item_row, load_items, read_items
+from experiment.studies.load import load_study
+from experiment.tables import FORMATS
+from experiment.version import code_version
+from experiment.writing import replacing_folder
+from lm.model_folder import CONFIG, read_config
+
+ALL_MODELS = "all models"
+_PERPLEXITY = "valid_perplexity"
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("items", metavar="STUDY_OR_ITEMS")
+@click.argument("scores", metavar="SCORES...", nargs=-1, required=True, type=_PATH)
+@click.option(
+    "--metric",
+    default=FULL,
+    show_default=True,
+    type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
+    help="How a model's log-probabilities become one score; word: the target's alone.",
+)
+@click.option("--by", multiple=True, help="A column or feature of the items, such as attractors.")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME=PATTERN,...",
+    help="Average the models whose names fit a pattern; repeat it for more groups.",
+)
+@click.option(
+    "--perplexity",
+    "sources",
+    multiple=True,
+    type=_PATH,
+    help="A table that `parallax lm search` wrote, or a trained model's folder.",
+)
+@click.option("--out", type=_PATH, help="A folder for the tables.")
+def accuracy(
+    items: str,
+    scores: tuple[Path, ...],
+    metric: str,
+    by: tuple[str, ...],
+    groups: tuple[str, ...],
+    sources: tuple[Path, ...],
+    out: Path | None,
+) -> None:
+    """Print how often each model prefers the expected version, by condition and construction.
+
+    SCORES are files that `parallax lm score` wrote for STUDY_OR_ITEMS.
+    """
+    loaded = [with_metric(one, metric) for one in load_all_scores(scores)]
+    decided = described(loaded, _items(items))
+    averaged = _groups(list(decided), groups)
+    used = {model for models in averaged.values() for model in models}
+    origin = list(_origin([one for one in loaded if one.facts.model in used], metric))
+    tables = [
+        accuracy_table(decided, one, averaged, origin)
+        for one in dict.fromkeys((CONDITION, "construction", *by))
+    ]
+    if sources:
+        found = {name: value for path in sources for name, value in _perplexities(path).items()}
+        tables.append(perplexity_table(decided, _known(found, decided, sources), origin))
+    # What each of many models is, is told by the files alone.
+    click.echo("\n".join(to_text(replace(table, origin=())) for table in tables))
+    if out:
+        _write(out, tables)
+
+
+def _items(named: str) -> pd.DataFrame:
+    found = read_items(Path(named)) if named.endswith(FORMATS) else load_items(load_study(named))
+    return pd.DataFrame([item_row(item) for item in found])
+
+
+def _groups(models: Sequence[str], named: Sequence[str]) -> dict[str, list[str]]:
+    """Return the groups asked for; else each model by itself, and all of several together."""
+    if not named:
+        alone = {model: [model] for model in models}
+        return alone | {ALL_MODELS: list(models)} if len(models) > 1 else alone
+    patterns = {name: one.split(",") for name, _, one in (text.partition("=") for text in named)}
+    found = grouped(models, patterns)
+    if empty := [group for group, own in found.items() if not own]:
+        raise AnalysisError(
+            f'no model belongs to the group "{empty[0]}"',
+            expected="NAME=PATTERN,... with patterns such as lstm* that fit models' names",
+            remedy=f"The models are {', '.join(models)}",
+        )
+    return found
+
+
+def _perplexities(path: Path) -> Mapping[str, float]:
+    """Return models' validation perplexities, by name, from a search table or a model's folder."""
+    try:
+        if (path / CONFIG).is_file():
+            config = read_config(path)
+            return {str(config.get("name") or path.name): float(str(config[_PERPLEXITY]))}
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row[_PERPLEXITY]]
+        return {row["model"]: float(row[_PERPLEXITY]) for row in rows}
+    except (OSError, KeyError, ValueError) as error:
+        raise AnalysisError(
+            f"no validation perplexity can be read ({error!r})",
+            where=str(path),
+            expected=f'a CSV table with the columns "model" and "{_PERPLEXITY}", or the folder of '
+            "a model that was trained with a validation text",
+        ) from error
+
+
+def _known(
+    found: Mapping[str, float], decided: Mapping[str, object], sources: Sequence[Path]
+) -> dict[str, float]:
+    known = {name: value for name, value in found.items() if name in decided}
+    if not known:
+        raise AnalysisError(
+            f"the perplexities are of {', '.join(found) or 'no model'}, the scores of "
+            f"{', '.join(decided)}",
+            where=", ".join(map(str, sources)),
+            expected="the same models' names in both",
+        )
+    return known
+
+
+def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
+    yield f"Metric of the models: {metric}, {METRICS[metric]}."
+    for one in scores:
+        facts = one.facts
+        yield (
+            f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given "
+            f"{facts.given}; materials {facts.materials_hash[:12]}; code {facts.code_version}."
+        )
+    yield f"Code: {code_version()}."
+
+
+def _write(out: Path, tables: Sequence[Table]) -> None:
+    names = {f"{table.name}{suffix}" for table in tables for suffix in SETTINGS}
+    with replacing_folder(out, names) as folder:
+        for table in tables:
+            for suffix, setting in SETTINGS.items():
+                (folder / f"{table.name}{suffix}").write_text(setting(table), "utf-8")
+    click.echo(f"Tables: {out}")

@@ -1,0 +1,126 @@
+"""Models beside each other on their items: accuracy by any of the items' columns and features."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from analysis.coded import places, spelled_out
+from analysis.errors import AnalysisError
+from analysis.join import decisions
+from analysis.load import Scores
+from analysis.side_by_side import Column, Table
+from analysis.statistics.attraction import feature_columns
+from analysis.statistics.models import accuracies, over_models, with_perplexity
+
+SECTION = "Models"
+CONDITION = "condition"
+
+
+def described(scores: Sequence[Scores], items: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return each model's decisions with the columns and features of their items.
+
+    Args:
+        scores: One entry per model.
+        items: The table items; it may hold items that a model did not score.
+
+    Raises:
+        AnalysisError: A scored item is not among the items.
+    """
+    features = feature_columns(items)
+    columns = items[["construction", "condition"]].join(features)
+    known, found = pd.Index(items["item_id"]), {}
+    for one in scores:
+        chosen = decisions(one)
+        place = places(chosen["item_id"], known)
+        if (place < 0).any():
+            raise AnalysisError(
+                f"{int((place < 0).sum())} scored item(s) are not among the items; the first: "
+                f"{chosen['item_id'][place < 0].iloc[0]}",
+                where=str(one.path),
+                expected="scores of these items",
+            )
+        own = spelled_out(chosen[["item_id"]]).assign(correct=chosen["correct"], tie=chosen["tie"])
+        found[one.facts.model] = own.join(columns.iloc[place].reset_index(drop=True))
+    return found
+
+
+def accuracy_table(
+    decided: Mapping[str, pd.DataFrame],
+    by: str,
+    groups: Mapping[str, Sequence[str]],
+    origin: Sequence[str],
+) -> Table:
+    """Return accuracies in per cent, a row for each value and a column for each condition.
+
+    Args:
+        decided: As ``described`` gives them.
+        by: A column of theirs; ``condition`` alone gives one row per group.
+        groups: Models to average, by the name of their group.
+        origin: Where the numbers come from, in sentences.
+
+    Raises:
+        AnalysisError: No item has such a column.
+    """
+    seen = set().union(*(frame.columns for frame in decided.values()))
+    if by not in seen:
+        raise AnalysisError(
+            f'the items have no "{by}"', expected=f"one of: {', '.join(sorted(seen))}"
+        )
+    keys = list(dict.fromkeys((by, CONDITION)))
+    rows = over_models(accuracies(decided, keys), groups, keys)
+    conditions = list(dict.fromkeys(rows[CONDITION]))
+    frame = rows[["group"]].assign(label="All" if by == CONDITION else rows[by].astype(str))
+    frame = frame.drop_duplicates(ignore_index=True)
+    named = rows.assign(label="All" if by == CONDITION else rows[by].astype(str))
+    columns = [Column("label", "", "text")]
+    for condition in conditions:
+        own = named[named[CONDITION] == condition].rename(
+            columns={"accuracy": condition, "sd": f"{condition}_sd", "n_items": f"{condition}_n"}
+        )
+        values = ["group", "label", condition, f"{condition}_sd", f"{condition}_n"]
+        frame = frame.merge(own[values], "left", on=["group", "label"])
+        columns += [
+            Column(condition, "% (SD)", "spread", over=condition),
+            Column(f"{condition}_n", "items", "count", over=condition),
+        ]
+    sizes = {group: len(models) for group, models in groups.items()}
+    return Table(
+        name=f"by_{by}",
+        title=f"Accuracy by {by}",
+        caption="Items on which the expected form is likelier than the other, in per cent; "
+        "mean and standard deviation over the models of a group.",
+        frame=frame,
+        columns=tuple(columns),
+        notes=(
+            "Models: " + "; ".join(f"{group}, {n}" for group, n in sizes.items()) + ". A tie is "
+            "wrong. Standard deviations with n - 1.",
+        ),
+        origin=tuple(origin),
+        section=SECTION,
+    )
+
+
+def perplexity_table(
+    decided: Mapping[str, pd.DataFrame], perplexities: Mapping[str, float], origin: Sequence[str]
+) -> Table:
+    """Return how models' accuracy goes with their validation perplexity, by condition."""
+    found = with_perplexity(accuracies(decided, [CONDITION]), perplexities)
+    return Table(
+        name="perplexity",
+        title="Perplexity and accuracy",
+        caption="Correlation, over models, of validation perplexity with accuracy.",
+        frame=found.assign(group="", label=found[CONDITION]),
+        columns=(
+            Column("label", "", "text"),
+            Column("pearson", "Pearson's r", "signed"),
+            Column("pearson_p", "p", "p"),
+            Column("spearman", "Spearman's rho", "signed"),
+            Column("spearman_p", "p", "p"),
+            Column("n_models", "Models", "count"),
+        ),
+        notes=(
+            "A better model has a lower perplexity: a negative correlation is the expected one.",
+        ),
+        origin=tuple(origin),
+        section=SECTION,
+    )
