@@ -1,0 +1,1 @@
+"""Qualifications: the system's own, the requester's, and who meets what a HIT asks."""
