@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from webapp.language import gettext
-from webapp.recruiters.base import Arrival
+from webapp.recruiters.base import Arrival, Handover
+from webapp.settings import Settings
 
 
 class DirectRecruiter:
@@ -21,6 +22,10 @@ class DirectRecruiter:
         """Return the run's link."""
         return f"{public_url}/run/{run_ref}"
 
-    def arrival(self, arguments: Mapping[str, str]) -> Arrival:
+    def arrival(self, arguments: Mapping[str, str], settings: Settings) -> Arrival:
         """Return that nothing is known; with ``?preview=1`` somebody only looks."""
         return Arrival(preview=arguments.get("preview") == "1")
+
+    def handover(self, assignment_id: str, submit_to: str, receipt: str) -> Handover | None:
+        """Return None: nothing is handed in."""
+        return None

@@ -13,6 +13,7 @@ from webapp.recruiters.simulator.plan import Plan
 from webapp.recruiters.simulator.visit import Visit
 
 WORKERS = 8
+Visitor = Callable[[httpx.Client, Plan, int], Visit]
 _TIMEOUT_S = 60.0
 # Shorter than the server keeps an idle connection: otherwise a request may leave just as the
 # server hangs up.
@@ -35,7 +36,11 @@ class Outcome:
 
 
 def simulate(
-    plan: Plan, url: str, participants: int | None = None, workers: int = WORKERS
+    plan: Plan,
+    url: str,
+    participants: int | None = None,
+    workers: int = WORKERS,
+    visitor: Visitor = Visit,
 ) -> Iterator[Outcome]:
     """Send simulated participants through the public pages and yield how each visit ended.
 
@@ -47,6 +52,7 @@ def simulate(
         url: The server's, e.g. ``http://127.0.0.1:8000``.
         participants: How many; every free place by default.
         workers: How many take part at the same time.
+        visitor: What makes a participant who comes another way than by the run's link.
 
     Raises:
         RunError: The run has not that many free places.
@@ -59,17 +65,19 @@ def simulate(
             expected=f"at most {plan.free} participants" if plan.free else "",
             remedy="" if plan.free else "Launch another run for more participants",
         )
-    return _send(plan, url, range(plan.taken + 1, plan.taken + wanted + 1), workers)
+    return _send(plan, url, range(plan.came + 1, plan.came + wanted + 1), workers, visitor)
 
 
-def _send(plan: Plan, url: str, numbers: range, workers: int) -> Iterator[Outcome]:
+def _send(
+    plan: Plan, url: str, numbers: range, workers: int, visitor: Visitor
+) -> Iterator[Outcome]:
     with _client(url) as client, ThreadPoolExecutor(workers) as pool:
         working: set[Future[Outcome]] = set()
         for number in numbers:
             if len(working) == workers:
                 done, working = wait(working, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
-            visit = Visit(client, plan, number)
+            visit = visitor(client, plan, number)
             arrival = _outcome(visit, visit.arrive)
             if arrival.problem:
                 yield arrival

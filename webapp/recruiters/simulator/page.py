@@ -8,13 +8,14 @@ class Page(HTMLParser):
 
     Attributes:
         name: Which page it is, as its body says.
+        action: Where its form goes; empty where that is the page's own address.
         hidden: The hidden fields of its form, which the browser sends back unseen.
         session: The JSON text that the trials stand in; empty on other pages.
     """
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.name, self.session = "", ""
+        self.name, self.action, self.session = "", "", ""
         self.hidden: dict[str, str] = {}
         self._in_session = False
         self.feed(html)
@@ -26,6 +27,8 @@ class Page(HTMLParser):
         self._in_session = tag == "script" and attributes.get("id") == "session"
         if tag == "body":
             self.name = attributes.get("data-page", "")
+        if tag == "form":
+            self.action = attributes.get("action", "")
         if tag == "input" and attributes.get("type") == "hidden":
             self.hidden[attributes["name"]] = attributes["value"]
 

@@ -15,7 +15,7 @@ from experiment.studies.study import Study
 from experiment.trials.presentations import Presentation, load_presentation
 from webapp.errors import RunError
 from webapp.flow.runs import study_as_launched
-from webapp.models import Place, Run, RunItem
+from webapp.models import Participant, Place, Run, RunItem
 
 # A prefix, which may be empty, and the two options: Shown.texts.
 Texts = tuple[str, frozenset[str]]
@@ -45,8 +45,10 @@ class Plan:
         run_ref: The run they come to.
         seed: The run's seed.
         study: The study, for its questionnaire and typical reaction time.
-        responders: The responder of each participant of a full run, in order of arrival.
-        taken: How many of them have a place already.
+        responders: The responder of each participant of a full run, in order of arrival; who
+            replaces others begins with the first again.
+        came: How many participants had a place so far.
+        free: How many more participants the run can take.
         pairs: The run's items by what the screen shows of them, whatever the sides.
         median_rt_ms: A typical reaction time, in milliseconds.
     """
@@ -55,14 +57,10 @@ class Plan:
     seed: int
     study: Study
     responders: tuple[str, ...]
-    taken: int
+    came: int
+    free: int
     pairs: Mapping[Texts, Pair]
     median_rt_ms: float
-
-    @property
-    def free(self) -> int:
-        """How many more participants the run can take."""
-        return len(self.responders) - self.taken
 
 
 def plan(session: Session, run: Run) -> Plan:
@@ -77,10 +75,12 @@ def plan(session: Session, run: Run) -> Plan:
             expected='a run launched with the recruiter "simulator"',
             remedy="Simulated answers never mix with people's: launch a run for them",
         )
-    study = study_as_launched(run)
+    study = study_as_launched(session, run)
     places = select(func.count()).select_from(Place).where(Place.run_id == run.id)
     total = session.execute(places).scalar_one()
-    taken = session.execute(places.where(Place.participant_id.is_not(None))).scalar_one()
+    free = session.execute(places.where(Place.participant_id.is_(None))).scalar_one()
+    had_a_place = (Participant.run_id == run.id, Participant.place.is_not(None))
+    came = session.execute(select(func.count(Participant.id)).where(*had_a_place)).scalar_one()
     # The whole run is cast at once, so participants sent in several batches are who they would
     # have been in one.
     responders = tuple(cast(study.simulation.mix, total, run.seed))
@@ -90,7 +90,8 @@ def plan(session: Session, run: Run) -> Plan:
         run.seed,
         study,
         responders,
-        taken,
+        came,
+        free,
         _pairs(session, run, study, presentation),
         study.simulation.median_rt_ms or presentation.typical_rt_ms,
     )

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from webapp.language import gettext
-from webapp.recruiters.base import Arrival
+from webapp.recruiters.base import Arrival, Handover
+from webapp.settings import Settings
 
 
 class SimulatorRecruiter:
@@ -21,6 +22,10 @@ class SimulatorRecruiter:
         """Return the run's link, which simulated participants open like anybody else."""
         return f"{public_url}/run/{run_ref}"
 
-    def arrival(self, arguments: Mapping[str, str]) -> Arrival:
+    def arrival(self, arguments: Mapping[str, str], settings: Settings) -> Arrival:
         """Return that nothing is known of a program."""
         return Arrival()
+
+    def handover(self, assignment_id: str, submit_to: str, receipt: str) -> Handover | None:
+        """Return None: nothing is handed in."""
+        return None

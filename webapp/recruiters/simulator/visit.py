@@ -37,7 +37,8 @@ class Visit:
     """
 
     def __init__(self, client: httpx.Client, plan: Plan, number: int) -> None:
-        self.number, self.responder = number, plan.responders[number - 1]
+        self.number = number
+        self.responder = plan.responders[(number - 1) % len(plan.responders)]
         self._client, self._plan = client, plan
         self._choose = load_responder(self.responder).choose
         self._rng = generator(plan.seed, "responder", number)
@@ -45,13 +46,23 @@ class Visit:
 
     def arrive(self) -> None:
         """Read the consent page and agree to it; the server then gives a place."""
-        link = f"/run/{self._plan.run_ref}"
+        self._agree(f"/run/{self._plan.run_ref}")
+
+    def take_part(self) -> None:
+        """Answer every trial and the questionnaire, and see the closing page.
+
+        Raises:
+            VisitError: The server refused a request, or showed a page out of its turn.
+        """
+        self._answer_everything()
+
+    def _agree(self, link: str) -> None:
         form = {**self._open(link, "consent").hidden, "decision": "accept"}
         agreed = self._request(303, "POST", link, form=form)
         self._home = agreed.headers["location"]
 
-    def take_part(self) -> None:
-        """Answer every trial and the questionnaire, and see the closing page.
+    def _answer_everything(self) -> Page:
+        """Return the closing page.
 
         Raises:
             VisitError: The server refused a request, or showed a page out of its turn.
@@ -63,7 +74,7 @@ class Visit:
         form = self._open(self._home, "questionnaire").hidden
         form |= {q.name: self._reply(q) for q in self._plan.study.questionnaire}
         self._request(303, "POST", f"{self._home}questionnaire", form=form)
-        self._open(self._home, "closing")
+        return self._open(self._home, "closing")
 
     def _open(self, url: str, expected_page: str) -> Page:
         page = Page(self._request(200, "GET", url).text)

@@ -1,0 +1,229 @@
+"""Publish, work and pay while everything fails, and count who was paid and what was lost.
+
+Usage: python benchmarks/faults.py [--runs 1000] [--seed 1] [--processes 2]
+
+Each run is published on a marketplace that boto3 calls over HTTP. Its workers finish, give back,
+vanish, forget to submit, or submit without having worked. Calls of the platform are throttled,
+fail with and without having been done, lose their replies or are slow; the operator's process
+dies before or after calls and commits; the clock jumps, at times past the day after which the
+platform forgets tokens. What was left undone is done again, until nothing is left to do. Then the
+marketplace's own books are compared with what everybody had earned. Ends with exit status 1 if
+somebody was not paid exactly once, a HIT is nobody's, or a place was lost.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import boto3
+from botocore.config import Config
+from drill.operator import Death, Operator
+from drill.town import Town, Worker, open_town, small_study
+from sqlalchemy import func, select
+from tqdm import tqdm
+
+from experiment.studies.load import load_study
+from webapp.db import reading
+from webapp.flow.launch import launch
+from webapp.flow.offer import unfilled_places
+from webapp.models import Hit, Place, Run
+from webapp.recruiters.mturk.client import MturkClient, open_client
+
+RUNS_PER_TOWN = 25
+PLACES_PER_LIST = (1, 1, 1, 1, 2, 6)  # the last needs more than one HIT
+BEHAVIOURS = {"finish": 60, "give_back": 12, "vanish": 10, "forget": 10, "only_submit": 8}
+KINDS = ("throttled", "server_error", "server_error_after", "request_lost", "reply_lost")
+MOST_WORKERS = 200
+WRONG = ("people paid less", "people paid more", "HITs orphaned", "places lost", "findings left")
+SHOWN = (
+    *("runs", "workers", "calls that failed", "process deaths", "steps done again"),
+    *("people who earned money", "people paid exactly once", "places", "HITs", *WRONG),
+)
+
+
+def faults(probability: float, seed: int) -> dict[str, object]:
+    """Return the marketplace's faults: each kind strikes with its share of the probability."""
+    made: list[dict[str, object]] = [
+        {"kind": kind, "probability": probability / len(KINDS)} for kind in KINDS
+    ]
+    made += [
+        {"kind": "slow", "probability": probability / 10, "seconds": 0.01},
+        {"kind": "id_reused", "operation": "accept", "probability": 0.5},
+    ]
+    return {"seed": seed, "faults": made}
+
+
+def one_run(
+    town: Town, platform: MturkClient, number: int, rng: random.Random, options: argparse.Namespace
+) -> Counter[str]:
+    """Return the counts of one run from its launch to its clean end."""
+    with town.services.sessions.begin() as session:
+        study = load_study(str(small_study(town.folder, rng.choice(PLACES_PER_LIST))))
+        run = launch(session, study, number, "mturk", now=town.clock(), code_version="0")
+    death = Death(rng, options.deaths)
+    operator = Operator(town, run, platform, rng, death)
+    town.control("faults", faults(options.faults, number))
+    operator.publish()
+    workers = work(town, run, operator, rng)
+    town.clock.go_on(hours=2)  # nobody's time goes on any more
+    operator.pay()
+    operator.settle_the_rest()
+    earned = {worker.worker_id: earnings(worker) for worker in workers}
+    for worker in workers:
+        if worker.finished and not worker.submitted:
+            take_compensation(worker)
+    for finding in (left := operator.settle_the_rest()):
+        print(f"run {number}: {finding}", file=sys.stderr)
+    failed = town.web.get("/control/faults").raise_for_status().json()["made"]
+    town.control("faults", {})
+    counts = judged(town, run, earned)
+    counts.update(
+        {
+            "runs": 1,
+            "workers": len(workers),
+            "calls that failed": sum(failed.get(kind, 0) for kind in KINDS),
+            "process deaths": death.deaths,
+            "steps done again": operator.retries,
+            "findings left": len(left),
+        }
+    )
+    return counts
+
+
+def earnings(worker: Worker) -> list[str]:
+    """Return what somebody is owed: who could not submit gets compensation, as a reward."""
+    if not worker.finished:
+        return []
+    return ["bonus", "reward"] if worker.submitted else ["reward"]
+
+
+def work(town: Town, run: Run, operator: Operator, rng: random.Random) -> list[Worker]:
+    """Send workers until the run is full, and return them all."""
+    workers = list[Worker]()
+    while unfilled(town, run) and len(workers) < MOST_WORKERS:
+        worker = Worker(town, run.ref, f"A{run.ref.upper()}X{len(workers)}")
+        with worker:
+            if not worker.accept():
+                # Who vanished still holds what is left: their time must pass.
+                town.clock.go_on(minutes=31)
+                operator.poll()
+                operator.publish()
+                continue
+            workers.append(worker)
+            behave(worker, operator, rng)
+    return workers
+
+
+def behave(worker: Worker, operator: Operator, rng: random.Random) -> None:
+    """Do what workers do with a HIT they took."""
+    [behaviour] = rng.choices(list(BEHAVIOURS), list(BEHAVIOURS.values()))
+    if behaviour == "only_submit":
+        worker.submit("nonsense")
+        return
+    if not worker.consent():
+        # Whoever vanished or gave back holds the place until somebody asks the platform.
+        worker.give_back()
+        operator.town.clock.go_on(minutes=31)
+        operator.poll()
+        return
+    if rng.random() < 0.3:
+        operator.poll()
+    if behaviour == "vanish":
+        return
+    if behaviour == "give_back":
+        worker.give_back()
+        # Who gave it back may take it again, under another assignment.
+        if rng.random() < 0.5 or not worker.accept() or not worker.consent():
+            return
+    if worker.answer() and behaviour != "forget":
+        worker.submit()
+
+
+def unfilled(town: Town, run: Run) -> int:
+    with reading(town.services.sessions) as session:
+        return unfilled_places(session, run)
+
+
+def take_compensation(worker: Worker) -> None:
+    """Take the offer that is for this worker alone, and hand it in."""
+    with worker:
+        assert worker.accept("/compensation"), "the offer cannot be found"
+        assert worker.submit("compensation")
+
+
+def judged(town: Town, run: Run, earned: dict[str, list[str]]) -> Counter[str]:
+    """Compare what everybody earned with what the marketplace's books say they got."""
+    paid, counts = town.paid(), Counter[str]()
+    for worker_id, kinds in earned.items():
+        got = sorted(paid.get(worker_id, []))
+        counts["people who earned money"] += bool(kinds)
+        counts["people paid exactly once"] += bool(kinds) and got == kinds
+        counts["people paid less"] += len(got) < len(kinds)
+        counts["people paid more"] += len(got) > len(kinds)
+    counts["places"] = places(town, run)
+    counts["places lost"] = unfilled(town, run)
+    return counts
+
+
+def places(town: Town, run: Run) -> int:
+    with reading(town.services.sessions) as session:
+        counted = select(func.count(Place.id)).where(Place.run_id == run.id)
+        return session.execute(counted).scalar_one()
+
+
+def orphans(town: Town) -> Counter[str]:
+    """Count the marketplace's HITs, and those of no row or of a row that has another."""
+    client = boto3.client(
+        "mturk", endpoint_url=town.url, region_name="us-east-1", config=Config(proxies={}),
+        aws_access_key_id="any", aws_secret_access_key="any",
+    )  # fmt: skip
+    pages = client.get_paginator("list_hits").paginate()
+    there = Counter(hit["HITId"] for page in pages for hit in page["HITs"])
+    with reading(town.services.sessions) as session:
+        ours = set(session.scalars(select(Hit.platform_id)))
+    return Counter({"HITs": there.total(), "HITs orphaned": len(set(there) ^ ours)})
+
+
+def one_town(options: argparse.Namespace, first: int) -> Counter[str]:
+    """Return the counts of the runs from that number on that share a marketplace."""
+    counts = Counter[str]()
+    with tempfile.TemporaryDirectory() as name, open_town(Path(name)) as town:
+        platform = open_client(town.url, attempts=1)
+        for number in range(first, min(first + RUNS_PER_TOWN, options.runs)):
+            rng = random.Random(f"{options.seed} {number}")
+            counts.update(one_run(town, platform, number, rng, options))
+        counts.update(orphans(town))
+    return counts
+
+
+def campaign(options: argparse.Namespace) -> Counter[str]:
+    """Return the counts of every run together."""
+    counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_TOWN)
+    with ProcessPoolExecutor(options.processes) as pool:
+        towns = pool.map(partial(one_town, options), firsts)
+        for town in tqdm(towns, total=len(firsts), unit="town", disable=None):
+            counts.update(town)
+    return counts
+
+
+def main() -> None:
+    """Print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--faults", type=float, default=0.15, help="the share of calls that fail")
+    parser.add_argument("--deaths", type=float, default=0.03, help="at each point of a process")
+    parser.add_argument("--processes", type=int, default=1)
+    counts = campaign(parser.parse_args())
+    for name in SHOWN:
+        print(f"{name:<26}{counts[name]:>8,}")
+    sys.exit(any(counts[name] for name in WRONG))
+
+
+if __name__ == "__main__":
+    main()

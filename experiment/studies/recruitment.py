@@ -1,0 +1,57 @@
+"""The model of ``[recruitment]``: on what terms a study is offered on a paying platform."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
+
+_Qualification = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9]{1,64}$")]
+_Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
+
+
+class Recruitment(BaseModel):
+    """What workers read, what they get, and who may take part."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str = Field(
+        default="", max_length=128, description="in the platform's list; else the study's title"
+    )
+    description: str = Field(
+        min_length=1, max_length=2000, description="what there is to do, in a sentence or two"
+    )
+    keywords: list[str] = Field(default=[], description="what workers may search for")
+    reward_cents: int = Field(
+        gt=0, le=100_000, strict=True, description="what everyone who finishes gets, in US cents"
+    )
+    median_minutes: float = Field(gt=0, description="how long it takes at the median")
+    duration_minutes: PositiveInt = Field(
+        default=60, description="how long a worker has, from accepting to handing in"
+    )
+    lifetime_hours: int = Field(
+        default=72, ge=1, le=8760, description="for how long workers can find it"
+    )
+    auto_approve_days: int = Field(
+        default=3, ge=1, le=30, description="after how long the platform pays by itself"
+    )
+    frame_height_px: int = Field(
+        default=0, ge=0, description="the frame's height; 0 for the worker's whole window"
+    )
+    countries: list[_Country] = Field(
+        default=[], max_length=30, description="where workers live, as ISO 3166 codes"
+    )
+    min_approval_percent: int | None = Field(
+        default=None, ge=0, le=100, description="approved share of their earlier work, at least"
+    )
+    min_approved: int | None = Field(
+        default=None, ge=0, description="approved earlier tasks, at least"
+    )
+    masters: bool = Field(default=False, description="whether only Masters may; costs 5 % more")
+    require: list[_Qualification] = Field(
+        default=[], description="ids of qualifications that workers must have"
+    )
+    refuse: list[_Qualification] = Field(
+        default=[], description="ids of qualifications that workers must not have"
+    )
+    exclude_earlier_runs: bool = Field(
+        default=False, description="whether who took part in an earlier run of the study may not"
+    )

@@ -1,0 +1,222 @@
+"""A marketplace on this machine, a run for its workers, and the workers."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from experiment.studies.load import load_study
+from webapp.clock import utc_now
+from webapp.db import Sessions, reading
+from webapp.flow.launch import launch
+from webapp.flow.publish import draft, publish
+from webapp.marketplace import create_marketplace
+from webapp.marketplace.serving import in_thread
+from webapp.models import Assignment, Participant, Run
+from webapp.recruiters.mturk.client import MturkClient, open_client
+
+LINK = "http://127.0.0.1:8000"
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[str]:
+    app = create_marketplace(tmp_path / "marketplace")
+    with in_thread(app) as url:
+        yield url
+    app.extensions["marketplace"].engine.dispose()
+
+
+@pytest.fixture
+def control(endpoint: str) -> Callable[..., None]:
+    """Return a function that changes how the marketplace behaves."""
+
+    def change(what: str, **how: object) -> None:
+        answer = httpx.post(f"{endpoint}/control/{what}", json=how, trust_env=False)
+        assert answer.status_code == 200, answer.text
+
+    return change
+
+
+@pytest.fixture
+def fail_once(control) -> Callable[[str, str], None]:
+    """Return a function that lets the next call of an operation go wrong in some way."""
+    return lambda kind, operation: control(
+        "faults", faults=[{"kind": kind, "operation": operation, "count": 1}]
+    )
+
+
+@pytest.fixture
+def instance(instance: Path, endpoint: str) -> Path:
+    instance.mkdir(exist_ok=True)
+    with (instance / "parallax.toml").open("a") as file:
+        file.write(f'mturk_endpoint = "{endpoint}"\n')
+    return instance
+
+
+@pytest.fixture
+def clock():
+    """The server's clock goes with the marketplace's."""
+    return utc_now
+
+
+@pytest.fixture
+def platform(endpoint: str) -> MturkClient:
+    return open_client(endpoint, attempts=1)
+
+
+@pytest.fixture
+def run(sessions: Sessions) -> Run:
+    with sessions() as session:
+        run = launch(
+            session, load_study("minimal"), 1, "mturk", now=utc_now(), code_version="0",
+        )  # fmt: skip
+        session.commit()
+    return run
+
+
+@pytest.fixture
+def publish_run(sessions: Sessions, platform: MturkClient, run: Run):
+    """Return a function that publishes the run and gives what came of it."""
+
+    def carry_out(now: datetime | None = None) -> list[tuple[str, int]]:
+        link = f"{LINK}/run/{run.ref}"
+        plan = draft(sessions, platform, run.ref, link, now or utc_now())
+        return list(publish(sessions, platform, plan, lambda: now or utc_now()))
+
+    return carry_out
+
+
+class Form(HTMLParser):
+    """The form of a page: where it goes, and its hidden fields."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.action, self.fields = "", dict[str, str]()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        if tag == "form":
+            self.action = named.get("action") or ""
+        if tag == "input" and named.get("type") == "hidden":
+            self.fields[named["name"] or ""] = named["value"] or ""
+
+
+@dataclass
+class Worker:
+    """Somebody at the marketplace's site, and in the study's pages."""
+
+    endpoint: str
+    study: FlaskClient
+    visit: Callable
+    worker_id: str
+    site: httpx.Client = field(init=False)
+    assignment_id: str = ""
+    accepted_at: str = ""
+
+    def __post_init__(self) -> None:
+        headers = {"Accept": "application/json"}
+        self.site = httpx.Client(base_url=self.endpoint, headers=headers, trust_env=False)
+        signed_in = self.site.post("/signin", data={"worker_id": self.worker_id, "country": "US"})
+        assert signed_in.status_code == 303
+
+    def groups(self) -> list[str]:
+        return [g["group_id"] for g in self.site.get("/projects").json()["groups"]]
+
+    def preview(self) -> str:
+        """Return the address in the preview's frame."""
+        return self._frame(self.site.get(f"/projects/{self.groups()[0]}/tasks"))
+
+    def accept(self) -> str:
+        """Accept a HIT and return the address in its frame."""
+        accepted = self.site.post(f"/projects/{self.groups()[0]}/tasks/accept")
+        assert accepted.status_code == 303, accepted.text
+        page = self.site.get(accepted.headers["location"])
+        self.assignment_id = page.json()["assignment_id"]
+        return self._frame(page)
+
+    def _frame(self, page: httpx.Response) -> str:
+        parts = urlsplit(page.json()["frame"]["address"])
+        self.accepted_at = parts.path
+        return f"{parts.path}?{parts.query}"
+
+    def study_link(self, arguments: dict[str, str]) -> str:
+        """Return the address in the frame with other arguments."""
+        return f"{self.accepted_at}?{urlencode(arguments)}"
+
+    def give_back(self) -> None:
+        given = self.site.post(f"/assignments/{self.assignment_id}/return")
+        assert given.status_code == 303
+
+    def consent(self, link: str) -> str:
+        """Agree, and return the address the worker is sent to."""
+        agreed = self.study.post(link, data={"decision": "accept"})
+        assert agreed.status_code == 303, agreed.text
+        return agreed.location
+
+    def finish(self, home: str) -> Form:
+        """Answer everything and return the closing page's form."""
+        visitor = self.visit(home)
+        visitor.answer_all()
+        assert visitor.questionnaire(native_language="English").status_code == 303
+        return Form(visitor.page().text)
+
+    def submit(self, form: Form) -> httpx.Response:
+        return self.site.post(form.action, data=form.fields)
+
+    def take_part(self) -> None:
+        assert self.submit(self.finish(self.consent(self.accept()))).status_code == 200
+
+
+@pytest.fixture
+def worker(endpoint: str, client: FlaskClient, visit) -> Callable[..., Worker]:
+    """Return a function that signs another worker in."""
+    numbers = iter(range(1, 100))
+    made: list[Worker] = []
+
+    def sign_in(worker_id: str = "") -> Worker:
+        made.append(Worker(endpoint, client, visit, worker_id or f"AWORKER{next(numbers)}"))
+        return made[-1]
+
+    yield sign_in
+    for one in made:
+        one.site.close()
+
+
+@pytest.fixture
+def assignments(sessions: Sessions, run: Run) -> Callable[[], list[tuple[str, str]]]:
+    """Return a function that gives the run's assignments: worker and status, in order."""
+
+    def stored() -> list[tuple[str, str]]:
+        with reading(sessions) as session:
+            found = select(Assignment).where(Assignment.run_id == run.id).order_by(Assignment.id)
+            return [(a.worker_id, a.status) for a in session.scalars(found)]
+
+    return stored
+
+
+@pytest.fixture
+def participants(sessions: Sessions, run: Run) -> Callable[[], list[tuple[str, str]]]:
+    """Return a function that gives the run's participants: worker and state, in order."""
+
+    def stored() -> list[tuple[str, str]]:
+        with reading(sessions) as session:
+            found = select(Participant).where(Participant.run_id == run.id)
+            found = found.order_by(Participant.id)
+            return [(p.platform_id or "", p.state) for p in session.scalars(found)]
+
+    return stored
+
+
+@pytest.fixture
+def handed_over(app: Flask):
+    """Return the signer of receipts."""
+    return app.extensions["parallax"].tokens

@@ -1,0 +1,66 @@
+"""Programs that find, accept, do and submit the study through the marketplace's pages."""
+
+from pathlib import Path
+
+import pytest
+
+from experiment.studies.load import load_study
+from webapp.clock import utc_now
+from webapp.db import reading
+from webapp.flow.launch import launch
+from webapp.flow.poll import poll
+from webapp.flow.publish import draft, publish
+from webapp.marketplace.serving import in_thread
+from webapp.models import Run
+from webapp.recruiters.mturk.worker import visitor_of
+from webapp.recruiters.simulator.crowd import simulate
+from webapp.recruiters.simulator.plan import plan
+from webapp.settings import load_settings
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+def run(sessions) -> Run:
+    with sessions.begin() as session:
+        return launch(
+            session, load_study("minimal"), 1, "mturk", now=utc_now(), code_version="0",
+            simulated=True,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def send(app, sessions, platform, run, instance: Path):
+    """Return a function that sends simulated workers and gives their problems."""
+
+    def take_part(participants: int, *, published: bool = True) -> list[str]:
+        with in_thread(app) as url:
+            if published:
+                link = f"{url}/run/{run.ref}"
+                offered = draft(sessions, platform, run.ref, link, utc_now())
+                assert list(publish(sessions, platform, offered, utc_now))
+            with reading(sessions) as session:
+                ready = plan(session, run)
+            comes_as = visitor_of("mturk", load_settings(instance))
+            outcomes = list(simulate(ready, url, participants, 2, comes_as))
+        return [outcome.problem for outcome in outcomes]
+
+    return take_part
+
+
+def test_simulated_workers_submit_what_they_did(
+    send, sessions, platform, run, assignments, participants
+):
+    assert send(3) == ["", "", ""]
+    assert poll(sessions, platform, run.ref, utc_now()).submitted == 3
+    assert [status for _, status in assignments()] == ["submitted"] * 3
+    assert [state for _, state in participants()] == ["finished"] * 3
+    assert {worker for worker, _ in assignments()} == {
+        f"A{run.ref.upper()}{number}" for number in (1, 2, 3)
+    }
+
+
+def test_where_the_study_is_not_published_simulated_workers_say_so(send, participants):
+    [problem] = send(1, published=False)
+    assert "parallax publish" in problem
+    assert participants() == []

@@ -1,0 +1,1 @@
+"""Amazon Mechanical Turk, and marketplaces that speak its protocol."""

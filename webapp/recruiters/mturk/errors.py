@@ -1,0 +1,85 @@
+"""What botocore raises, as the errors of a platform, each with what to do."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
+
+from webapp.recruiters.platform import PlatformError, PlatformUnreachable
+
+HIT_EXISTS = "HitAlreadyExists"
+_PREFIX = "AWS.MechanicalTurk."
+_FAULTS = {"ServiceFault", "InternalFailure", "InternalServerError", "ServiceUnavailable"}
+_SIGNATURE = {
+    "AccessDeniedException",
+    "IncompleteSignature",
+    "InvalidClientTokenId",
+    "InvalidSignatureException",
+    "MissingAuthenticationToken",
+    "SignatureDoesNotMatch",
+    "UnrecognizedClientException",
+}
+_CREDENTIALS = (
+    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to keys of the AWS account that is linked to"
+    " the requester's, or name a profile in AWS_PROFILE: docs/mturk.md"
+)
+_REMEDIES = {
+    "InsufficientFunds": "Prepay more on the requester's site, or publish fewer participants",
+    "HITDoesNotExist": "The setting mturk_endpoint must name the place where the run was published",
+    "QualificationTypeAlreadyExists": "Give the same command again in a minute: the platform's"
+    " list does not show yet what an earlier attempt made",
+    "AssignmentDoesNotExist": "The worker has not submitted it: parallax reconcile RUN tells more",
+}
+
+
+@contextmanager
+def told(operation: str) -> Iterator[None]:
+    """Raise whatever goes wrong in one call as a ``PlatformError``."""
+    try:
+        yield
+    except ClientError as error:
+        raise _answered(operation, error) from error
+    except NoCredentialsError as error:
+        raise no_credentials(operation) from error
+    except ParamValidationError as error:
+        raise PlatformError(f"the request was not sent: {error}", where=operation) from error
+    except BotoCoreError as error:
+        # A lost connection or an answer that cannot be read: the deed may be done all the same.
+        raise PlatformUnreachable(
+            f"there was no answer: {error}",
+            where=operation,
+            remedy="Give the same command again in a while, nothing is done twice; if it stays"
+            " so, look at the setting mturk_endpoint",
+        ) from error
+
+
+def no_credentials(operation: str = "") -> PlatformError:
+    """Return the error for an installation that cannot say who it is."""
+    return PlatformError("there are no AWS credentials", where=operation, remedy=_CREDENTIALS)
+
+
+def _answered(operation: str, error: ClientError) -> PlatformError:
+    answer = error.response
+    kind, message = answer["Error"]["Code"], answer["Error"]["Message"]
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    code = str(answer.get("TurkErrorCode", "")).removeprefix(_PREFIX)
+    if kind in _FAULTS or status >= 500 or "Throttl" in kind:
+        return PlatformUnreachable(
+            f"the platform has a fault or is asked too often ({kind}: {message})",
+            code=kind,
+            where=operation,
+            remedy="Give the same command again in a while; nothing is done twice",
+        )
+    if kind in _SIGNATURE:
+        return PlatformError(
+            f"the platform does not accept the AWS credentials ({kind}: {message})",
+            code=kind,
+            where=operation,
+            remedy=_CREDENTIALS,
+        )
+    return PlatformError(
+        f"the platform refused: {message}",
+        code=code or kind,
+        where=operation,
+        remedy=_REMEDIES.get(code, ""),
+    )

@@ -1,0 +1,101 @@
+"""What Mechanical Turk is asked, as the requests' own shapes."""
+
+from decimal import Decimal
+from typing import Any
+
+from webapp.recruiters.mturk.question import external_question
+from webapp.recruiters.mturk.sites import LIVE
+from webapp.recruiters.platform import Audience, Offer, PlatformError, Task
+
+_MASTERS = {True: "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", False: "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
+_COUNTRY = "00000000000000000071"
+_APPROVED_PERCENT = "000000000000000000L0"
+_APPROVED = "00000000000000000040"
+_MOST_REQUIREMENTS = 10
+
+Request = dict[str, Any]
+
+
+def dollars(cents: int) -> str:
+    """Return an amount as requests write it, e.g. ``1.50``."""
+    return f"{cents // 100}.{cents % 100:02}"
+
+
+def cents(amount: str) -> int:
+    """Return an amount that the platform wrote, in cents (a tenth of a cent is cut off)."""
+    return int(Decimal(amount) * 100)
+
+
+def qualification_request(name: str, description: str) -> Request:
+    """Return the request that makes a qualification of ours."""
+    return {"Name": name, "Description": description, "QualificationTypeStatus": "Active"}
+
+
+def type_request(task: Task, endpoint: str) -> Request:
+    """Return the request that makes a task's HIT type.
+
+    Raises:
+        PlatformError: The audience has more requirements than the platform takes.
+    """
+    return {
+        "Title": task.title,
+        "Description": task.description,
+        "Keywords": ", ".join(task.keywords),
+        "Reward": dollars(task.reward_cents),
+        "AssignmentDurationInSeconds": int(task.duration.total_seconds()),
+        "AutoApprovalDelayInSeconds": int(task.approve_after.total_seconds()),
+        "QualificationRequirements": _requirements(task.audience, endpoint),
+    }
+
+
+def offer_request(type_id: str, offer: Offer) -> Request:
+    """Return the request that posts an offer as a HIT.
+
+    Raises:
+        WebappError: Browsers would not show the offer's page in a frame.
+    """
+    return {
+        "HITTypeId": type_id,
+        "MaxAssignments": offer.places,
+        "LifetimeInSeconds": int(offer.lifetime.total_seconds()),
+        "Question": external_question(offer.link, offer.frame_height_px),
+        # Found again by it when the platform has forgotten the token, a day later.
+        "RequesterAnnotation": offer.token,
+        "UniqueRequestToken": offer.token,
+    }
+
+
+def _requirements(audience: Audience, endpoint: str) -> list[Request]:
+    requirements = [
+        *(_requirement(id_, "DoesNotExist") for id_ in audience.lacking),
+        *(_requirement(id_, "Exists") for id_ in audience.having),
+    ]
+    if audience.masters:
+        requirements.append(_requirement(_MASTERS[endpoint == LIVE], "Exists"))
+    if audience.countries:
+        countries = [{"Country": country} for country in audience.countries]
+        requirements.append(_requirement(_COUNTRY, "In", LocaleValues=countries))
+    for id_, least in (
+        (_APPROVED_PERCENT, audience.min_approval_percent),
+        (_APPROVED, audience.min_approved),
+    ):
+        if least is not None:
+            at_least = _requirement(id_, "GreaterThanOrEqualTo", IntegerValues=[least])
+            requirements.append(at_least)
+    if len(requirements) > _MOST_REQUIREMENTS:
+        raise PlatformError(
+            f"the task has {len(requirements)} requirements of its workers",
+            expected=f"at most {_MOST_REQUIREMENTS}",
+            remedy="Name fewer qualifications in [recruitment], or exclude fewer earlier runs",
+        )
+    return requirements
+
+
+def _requirement(id_: str, comparator: str, **values: object) -> Request:
+    return {
+        "QualificationTypeId": id_,
+        "Comparator": comparator,
+        **values,
+        # Who may not take part does not see the task, and so writes no complaints.
+        "ActionsGuarded": "DiscoverPreviewAndAccept",
+    }

@@ -1,0 +1,88 @@
+"""Simulated workers: programs that go through a marketplace's pages as workers do."""
+
+from functools import partial
+from urllib.parse import urlsplit
+
+import httpx
+
+from experiment.studies.study import Study
+from webapp.recruiters.mturk.sites import worker_sites
+from webapp.recruiters.simulator.crowd import Visitor
+from webapp.recruiters.simulator.plan import Plan
+from webapp.recruiters.simulator.visit import Visit, VisitError
+from webapp.settings import Settings
+
+_TIMEOUT_S = 60.0
+
+
+def visitor_of(recruiter: str, settings: Settings) -> Visitor:
+    """Return what makes a simulated participant of a run, who comes the way its people would."""
+    if recruiter != "mturk":
+        return Visit
+    return partial(WorkerVisit, site=worker_sites(settings)[0])
+
+
+class WorkerVisit(Visit):
+    """A simulated worker on the way from the marketplace's list to the submitted assignment.
+
+    Args:
+        client: The connection to the study's server.
+        plan: What the worker knows.
+        number: Which of the run's participants this is, from 1.
+        site: The marketplace's site for workers.
+    """
+
+    def __init__(self, client: httpx.Client, plan: Plan, number: int, *, site: str) -> None:
+        super().__init__(client, plan, number)
+        self._site = httpx.Client(
+            base_url=site,
+            headers={"Accept": "application/json"},
+            timeout=_TIMEOUT_S,
+            trust_env=False,
+        )
+
+    def arrive(self) -> None:
+        """Sign in, look at the study, accept it and agree to it in its frame."""
+        worker_id = f"A{self._plan.run_ref.upper()}{self.number}"
+        self._at_site("POST", "/signin", {"worker_id": worker_id, **_profile(self._plan.study)})
+        tasks = self._find_study()
+        accepted = self._at_site("POST", f"{tasks}/accept")
+        assignment = self._at_site("GET", accepted.headers["location"])
+        self._agree(str(assignment.json()["frame"]["address"]))
+
+    def take_part(self) -> None:
+        """Answer everything and submit the assignment."""
+        closing = self._answer_everything()
+        self._at_site("POST", closing.action, closing.hidden)
+        self._site.close()
+
+    def _find_study(self) -> str:
+        """Return the address of the run's tasks after a look at what its frame shows."""
+        for group in self._at_site("GET", "/projects").json()["groups"]:
+            tasks = f"/projects/{group['group_id']}/tasks"
+            frame = self._at_site("GET", tasks).json()["frame"]
+            if frame and urlsplit(frame["address"]).path == f"/run/{self._plan.run_ref}":
+                self._open(frame["address"], "consent")
+                return tasks
+        raise VisitError(
+            "the marketplace's list does not hold the study",
+            where=str(self._site.base_url),
+            remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
+        )
+
+    def _at_site(self, method: str, url: str, form: dict[str, str] | None = None) -> httpx.Response:
+        response = self._site.request(method, url, data=form)
+        if response.status_code not in (200, 303):
+            raise VisitError(
+                f"the marketplace answered {method} {response.url.path} with"
+                f" {response.status_code}: {response.text[:200].strip()}"
+            )
+        return response
+
+
+def _profile(study: Study) -> dict[str, str]:
+    """Return the form by which a worker says to be somebody whom the study takes."""
+    terms = study.recruitment
+    country = terms.countries[0] if terms and terms.countries else "US"
+    profile = {"country": country, "approved_percent": "100", "approved_before": "10000"}
+    return profile | ({"masters": "true"} if terms and terms.masters else {})
