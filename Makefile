@@ -2,6 +2,7 @@
 PYTHON ?= python3
 STUDY ?= marvin_linzen_2018
 KEEP ?=
+RECRUITER ?= simulator
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -12,8 +13,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-study: $(VENV)/.analysis  ## run the main job on simulated participants (KEEP=1 leaves the server on)
-	@$(BIN)/parallax study $(STUDY) $(if $(KEEP),--keep)
+study: $(VENV)/.analysis  ## run the main job on simulated participants (KEEP=1: server stays on; RECRUITER=mturk)
+	@$(BIN)/parallax study $(STUDY) --recruiter $(RECRUITER) $(if $(KEEP),--keep)
 
 models: $(VENV)/.lm  ## the main job with every kind of model: unigram, 5-gram, simple RNN, LSTM, multi-task
 	@$(BIN)/parallax study $(STUDY) --models

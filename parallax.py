@@ -1,14 +1,16 @@
 """The shell's door: one command group whose subcommands are loaded when they are called."""
 
+import csv
 import hashlib
-import importlib
 import shlex
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from experiment.commands.lazy_group import LazyGroup
 from experiment.errors import ParallaxError
 from lm.errors import LmError
 
@@ -16,31 +18,6 @@ _SEED = "1"
 # How `parallax lm train` makes each model of the main job, and those that --models adds.
 _NGRAM = {"ngram": ("--type", "ngram")}
 _MORE = {"unigram": ("--type", "unigram"), "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
-
-
-class LazyGroup(click.Group):
-    """A group that imports a subcommand's module only when that subcommand is called.
-
-    Args:
-        entries: Subcommand name to ``"module:attribute"``, in the order ``--help`` lists them.
-        **attributes: What any click group takes.
-    """
-
-    def __init__(self, *, entries: Mapping[str, str], **attributes: object) -> None:
-        super().__init__(**attributes)  # type: ignore[arg-type]
-        self._entries = dict(entries)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in their written order."""
-        return [*self._entries, *super().list_commands(ctx)]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name, imported now."""
-        if cmd_name not in self._entries:
-            return super().get_command(ctx, cmd_name)
-        module, _, attribute = self._entries[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
 
 
 cli = LazyGroup(
@@ -57,14 +34,37 @@ cli = LazyGroup(
         "runs": "webapp.commands.runs:runs",
         "serve": "webapp.commands.serve:serve",
         "stop": "webapp.commands.serve:stop",
+        "reload": "webapp.commands.serve:reload",
+        "work": "webapp.commands.work:work",
+        "publish": "webapp.commands.recruitment:publish",
+        "recruitment": "webapp.commands.recruitment:recruitment",
         "simulate": "webapp.commands.runs:simulate",
         "exclude": "webapp.commands.runs:exclude",
         "export": "webapp.commands.runs:export",
         "settings": "webapp.commands.serve:settings",
+        "review": "webapp.commands.payments:review",
+        "approve": "webapp.commands.payments:approve",
+        "reject": "webapp.commands.payments:reject",
+        "bonus": "webapp.commands.payments:bonus",
+        "compensate": "webapp.commands.reconcile:compensate",
+        "reconcile": "webapp.commands.reconcile:reconcile",
+        "marketplace": "webapp.commands.marketplace:marketplace",
         "compare": "analysis.compare:command",
         "convert": "analysis.commands.convert:convert",
         "power": "analysis.commands.power:power",
     },
+)
+cli.add_command(
+    LazyGroup(
+        name="db",
+        help="The database: its schema, its backups.",
+        entries={
+            "status": "webapp.commands.db:status",
+            "upgrade": "webapp.commands.db:upgrade_",
+            "backup": "webapp.commands.db:backup",
+            "restore": "webapp.commands.db:restore_",
+        },
+    )
 )
 cli.add_command(
     LazyGroup(
@@ -74,6 +74,7 @@ cli.add_command(
             "text": "analysis.commands.text:text",
             "train": "lm.commands:train",
             "score": "analysis.commands.score:score",
+            "accuracy": "analysis.commands.accuracy:accuracy",
             "perplexity": "lm.commands.perplexity:perplexity",
             "tag": "lm.commands.tag:tag",
             "search": "lm.commands.search:search",
@@ -86,6 +87,13 @@ cli.add_command(
 @cli.command()
 @click.argument("name", metavar="STUDY", default="marvin_linzen_2018")
 @click.option("--port", help="The server's port.  [default: the setting port]")
+@click.option(
+    "--recruiter",
+    type=click.Choice(["simulator", "mturk"]),
+    default="simulator",
+    show_default=True,
+    help="mturk: the simulated people come through a local marketplace, and are paid there.",
+)
 @click.option("--models", is_flag=True, help="Train unigram and recurrent models as well.")
 @click.option("--keep", is_flag=True, help="Leave the server on, to take part oneself.")
 @click.option(
@@ -96,7 +104,9 @@ cli.add_command(
     show_default=True,
     help="The installation's folder.",
 )
-def study(name: str, port: str | None, models: bool, keep: bool, instance: Path) -> None:
+def study(
+    name: str, port: str | None, recruiter: str, models: bool, keep: bool, instance: Path
+) -> None:
     """Do the main job on STUDY: simulated people and a 5-gram model, side by side.
 
     Each step is a command that could be typed by itself. What an earlier call made from the same
@@ -107,9 +117,14 @@ def study(name: str, port: str | None, models: bool, keep: bool, instance: Path)
     listen = ("serve", "--background", *(("--port", port) if port else ()), *here)
     _make(made / "items.parquet", "materials", "write", name, "--out")
     _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
-    if not (made / "export").exists():
-        _take_part(name, made, listen, here)
-    _compare(made, "report_of_models" if models else "report", _scores(name, made, models))
+    suffix = "" if recruiter == "simulator" else f"_{recruiter}"
+    export, report = made / f"export{suffix}", f"report{'_of_models' * models}{suffix}"
+    if not export.exists():
+        if recruiter == "simulator":
+            _take_part(name, made, listen, here)
+        else:
+            _take_part_at_marketplace(name, made)
+    _compare(export, made / report, _scores(name, made, models))
     if keep:
         _open_door(name, made, listen, here)
     else:
@@ -161,10 +176,10 @@ def _make(path: Path, *command: str) -> None:
         _run(*command, str(path))
 
 
-def _compare(made: Path, folder: str, files: Sequence[Path]) -> None:
-    report, scores = made / folder, [part for file in files for part in ("--scores", str(file))]
+def _compare(export: Path, report: Path, files: Sequence[Path]) -> None:
+    scores = [part for file in files for part in ("--scores", str(file))]
     if not report.exists():
-        _run("compare", "--run", f"{made}/export", *scores, "--out", str(report))
+        _run("compare", "--run", str(export), *scores, "--out", str(report))
         return
     click.echo(f"\n{(report / 'table_1.txt').read_text(encoding='utf-8')}")
     for path in (report / "report.html", *sorted(report.glob("*.svg"))):
@@ -178,7 +193,10 @@ def _run(*command: str) -> object:
 
 
 def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
-    """Return the reference of the run of that recruiter, launched now if it is not there."""
+    """Return the reference of the run of that recruiter, launched now if it is not there.
+
+    Whatever words come before the instance's option are options of the launch too.
+    """
     note = made / f"{recruiter}_run"
     if not note.exists():
         run = _run("launch", name, "--seed", _SEED, "--recruiter", recruiter, *here)
@@ -200,6 +218,49 @@ def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
             _run("stop", *here)
     _run("exclude", run, *here)
     _run("export", run, "--out", str(made / "export"), *here)
+
+
+def _take_part_at_marketplace(name: str, made: Path) -> None:
+    """Publish, take part, pay and reconcile in an installation and a marketplace of their own."""
+    from webapp.marketplace import create_marketplace
+    from webapp.marketplace.serving import in_thread
+
+    place = made / "mturk"
+    # What an interrupted call left is play money and simulated work: it is done again.
+    shutil.rmtree(place, ignore_errors=True)
+    here = ("--instance", str(place))
+    with in_thread(create_marketplace(place / "marketplace")) as url:
+        (place / "parallax.toml").write_text(f'mturk_endpoint = "{url}"\n', encoding="utf-8")
+        click.echo(f"\nA marketplace, as parallax marketplace starts one, answers at {url}")
+        _run("serve", "--background", "--port", "0", *here)
+        try:
+            _through_marketplace(name, place, here)
+        finally:
+            _run("stop", *here)
+    (place / "export").rename(made / "export_mturk")
+
+
+def _through_marketplace(name: str, place: Path, here: Sequence[str]) -> None:
+    run = _launched(name, "mturk", place, ("--simulated", *here))
+    _run("publish", run, "--yes", *here)
+    _run("simulate", run, *here)
+    _run("exclude", run, *here)
+    _run("approve", run, "--yes", *here)
+    _run("export", run, "--out", str(place / "export"), *here)
+    _run("bonus", run, "--file", _bonus_for_the_first(place), "--yes", *here)
+    _run("recruitment", "status", run, *here)
+    _run("reconcile", run, *here)
+
+
+def _bonus_for_the_first(place: Path) -> str:
+    """Return a file that gives the first participant a bonus, whom the export names."""
+    with (place / "export" / "participants.csv").open(encoding="utf-8") as file:
+        first = next(csv.DictReader(file))["participant"]
+    bonuses = place / "bonuses.csv"
+    bonuses.write_text(
+        f"participant,amount_cents,reason\n{first},25,You were the first.\n", encoding="utf-8"
+    )
+    return str(bonuses)
 
 
 def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:

@@ -1,12 +1,14 @@
 """Kill the server at random moments while participants answer, and count what was lost or doubled.
 
 Usage: python benchmarks/kill_test.py [--kills 1000] [--clients 6] [--seed 1]
+           [--database sqlite|postgresql]
 
 Every client does what the page's own program does: it keeps an answer in a queue that outlives a
 crash of the browser, sends it until the server acknowledges it, and asks the server after a
-reload where it was. A server process gets SIGKILL, and the next one starts on the same database.
-Ends with exit status 1 if an acknowledged answer is not stored as it was sent, or if a trial has
-a second answer.
+reload where it was. A server process gets SIGKILL, and the next one starts on the same database;
+on PostgreSQL every second kill on average is of the database server, all its processes at once.
+Ends with exit status 1 if an acknowledged answer is not stored as it was sent, if a trial has a
+second answer, or if somebody who came did not finish.
 """
 
 import argparse
@@ -40,6 +42,10 @@ from webapp.flow.record import LATE_ANSWER
 from webapp.models import Event, Participant, Response, Trial
 from webapp.services import EXTENSION, Services
 from webapp.settings import load_settings
+
+# The tests' server, this time as durable as in production.
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "webapp"))
+from postgres import PostgresServer, postgres_server
 
 HOST = "127.0.0.1"
 PLACES_PER_KILL = 4
@@ -137,8 +143,12 @@ def _ref(home: str) -> Ref:
     return home.removeprefix("/p/").partition(".")[0]
 
 
-def prepare(folder: Path, places: int) -> str:
+def prepare(folder: Path, places: int, database_url: str | None) -> str:
     """Launch a run with room for everybody and return its reference."""
+    (folder / "instance").mkdir()
+    if database_url:
+        setting = f"database_url = {json.dumps(database_url)}\n"
+        (folder / "instance" / "parallax.toml").write_text(setting, encoding="utf-8")
     study = folder / "minimal"
     shutil.copytree(BUILT_IN / "minimal", study)
     toml = (study / "study.toml").read_text(encoding="utf-8")
@@ -153,18 +163,48 @@ def prepare(folder: Path, places: int) -> str:
     return run.ref
 
 
-def kill_servers(instance: Path, port: int, kills: int, rng: random.Random) -> subprocess.Popen:
-    """Kill so many servers, each a random time after it listens; the last one goes on."""
-    command = [sys.executable, __file__, "--serve", str(instance), str(port)]
-    parent = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
-    )
-    assert parent.stdout is not None
-    for _ in tqdm(range(kills), unit="kill", disable=None):
-        server = int(parent.stdout.readline())
-        time.sleep(rng.uniform(*LIVES_S))
-        os.kill(server, signal.SIGKILL)
-    return parent
+class Victims:
+    """The processes to be killed, each restarted by somebody else.
+
+    Args:
+        instance: The installation's folder.
+        port: Where the web server listens.
+        database: The database server; None on SQLite.
+    """
+
+    def __init__(self, instance: Path, port: int, database: PostgresServer | None) -> None:
+        command = [sys.executable, __file__, "--serve", str(instance), str(port)]
+        self._parent = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
+        )
+        self._database = database
+        self._server = self._next_server()
+
+    def kill(self, times: int, rng: random.Random) -> int:
+        """Kill so many, each a random time after the last, and return how many were databases."""
+        databases = 0
+        for _ in tqdm(range(times), unit="kill", disable=None):
+            time.sleep(rng.uniform(*LIVES_S))
+            if self._database and rng.random() < 0.5:
+                self._database.kill()
+                self._database.start()
+                databases += 1
+            else:
+                os.kill(self._server, signal.SIGKILL)
+                self._server = self._next_server()
+        return databases
+
+    def end(self) -> None:
+        """Stop the web server for good."""
+        self._parent.kill()
+        os.kill(self._server, signal.SIGKILL)
+        self._parent.wait()
+        assert self._parent.stdout is not None
+        self._parent.stdout.close()
+
+    def _next_server(self) -> int:
+        assert self._parent.stdout is not None
+        return int(self._parent.stdout.readline())
 
 
 def count(instance: Path, clients: list[Client]) -> dict[str, int]:
@@ -202,27 +242,27 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
-def run_test(kills: int, n_clients: int, seed: int) -> dict[str, int]:
+def run_test(
+    kills: int, n_clients: int, seed: int, database: PostgresServer | None, url: str | None
+) -> dict[str, int]:
     """Return the counts after so many kills."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         places = max(100, PLACES_PER_KILL * kills)
-        run, port, stop = prepare(folder, places), free_port(), threading.Event()
-        url = f"http://{HOST}:{port}"
-        clients = [Client(url, run, random.Random(f"{seed} {n}"), stop) for n in range(n_clients)]
+        run, port, stop = prepare(folder, places, url), free_port(), threading.Event()
+        address = f"http://{HOST}:{port}"
+        victims = Victims(folder / "instance", port, database)
+        rngs = [random.Random(f"{seed} {n}") for n in range(n_clients)]
+        clients = [Client(address, run, rng, stop) for rng in rngs]
         threads = [threading.Thread(target=client.take_part_again_and_again) for client in clients]
         for thread in threads:
             thread.start()
-        parent = kill_servers(folder / "instance", port, kills, random.Random(seed))
+        databases = victims.kill(kills, random.Random(seed))
         stop.set()
         for thread in threads:
             thread.join()
-        assert parent.stdout is not None
-        parent.kill()
-        os.kill(int(parent.stdout.readline()), signal.SIGKILL)
-        parent.wait()
-        parent.stdout.close()
-        return {"kills": kills, **count(folder / "instance", clients)}
+        victims.end()
+        return {"kills": kills, "of the database": databases, **count(folder / "instance", clients)}
 
 
 def main() -> None:
@@ -231,14 +271,21 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--serve", nargs=2, metavar=("INSTANCE", "PORT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve_again_and_again(Path(options.serve[0]), int(options.serve[1]))
-    counts = run_test(options.kills, options.clients, options.seed)
+    given = (options.kills, options.clients, options.seed)
+    if options.database == "sqlite":
+        counts = run_test(*given, None, None)
+    else:
+        with postgres_server(durable=True) as server, server.database(empty=True) as url:
+            counts = run_test(*given, server, url)
     for name, number in counts.items():
         print(f"{name:<18}{number:>8,}")
-    sys.exit(bool(counts["lost"] or counts["duplicated"]))
+    stuck = counts["participants"] - counts["finished"]
+    sys.exit(bool(counts["lost"] or counts["duplicated"] or stuck))
 
 
 if __name__ == "__main__":

@@ -190,6 +190,19 @@ VERDICTS = TableSchema(
     ),
 )
 
+PAYMENTS = TableSchema(
+    "payments",
+    "What participants were paid: one row per payment made; empty where nobody is paid.",
+    ("payment",),
+    (
+        Column("payment", "integer", "the payment's place among those made, from 1"),
+        _PARTICIPANT,
+        Column("paid_for", "string", "reward, bonus or compensation"),
+        Column("amount_cents", "integer", "how much, without the platform's fee", unit="US cent"),
+        Column("paid_at", "datetime", "when it was made or found to be made (UTC)"),
+    ),
+)
+
 SCORES = TableSchema(
     "scores",
     "A language model's scores: one row per item and version.",
@@ -232,4 +245,14 @@ SCORES = TableSchema(
     ),
 )
 
-EXPORT_TABLES = (ITEMS, LISTS, PARTICIPANTS, DEVICES, ANSWERS, TRIALS, RESPONSES, VERDICTS)
+EXPORT_TABLES = (
+    ITEMS,
+    LISTS,
+    PARTICIPANTS,
+    DEVICES,
+    ANSWERS,
+    TRIALS,
+    RESPONSES,
+    VERDICTS,
+    PAYMENTS,
+)

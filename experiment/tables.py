@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from io import StringIO
 from itertools import islice
 from pathlib import Path
 
@@ -114,11 +115,24 @@ def read_table(schema: TableSchema, path: Path) -> Iterator[dict[str, object]]:
         yield from _read_parquet(schema, path)
         return
     try:
-        yield from _read_text(schema, path)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TableError(
-            f"not a text table ({error})", where=str(path), expected="UTF-8 text"
-        ) from error
+        with path.open(encoding="utf-8", newline="") as lines:
+            yield from _read_text(schema, lines, path)
+    except UnicodeDecodeError as error:
+        raise _no_text_table(path, error) from error
+
+
+def parse_table(schema: TableSchema, text: str, path: Path) -> Iterator[dict[str, object]]:
+    """Yield the rows of a text table that was read already, as ``read_table`` does of a file.
+
+    Args:
+        schema: The table's columns.
+        text: What the file holds.
+        path: The file's path, which tells its format, and its place in messages.
+
+    Raises:
+        TableError: A column is missing, or a value is of the wrong type.
+    """
+    return _read_text(schema, StringIO(text, newline=""), path)
 
 
 def _read_parquet(schema: TableSchema, path: Path) -> Iterator[dict[str, object]]:
@@ -131,13 +145,21 @@ def _read_parquet(schema: TableSchema, path: Path) -> Iterator[dict[str, object]
         yield from batch.to_pylist()
 
 
-def _read_text(schema: TableSchema, path: Path) -> Iterator[dict[str, object]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+def _read_text(
+    schema: TableSchema, lines: Iterable[str], path: Path
+) -> Iterator[dict[str, object]]:
+    reader = csv.DictReader(lines, delimiter="\t" if path.suffix == ".tsv" else ",")
+    try:
         check_columns(schema, reader.fieldnames or [], path)
         for row in reader:
             place = f"{path}, line {reader.line_num}"
             yield {c.name: _from_text(c, row[c.name], place) for c in schema.columns}
+    except csv.Error as error:
+        raise _no_text_table(path, error) from error
+
+
+def _no_text_table(path: Path, error: Exception) -> TableError:
+    return TableError(f"not a text table ({error})", where=str(path), expected="UTF-8 text")
 
 
 def check_columns(schema: TableSchema, seen: Sequence[str], path: Path) -> None:

@@ -24,6 +24,7 @@ MONOPOLIES = {
     "transformers": ("lm/hf.py",),
     "pandas": ("analysis/",),
     "sqlalchemy": ("webapp/",),
+    "alembic": ("webapp/schema.py", "webapp/migrations/"),
     "flask": ("webapp/",),
 }
 LONGEST_FILE = 300

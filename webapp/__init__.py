@@ -9,8 +9,12 @@ from webapp.db import open_database
 from webapp.health import health_address
 from webapp.instance import open_instance, secret_key
 from webapp.language import translate_pages
+from webapp.metrics import METRICS, Metrics
 from webapp.participant import register_participant_pages
+from webapp.recruiters.mturk.sites import platform_sources
 from webapp.refusals import answer_errors
+from webapp.request_log import watch_requests
+from webapp.retry import repeat_failed_requests
 from webapp.security import add_headers
 from webapp.services import EXTENSION, Services
 from webapp.settings import load_settings
@@ -32,15 +36,21 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     """
     folder = open_instance(instance)
     settings = load_settings(folder)
-    app = Flask(__name__)
+    app = Flask(__name__, instance_path=str(folder))
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     app.logger.setLevel(settings.log_level.upper())
+    app.extensions[METRICS] = Metrics() if settings.metrics_port else None
     app.extensions[EXTENSION] = Services(
-        settings, open_database(settings.database_url), Tokens(secret_key(folder)), now
+        settings,
+        open_database(settings.database_url),
+        Tokens(secret_key(folder, settings.secret_key_file)),
+        now,
     )
+    watch_requests(app, app.extensions[METRICS])
     translate_pages(app)
     register_participant_pages(app)
     app.register_blueprint(health_address)
+    repeat_failed_requests(app)
     answer_errors(app)
-    add_headers(app, settings.frame_ancestors)
+    add_headers(app, settings.frame_ancestors, platform_sources(settings))
     return app

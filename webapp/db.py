@@ -2,35 +2,87 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, inspect
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import (
+    DBAPIError,
+    InterfaceError,
+    OperationalError,
+    SQLAlchemyError,
+    TimeoutError,
+)
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from webapp.errors import WebappError
-from webapp.models import Base
+from webapp.network_disks import MOUNTS, refuse_network_disk
+from webapp.schema import ready_schema
+from webapp.turns import let_writers_take_turns
+
+# What fails because of the database, not because of what it was asked.
+FAILURES = (OperationalError, InterfaceError, TimeoutError)
+_MOST_CONNECTIONS = 32
+# Like SQLite's busy_timeout; and a machine that lost its power must not hold a lock for hours.
+_POSTGRES_OPTIONS = (
+    "-c lock_timeout=30s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10"
+    " -c tcp_keepalives_count=3"
+)
 
 
 def make_engine(url: str) -> Engine:
-    """Return an engine for the URL, with SQLite made durable and safe for many threads."""
+    """Return an engine for the URL, with SQLite made durable and safe for many threads.
+
+    A request holds one connection and takes it when it needs it, so a process has at most as many
+    as threads; the pool's size only bounds those that have very many.
+    """
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, poolclass=QueuePool, pool_size=32, max_overflow=0)
+        return _postgres_engine(url)
+    engine = create_engine(url, poolclass=QueuePool, pool_size=_MOST_CONNECTIONS, max_overflow=0)
     event.listen(engine, "connect", _prepare_sqlite)
+    let_writers_take_turns(engine)
     event.listen(engine, "begin", _begin_immediate)
     return engine
 
 
+def _postgres_engine(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.drivername in ("postgres", "postgresql"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    arguments = {}
+    if parsed.get_backend_name() == "postgresql":
+        arguments = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS}
+    return create_engine(
+        parsed,
+        pool_size=_MOST_CONNECTIONS,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args=arguments,
+    )
+
+
 def open_database(url: str) -> Engine:
-    """Return an engine for a database that can be reached and has every table.
+    """Return an engine for a database that can be reached and has this code's schema.
 
     Raises:
-        WebappError: The database cannot be reached, lives in memory only or was made by another
-            version, or its driver is not installed.
+        SchemaError: The schema is older or newer than this code's.
+        WebappError: The database cannot be used.
+    """
+    with usable_database(url) as engine:
+        ready_schema(engine)
+    return engine
+
+
+@contextmanager
+def usable_database(url: str) -> Iterator[Engine]:
+    """Yield an engine for a database of whatever schema.
+
+    Raises:
+        WebappError: The database cannot be reached or fails inside the block, lives in memory
+            only, or its driver is not installed.
     """
     if url in ("sqlite://", "sqlite:///"):
         raise WebappError(
@@ -40,30 +92,41 @@ def open_database(url: str) -> Engine:
         )
     try:
         engine = make_engine(url)
-        create_schema(engine)
-        missing = _missing_columns(engine)
+        _refuse_shared_disk(engine)
+        try:
+            yield engine
+        except BaseException:
+            engine.dispose()
+            raise
     except (SQLAlchemyError, ImportError) as error:
-        raise WebappError(
-            f"the database cannot be used: {str(error).splitlines()[0]}",
-            where=_without_password(url),
-            remedy="The setting database_url says where it is",
-        ) from error
-    if missing:
-        engine.dispose()
-        raise WebappError(
-            f"the database was made by another version: it lacks {', '.join(missing)}",
-            where=_without_password(url),
-            remedy="Export its runs with that version, and begin with another database_url",
-        )
-    return engine
+        raise _unusable(error, _without_password(url)) from error
 
 
-def _missing_columns(engine: Engine) -> list[str]:
-    inspector, missing = inspect(engine), list[str]()
-    for table in Base.metadata.tables.values():
-        known = {column["name"] for column in inspector.get_columns(table.name)}
-        missing += [f"{table.name}.{name}" for name in set(table.columns.keys()) - known]
-    return sorted(missing)
+@contextmanager
+def failures_in_words() -> Iterator[None]:
+    """Turn a failure of the database inside the block into one paragraph.
+
+    Raises:
+        WebappError: The database failed.
+    """
+    try:
+        yield
+    except FAILURES as error:
+        raise _unusable(error, "database_url") from error
+
+
+def _unusable(error: Exception, where: str) -> WebappError:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return WebappError(
+        f"the database cannot be used: {str(cause).partition(chr(10))[0]}",
+        where=where,
+        remedy="The setting database_url says where it is; docs/database.md says what may be wrong",
+    )
+
+
+def _refuse_shared_disk(engine: Engine) -> None:
+    if engine.dialect.name == "sqlite" and engine.url.database and MOUNTS.exists():
+        refuse_network_disk(Path(engine.url.database), MOUNTS.read_text(encoding="utf-8"))
 
 
 def _without_password(url: str) -> str:
@@ -77,11 +140,12 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -
     # SQLAlchemy's own "begin" event starts the transactions, so the driver must not.
     connection.isolation_level = None
     cursor = connection.cursor()
+    # The patience comes first: two servers may make the same file at once.
     for pragma in (
+        "busy_timeout=30000",
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
-        "busy_timeout=30000",
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
@@ -108,8 +172,3 @@ def reading(sessions: Sessions) -> Iterator[Session]:
     with sessions() as session:
         session.connection(execution_options={"reading": True})
         yield session
-
-
-def create_schema(engine: Engine) -> None:
-    """Create every table that does not exist yet."""
-    Base.metadata.create_all(engine)

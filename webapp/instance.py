@@ -31,15 +31,19 @@ def open_instance(folder: Path | None = None) -> Path:
     return folder.resolve()
 
 
-def secret_key(instance: Path) -> str:
+def secret_key(instance: Path, given: str = "") -> str:
     """Return the key that signs participants' links, made once for each installation.
+
+    Args:
+        instance: The instance folder, which holds the key unless another file is given.
+        given: That file, which is never made here: servers on several machines share it.
 
     Raises:
         WebappError: The key cannot be read or written, or is too short to be one.
     """
-    path = instance / _SECRET_FILE
+    path = instance / (given or _SECRET_FILE)
     try:
-        if not path.exists():
+        if not given and not path.exists():
             _write_once(path, secrets.token_hex(32))
         key = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -3,9 +3,11 @@
 from http import HTTPStatus
 
 from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
 from experiment.errors import ParallaxError
+from webapp.db import FAILURES
 from webapp.errors import RequestError
 from webapp.language import gettext
 
@@ -17,6 +19,8 @@ def answer_errors(app: Flask) -> None:
     """Answer every error that a request of this app ends in."""
     app.register_error_handler(RequestError, _refused)
     app.register_error_handler(ParallaxError, _unavailable)
+    for failure in FAILURES:
+        app.register_error_handler(failure, _database_failed)
     app.register_error_handler(HTTPException, _http_error)
 
 
@@ -31,6 +35,17 @@ def _unavailable(error: ParallaxError) -> Response:
     current_app.logger.error("%s", error)
     text = gettext("This study cannot be shown. Please try again later.")
     return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", text)
+
+
+def _database_failed(error: SQLAlchemyError) -> Response:
+    # Only the database's own words: the statement's values are participants' answers.
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if getattr(cause, "sqlite_errorname", "") == "SQLITE_ERROR":
+        # SQLite's name for what it was asked wrongly: our fault, and no other try mends it.
+        raise error
+    current_app.logger.error("the database failed: %s", str(cause).partition("\n")[0])
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    return _answer(status, "unavailable", _text(HTTPStatus.INTERNAL_SERVER_ERROR))
 
 
 def _http_error(error: HTTPException) -> Response:

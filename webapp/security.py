@@ -12,20 +12,25 @@ _CONTENT_SECURITY_POLICY = "; ".join(
         # The pages' own empty icon is a data: address, which spares every participant a request.
         "img-src 'self' data:",
         "connect-src 'self'",
-        "form-action 'self'",
         "base-uri 'none'",
     )
 )
 
 
-def add_headers(app: Flask, frame_ancestors: str) -> None:
+def add_headers(app: Flask, frame_ancestors: str, platforms: str) -> None:
     """Make the app's pages load nothing from elsewhere and leave nothing behind.
 
     Args:
         app: The app.
         frame_ancestors: The sites that may show its pages in a frame, as a policy writes them.
+        platforms: The sites of the recruiting platform in use: they may too, and finished
+            participants' work is handed in to them.
     """
-    policy = f"{_CONTENT_SECURITY_POLICY}; frame-ancestors 'self' {frame_ancestors}".rstrip()
+    ancestors = " ".join(dict.fromkeys(f"{frame_ancestors} {platforms}".split()))
+    policy = (
+        f"{_CONTENT_SECURITY_POLICY}; form-action 'self' {platforms}"
+        f"; frame-ancestors 'self' {ancestors}"
+    )
     app.after_request(partial(_with_headers, policy))
 
 

@@ -24,14 +24,14 @@ import httpx
 
 from webapp.db import open_database
 from webapp.errors import WebappError
-from webapp.instance import open_instance
+from webapp.instance import open_instance, secret_key
 from webapp.settings import INSTANCE_VARIABLE, load_settings
 
-WORKERS, THREADS = 1, 8
 _READY_WITHIN_S = 30.0
 _STOPPED_WITHIN_S = 40.0  # gunicorn itself lets requests end for up to 30 s
 _BACKLOG = 1024
 _PACKAGES = Path(__file__).resolve().parent.parent
+_GUNICORN_SETTINGS = Path(__file__).resolve().with_name("gunicorn_settings.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,17 @@ class Server:
     url: str
 
 
-def serve(instance: Path, host: str, port: int, workers: int, threads: int) -> NoReturn:
+def serve(
+    instance: Path, host: str, port: int, workers: int | None = None, threads: int | None = None
+) -> NoReturn:
     """Become the web server: this process goes on as gunicorn until it is interrupted.
+
+    Args:
+        instance: The instance folder.
+        host: The address to listen on.
+        port: The port; 0 takes any free one.
+        workers: How many processes answer; the setting when not given.
+        threads: How many threads each of them has; likewise.
 
     Raises:
         WebappError: The port is in use, or the instance or its database cannot be used.
@@ -58,7 +67,7 @@ def serve(instance: Path, host: str, port: int, workers: int, threads: int) -> N
     listening.set_inheritable(True)
     os.execve(
         sys.executable,
-        _gunicorn(instance, listening, workers, threads),
+        _gunicorn(listening, workers, threads),
         _environment(instance),
     )
 
@@ -67,8 +76,8 @@ def start(
     instance: Path,
     host: str = "127.0.0.1",
     port: int = 0,
-    workers: int = WORKERS,
-    threads: int = THREADS,
+    workers: int | None = None,
+    threads: int | None = None,
 ) -> Server:
     """Start a server in the background and return it once it answers.
 
@@ -76,8 +85,8 @@ def start(
         instance: The instance folder, where the server also writes its log.
         host: The address to listen on.
         port: The port; 0 takes any free one.
-        workers: How many processes answer.
-        threads: How many threads each of them has.
+        workers: How many processes answer; the setting when not given.
+        threads: How many threads each of them has; likewise.
 
     Raises:
         WebappError: The port is in use, the instance or its database cannot be used, it has a
@@ -90,7 +99,7 @@ def start(
         pid_file.unlink(missing_ok=True)
         subprocess.run(
             [
-                *_gunicorn(instance, listening, workers, threads),
+                *_gunicorn(listening, workers, threads),
                 *("--daemon", "--pid", str(pid_file)),
                 *("--log-file", str(_log(instance)), "--capture-output"),
             ],
@@ -136,6 +145,32 @@ def stop(instance: Path) -> Server:
     return server
 
 
+def reload(instance: Path, pid: int | None = None) -> int:
+    """Let a server take up new settings and code, and return the number of its first process.
+
+    Every request is answered: the old processes end when they have none left.
+
+    Args:
+        instance: The instance folder.
+        pid: The server's first process; by default that of the instance's background server.
+
+    Raises:
+        WebappError: None is running, or the settings, the key or the database cannot be used;
+            then the server goes on as it was.
+    """
+    _sound(instance)
+    if pid is None:
+        background = running(instance)
+        if background is None:
+            raise WebappError("no server runs in the background", where=str(instance))
+        pid = background.pid
+    try:
+        os.kill(pid, signal.SIGHUP)
+    except OSError as error:
+        raise WebappError(f"process {pid} cannot be told to reload: {error.strerror}") from error
+    return pid
+
+
 def running(instance: Path) -> Server | None:
     """Return the instance's background server, or None when it has none.
 
@@ -159,7 +194,9 @@ def running(instance: Path) -> Server | None:
 def _sound(instance: Path) -> Path:
     # What the operator can mend is said here; once the server runs, only its log would say it.
     instance = open_instance(instance)
-    open_database(load_settings(instance).database_url).dispose()
+    settings = load_settings(instance)
+    secret_key(instance, settings.secret_key_file)
+    open_database(settings.database_url).dispose()
     return instance
 
 
@@ -204,13 +241,12 @@ def _url(listening: socket.socket) -> str:
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
-def _gunicorn(instance: Path, listening: socket.socket, workers: int, threads: int) -> list[str]:
-    level = load_settings(instance).log_level
+def _gunicorn(listening: socket.socket, workers: int | None, threads: int | None) -> list[str]:
+    given = {"--workers": workers, "--threads": threads}
     return [
         *(sys.executable, "-m", "gunicorn", "wsgi:app", "--chdir", str(_PACKAGES)),
-        *("--bind", f"fd://{listening.fileno()}", "--worker-class", "gthread"),
-        *("--workers", str(workers), "--threads", str(threads)),
-        *("--log-level", level, "--no-control-socket"),
+        *("--config", str(_GUNICORN_SETTINGS), "--bind", f"fd://{listening.fileno()}"),
+        *(word for name, n in given.items() if n is not None for word in (name, str(n))),
     ]
 
 

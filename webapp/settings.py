@@ -44,8 +44,41 @@ class Settings(BaseModel):
     session_days: int = Field(
         default=30, ge=1, description="how many days after arrival a participant's link works"
     )
+    most_per_participant_cents: int = Field(
+        default=2_000, ge=0, description="the most one participant of a run is ever paid, in cents"
+    )
+    most_per_run_cents: int = Field(
+        default=100_000, ge=0, description="the most the participants of a run are paid, in cents"
+    )
+    mturk_endpoint: str = Field(
+        default="sandbox",
+        pattern=r"^(live|sandbox|https?://[\w.:\[\]-]+/?)$",
+        description="which Mechanical Turk: sandbox, live, or the address of another marketplace",
+    )
+    mturk_worker_site: str = Field(
+        default="",
+        pattern=r"^(https?://[\w.:\[\]-]+/?)?$",
+        description="where workers of another marketplace submit; its own address when empty",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="the least serious messages the server logs"
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="how it logs; auto: text on a terminal, json elsewhere"
+    )
+    workers: int = Field(default=1, ge=1, description="how many processes answer")
+    threads: int = Field(
+        default=8, ge=1, description="how many requests each process answers at a time"
+    )
+    metrics_host: str = Field(
+        default="127.0.0.1", min_length=1, description="the address of the figures for Prometheus"
+    )
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="their port; 0: none")
+    jobs_in_server: bool = Field(
+        default=True, description="whether the server does the periodic jobs as well"
+    )
+    secret_key_file: str = Field(
+        default="", description="the key that signs links; secret_key in the instance folder"
     )
 
     @property

@@ -26,10 +26,22 @@ class Tokens:
 
     def __init__(self, secret_key: str) -> None:
         self._signer = Signer(secret_key, salt="participant")
+        self._receipts = Signer(secret_key, salt="receipt")
 
     def issue(self, participant_ref: str) -> str:
         """Return the token that stands for this participant."""
         return self._signer.sign(participant_ref).decode()
+
+    def receipt(self, participant_ref: str) -> str:
+        """Return what a platform may know of who finished; it opens no session."""
+        return self._receipts.sign(participant_ref).decode()
+
+    def read_receipt(self, receipt: str) -> str | None:
+        """Return the participant's reference, None where the receipt is none of ours."""
+        try:
+            return self._receipts.unsign(receipt).decode()
+        except BadSignature:
+            return None
 
     def read(self, token: str) -> str:
         """Return the participant's reference.

@@ -12,6 +12,8 @@ from experiment.schemas import ITEMS
 from experiment.studies.study import Study
 from experiment.tables import read_table
 
+_TEXTS = ITEMS.column_names
+
 
 def load_items(study: Study) -> Iterator[Item]:
     """Return the study's items, generated or read as they are consumed.
@@ -74,7 +76,7 @@ def item_from_row(row: Mapping[str, object]) -> Item:
         ValueError: A value is no text, or no kind or version of an item.
     """
     texts: dict[str, str] = {}
-    for name in ITEMS.column_names:
+    for name in _TEXTS:
         value = row[name]
         if not isinstance(value, str):
             raise ValueError(f"{name} is {value!r}")

@@ -1,13 +1,14 @@
 """Finding and reading a study folder."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from experiment.errors import StudyError
 from experiment.plugins import unknown_name
-from experiment.studies.study import Study
+from experiment.studies.study import STUDY_FILE, Study
 from experiment.validation import wrong_keys
 
 BUILT_IN = Path(__file__).parent
@@ -30,7 +31,7 @@ def find_study(name_or_folder: str) -> Path:
     if name_or_folder in built_in_studies():
         return built_in
     folder = Path(name_or_folder)
-    if (folder / "study.toml").is_file():
+    if (folder / STUDY_FILE).is_file():
         return folder
     if folder.is_dir():
         raise StudyError(
@@ -50,13 +51,30 @@ def load_study(name_or_folder: str) -> Study:
         UnknownNameError: There is no such study.
     """
     folder = find_study(name_or_folder)
-    path = folder / "study.toml"
+    return _checked(folder, None, (folder / STUDY_FILE).read_bytes())
+
+
+def frozen_study(files: Mapping[str, bytes], folder: Path) -> Study:
+    """Return the study that these files make, which needs its folder no more.
+
+    Args:
+        files: The files' contents by name: ``study_files`` of the study.
+        folder: Where they once lay, for messages.
+
+    Raises:
+        StudyError: As ``load_study`` has it of a folder.
+    """
+    return _checked(folder, files, files.get(STUDY_FILE, b""))
+
+
+def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> Study:
+    path = folder / STUDY_FILE
     try:
-        keys = tomllib.loads(path.read_text(encoding="utf-8"))
+        keys = tomllib.loads(toml.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
     try:
-        study = Study(folder=folder, **keys)
+        study = Study(folder=folder, files=files, **keys)
     except (ValidationError, TypeError) as error:
         raise _key_error(path, error) from error
     _check_texts(study)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from experiment.errors import StudyError
 from experiment.plugins import unknown_name
 from experiment.schemas import Column, TableSchema
-from experiment.studies.study import Study
-from experiment.tables import read_table
+from experiment.studies.study import PUBLISHED_FILE, Study
+from experiment.tables import parse_table
 
 PUBLISHED = TableSchema(
     "published",
@@ -45,15 +45,17 @@ def read_published(study: Study) -> list[Published]:
         TableError: The file lacks a column or holds a wrong type.
         StudyError: A row names an unknown construction, repeats another or has no proportion.
     """
-    if not study.published_path.exists():
+    try:
+        text = study.read(PUBLISHED_FILE)
+    except FileNotFoundError:
         return []
-    return list(_checked_rows(study))
+    return list(_checked_rows(study, text))
 
 
-def _checked_rows(study: Study) -> Iterator[Published]:
+def _checked_rows(study: Study, text: str) -> Iterator[Published]:
     known = [construction.name for construction in study.constructions]
     seen: set[tuple[str, ...]] = set()
-    for number, row in enumerate(read_table(PUBLISHED, study.published_path), start=1):
+    for number, row in enumerate(parse_table(PUBLISHED, text, study.published_path), start=1):
         where = f"{study.published_path}, row {number}"
         published = Published(**row)  # type: ignore[arg-type]
         if published.construction not in known:

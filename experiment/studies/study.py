@@ -1,9 +1,14 @@
 """The model of ``study.toml``: every table and key a study may have, with its meaning."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
+
+from experiment.studies.recruitment import Recruitment
+
+STUDY_FILE, PUBLISHED_FILE = "study.toml", "published.csv"
 
 
 class _Table(BaseModel):
@@ -78,6 +83,9 @@ class Design(_Table):
     lease_minutes: PositiveInt = Field(
         default=60, description="how long a place is held after the last sign of life"
     )
+    replace_excluded: bool = Field(
+        default=False, description="whether an excluded participant's place goes to another"
+    )
     squares: list[Square] = Field(min_length=1, description="the Latin squares of the lists")
     disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
     separate: Literal["", "construction", "template"] = Field(
@@ -130,6 +138,29 @@ class Question(_Table):
     required: bool = Field(default=False, description="whether it must be answered")
 
 
+class Payment(_Table):
+    """What participants get beside the reward for taking part."""
+
+    bonus: Literal["none", "everyone", "kept", "per_correct_catch_trial"] = Field(
+        default="none",
+        description="who gets a bonus: nobody, who finished, who is kept, or each "
+        "correct catch trial",
+    )
+    bonus_cents: int = Field(default=0, ge=0, description="one bonus, in cents")
+    bonus_reason: str = Field(
+        default="Thank you for taking part.",
+        min_length=1,
+        max_length=1000,
+        description="what the participant is told about the bonus",
+    )
+
+    @model_validator(mode="after")
+    def _an_amount_with_a_rule(self) -> Self:
+        if (self.bonus == "none") != (self.bonus_cents == 0):
+            raise ValueError("bonus and bonus_cents belong together: give both or neither")
+        return self
+
+
 class Simulation(_Table):
     """Who the simulated participants are."""
 
@@ -143,6 +174,9 @@ class Study(_Table):
     """A study folder, read and checked."""
 
     folder: Path = Field(description="where it was read from")
+    files: Mapping[str, bytes] | None = Field(
+        default=None, repr=False, description="what its files held when it was frozen, by name"
+    )
     study: About
     materials: Materials
     constructions: list[Construction] = Field(min_length=1)
@@ -153,6 +187,10 @@ class Study(_Table):
     trial: Trials = Field(default=Trials())
     exclusion: list[Rule] = Field(default=[])
     questionnaire: list[Question] = Field(default=[])
+    recruitment: Recruitment | None = Field(
+        default=None, description="on what terms it is offered on a paying platform"
+    )
+    payment: Payment = Field(default=Payment())
     simulation: Simulation
 
     @property
@@ -173,14 +211,20 @@ class Study(_Table):
     @property
     def published_path(self) -> Path:
         """The published results that stand beside a run's own (may be absent)."""
-        return self.folder / "published.csv"
-
-    @property
-    def practice_path(self) -> Path | None:
-        """The practice trials' file; None where the study has none."""
-        return self.folder / self.trial.practice if self.trial.practice else None
+        return self.folder / PUBLISHED_FILE
 
     def text(self, page: str) -> str:
         """Return a page's Markdown (consent, instructions or debrief)."""
-        path = self.folder / "texts" / self.study.language / f"{page}.md"
-        return path.read_text(encoding="utf-8")
+        return self.read(f"texts/{self.study.language}/{page}.md")
+
+    def read(self, name: str) -> str:
+        """Return the text of a file, named by its path in the study's folder.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+        """
+        if self.files is None:
+            return (self.folder / name).read_text(encoding="utf-8")
+        if name not in self.files:
+            raise FileNotFoundError(name)
+        return self.files[name].decode().replace("\r\n", "\n")

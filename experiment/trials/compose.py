@@ -25,7 +25,7 @@ def compose(
         seed: The run's seed.
         list_: The list's number; with the place it decides the sides.
         place: The place within the list, from 0; 2j and 2j + 1 have opposite sides.
-        number: The participant's number in the run, which decides the order.
+        number: The seat's number, which nobody else of the run has; it decides the order.
         separate: What neighbours must not share: "construction", "template" or "" (nothing).
 
     Raises:

@@ -2,7 +2,6 @@
 
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -49,28 +48,27 @@ def read_practice(study: Study) -> list[Practice]:
     Raises:
         StudyError: The file cannot be read, or a key is missing, unknown or wrong.
     """
-    path = study.practice_path
-    if path is None:
+    if not study.trial.practice:
         return []
     return [
         Practice(_item(number, pair), _side(number), pair.feedback)
-        for number, pair in enumerate(_pairs(path), start=1)
+        for number, pair in enumerate(_pairs(study), start=1)
     ]
 
 
-def _pairs(path: Path) -> list[_Pair]:
+def _pairs(study: Study) -> list[_Pair]:
     try:
-        return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).practice
+        return _File.model_validate(tomllib.loads(study.read(study.trial.practice))).practice
     except ValidationError as error:
-        raise _unreadable(path, wrong_keys(error)) from error
+        raise _unreadable(study, wrong_keys(error)) from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise _unreadable(path, str(error)) from error
+        raise _unreadable(study, str(error)) from error
 
 
-def _unreadable(path: Path, problem: str) -> StudyError:
+def _unreadable(study: Study, problem: str) -> StudyError:
     return StudyError(
         f"the practice trials cannot be read: {problem}",
-        where=str(path),
+        where=str(study.folder / study.trial.practice),
         expected="tables [[practice]] with good, bad and, as you like, context and feedback",
     )
 

@@ -33,7 +33,7 @@ def stored(sessions: Sessions, link: str) -> list[Stored]:
     with reading(sessions) as session:
         ref = link.rpartition("/")[2]
         found = session.scalars(
-            select(Participant).join(Run).where(Run.ref == ref).order_by(Participant.number)
+            select(Participant).join(Run).where(Run.ref == ref).order_by(Participant.id)
         ).all()
         return [_of(session, participant) for participant in found]
 

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 from sqlalchemy.orm.attributes import flag_modified
 
-from webapp.models import Run, RunItem
+from webapp.models import Run, RunItem, StudyFile
 
 IN_ORDER = list(range(1, 9))
 
@@ -161,16 +161,16 @@ def test_with_practice_breaks_and_other_keys(site, page, tmp_path: Path):
 
 
 def test_with_a_prefix_and_its_completions(site, page, tmp_path: Path):
-    study = minimal(tmp_path)
-    link = site.launch(study)
+    link = site.launch(minimal(tmp_path))
     with site.sessions() as session:
         for row in session.scalars(select(RunItem).join(Run).where(Run.ref == link[-12:])):
             context, good = row.item["good"].rsplit(" ", 1)
             row.item |= {"context": context, "good": good, "bad": row.item["bad"].split()[-1]}
             flag_modified(row, "item")
+        of_run = select(StudyFile).join(Run).where(Run.ref == link[-12:])
+        [toml] = session.scalars(of_run.where(StudyFile.name == "study.toml"))
+        toml.content = toml.content.replace(b'"sentence_pair"', b'"prefix_completion"')
         session.commit()
-    toml = (study / "study.toml").read_text("utf-8")
-    (study / "study.toml").write_text(toml.replace('"sentence_pair"', '"prefix_completion"'))
     consent(page, link)
     start(page)
     prefix = page.locator("[data-field=prefix]").inner_text()

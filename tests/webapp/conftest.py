@@ -1,4 +1,9 @@
-"""An installation in a temporary folder, with the minimal study launched."""
+"""An installation in a temporary folder, with the minimal study launched.
+
+Every test that asks for ``instance``, or for what is made from it, runs on SQLite and again on
+PostgreSQL; ``one_database`` marks those that have nothing to do with the database, or with one
+alone.
+"""
 
 import json
 import re
@@ -11,6 +16,7 @@ from uuid import uuid4
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from postgres import PostgresServer, postgres_server
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
@@ -77,9 +83,45 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
 @pytest.fixture
-def instance(tmp_path: Path) -> Path:
-    return tmp_path / "instance"
+def database_url(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """The URL of a database of the test's own; None stands for the instance's SQLite file."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        yield None
+        return
+    empty = request.node.get_closest_marker("empty_database") is not None
+    with request.getfixturevalue("postgres").database(empty=empty) as url:
+        yield url
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "one_database(name): the test runs on one, SQLite by default"
+    )
+    config.addinivalue_line("markers", "empty_database: the database has no table yet")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "database_url" in metafunc.fixturenames:
+        only = metafunc.definition.get_closest_marker("one_database")
+        databases = ["sqlite", "postgresql"] if only is None else [*only.args] or ["sqlite"]
+        metafunc.parametrize("database_url", databases, indirect=True)
+
+
+@pytest.fixture
+def instance(tmp_path: Path, database_url: str | None) -> Path:
+    folder = tmp_path / "instance"
+    if database_url:
+        folder.mkdir()
+        settings = f"database_url = {json.dumps(database_url)}\n"
+        (folder / "parallax.toml").write_text(settings, encoding="utf-8")
+    return folder
 
 
 @pytest.fixture
@@ -132,6 +174,12 @@ def simulated_run(sessions: Sessions, study: Study) -> Run:
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
     return app.test_client()
+
+
+@pytest.fixture
+def visit(client: FlaskClient) -> Callable[[str], Visitor]:
+    """Return a function that gives the visitor of an address they were sent to."""
+    return lambda home: Visitor(client, home)
 
 
 @pytest.fixture

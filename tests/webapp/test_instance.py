@@ -53,6 +53,16 @@ def test_a_secret_that_cannot_be_read_is_a_clear_error(tmp_path):
         secret_key(tmp_path)
 
 
+def test_a_key_that_machines_share_is_read_and_never_made(tmp_path):
+    shared, instance = tmp_path / "shared_key", tmp_path / "instance"
+    instance.mkdir()
+    with pytest.raises(WebappError, match="shared_key: the secret key can be neither read nor"):
+        secret_key(instance, str(shared))
+    shared.write_text("k" * 64, encoding="utf-8")
+    assert secret_key(instance, str(shared)) == secret_key(instance, "../shared_key") == "k" * 64
+    assert not list(instance.iterdir())
+
+
 @pytest.mark.parametrize(
     ("url", "told"),
     [
@@ -76,6 +86,7 @@ def test_a_database_that_forgets_is_refused(instance, monkeypatch, url):
         create_app(instance)
 
 
+@pytest.mark.one_database
 def test_making_the_app_writes_only_into_its_instance(app, instance: Path):
     names = {path.name.split(".sqlite3")[0] for path in instance.iterdir()}
     assert names == {"secret_key", "parallax"}

@@ -4,12 +4,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from postgres import require_programs
+
 KILL_TEST = Path(__file__).parents[2] / "benchmarks" / "kill_test.py"
 
 
-def test_no_acknowledged_answer_is_lost_or_doubled_when_the_server_is_killed():
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_no_acknowledged_answer_is_lost_or_doubled_when_servers_are_killed(database):
+    if database == "postgresql":
+        require_programs()
     run = subprocess.run(
-        [sys.executable, str(KILL_TEST), "--kills", "8", "--clients", "3"],
+        [sys.executable, str(KILL_TEST), "--kills", "8", "--clients", "3", "--database", database],
         capture_output=True,
         text=True,
         timeout=120,
@@ -21,3 +27,5 @@ def test_no_acknowledged_answer_is_lost_or_doubled_when_the_server_is_killed():
     }
     assert (counts["kills"], counts["lost"], counts["duplicated"]) == (8, 0, 0)
     assert counts["acknowledged"] == counts["trials"] > 0
+    assert counts["finished"] == counts["participants"]
+    assert (counts["of the database"] > 0) == (database == "postgresql")

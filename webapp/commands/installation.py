@@ -1,16 +1,17 @@
 """What every command needs: which installation, and its database."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
-from webapp.db import Sessions, make_sessions, open_database
+from webapp.db import Sessions, failures_in_words, make_sessions, open_database
 from webapp.instance import open_instance
 from webapp.settings import INSTANCE_VARIABLE, load_settings
 
-with_instance: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+_instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--instance",
     type=click.Path(path_type=Path),
     envvar=INSTANCE_VARIABLE,
@@ -20,10 +21,24 @@ with_instance: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option
 )
 
 
+def with_instance(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the installation's folder, and say in words what its database fails at."""
+
+    @wraps(command)
+    def run(**values: object) -> Any:  # noqa: ANN401 - whatever the command returns
+        with failures_in_words():
+            return command(**values)
+
+    return _instance_option(run)
+
+
 def open_sessions(instance: Path) -> Sessions:
-    """Return the sessions of an installation's database.
+    """Return the sessions of an installation's database, which is left when the command ends.
 
     Raises:
         WebappError: The folder, a setting or the database cannot be used.
     """
-    return make_sessions(open_database(load_settings(open_instance(instance)).database_url))
+    engine = open_database(load_settings(open_instance(instance)).database_url)
+    if context := click.get_current_context(silent=True):
+        context.call_on_close(engine.dispose)
+    return make_sessions(engine)

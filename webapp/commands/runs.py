@@ -17,9 +17,11 @@ from webapp.flow import exclude as exclude_flow
 from webapp.flow import export as export_flow
 from webapp.flow import launch as launch_flow
 from webapp.flow.runs import close_run, named_run, open_run, progress
+from webapp.recruiters.mturk.worker import visitor_of
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.simulator import crowd
 from webapp.recruiters.simulator.plan import plan
+from webapp.retry import in_transaction
 from webapp.settings import load_settings
 
 _SHOWN_PROBLEMS = 5
@@ -35,8 +37,9 @@ _SHOWN_PROBLEMS = 5
     show_default=True,
     help="How participants come to the run.",
 )
+@click.option("--simulated", is_flag=True, help="Programs will answer; every table says so.")
 @with_instance
-def launch(study: str, seed: int, recruiter: str, instance: Path) -> str:
+def launch(study: str, seed: int, recruiter: str, simulated: bool, instance: Path) -> str:
     """Launch STUDY, the name of a built-in study or a study folder, as a new run."""
     click.echo("Building and auditing the lists ...", err=True)
     with open_sessions(instance).begin() as session:
@@ -47,15 +50,17 @@ def launch(study: str, seed: int, recruiter: str, instance: Path) -> str:
             recruiter,
             now=utc_now(),
             code_version=code_version(),
+            simulated=simulated,
         )
-    link = load_recruiter(recruiter).invitation(_link_base(instance), run.ref)
+    link = load_recruiter(recruiter).invitation(link_base(instance), run.ref)
     click.echo(f"Run {run.ref} of {run.study} {run.study_version} is launched (seed {seed}).")
     click.echo("The audit found every promise of the design kept.")
     click.echo(f"{'Simulated participants' if run.simulated else 'Participants'} come to: {link}")
     return run.ref
 
 
-def _link_base(instance: Path) -> str:
+def link_base(instance: Path) -> str:
+    """Return what participants' links begin with at present."""
     settings, background = load_settings(instance), server.running(instance)
     return background.url if background and not settings.public_url else settings.link_base
 
@@ -98,8 +103,8 @@ def runs(instance: Path) -> None:
 @with_instance
 def close(run: str, instance: Path) -> None:
     """Let nobody new in to RUN; who is at work goes on and finishes."""
-    with open_sessions(instance).begin() as session:
-        close_run(session, named_run(session, run), utc_now())
+    sessions = open_sessions(instance)
+    in_transaction(sessions, lambda session: close_run(session, named_run(session, run), utc_now()))
     click.echo(f"Run {run} is closed. It opens again with: parallax open {run}")
 
 
@@ -108,8 +113,8 @@ def close(run: str, instance: Path) -> None:
 @with_instance
 def open_(run: str, instance: Path) -> None:
     """Let people in to RUN again after it was closed."""
-    with open_sessions(instance).begin() as session:
-        open_run(session, named_run(session, run))
+    sessions = open_sessions(instance)
+    in_transaction(sessions, lambda session: open_run(session, named_run(session, run)))
     click.echo(f"Run {run} is open.")
 
 
@@ -136,7 +141,9 @@ def simulate(
     """Send simulated participants through the pages of RUN."""
     with reading(open_sessions(instance)) as session:
         ready = plan(session, named_run(session, run))
-    visits = crowd.simulate(ready, url or _server_url(instance), participants, workers)
+        comes_as = visitor_of(named_run(session, run).recruiter, load_settings(instance))
+    server_url = url or _server_url(instance)
+    visits = crowd.simulate(ready, server_url, participants, workers, comes_as)
     total = participants or ready.free
     outcomes = list(
         tqdm(visits, desc="Simulating", total=total, unit=" participants", disable=None)
@@ -158,8 +165,10 @@ def _server_url(instance: Path) -> str:
 @with_instance
 def exclude(run: str, instance: Path) -> None:
     """Decide by the study's rules who of RUN's finished participants enters the analysis."""
-    with open_sessions(instance).begin() as session:
-        result = exclude_flow.exclude(session, named_run(session, run), utc_now())
+    result = in_transaction(
+        open_sessions(instance),
+        lambda session: exclude_flow.exclude(session, named_run(session, run), utc_now()),
+    )
     click.echo(
         f"{result.decided} participants decided now; in all {result.kept} kept,"
         f" {result.excluded} excluded."

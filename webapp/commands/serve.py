@@ -1,4 +1,4 @@
-"""``parallax serve``, ``stop`` and ``settings``."""
+"""``parallax serve``, ``stop``, ``reload`` and ``settings``."""
 
 import os
 import re
@@ -20,26 +20,20 @@ _PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
 @click.option("--host", help="The address to listen on; the setting host.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; the setting port. 0: any.")
 @click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=server.WORKERS,
-    show_default=True,
-    help="How many processes answer.",
+    "--workers", type=click.IntRange(min=1), help="How many processes answer; the setting workers."
 )
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
-    default=server.THREADS,
-    show_default=True,
-    help="How many requests each process answers at a time.",
+    help="How many requests each process answers at a time; the setting threads.",
 )
 @click.option("--background", is_flag=True, help="Return when it answers; see parallax stop.")
 @with_instance
 def serve(
     host: str | None,
     port: int | None,
-    workers: int,
-    threads: int,
+    workers: int | None,
+    threads: int | None,
     background: bool,
     instance: Path,
 ) -> server.Server:
@@ -60,6 +54,14 @@ def stop(instance: Path) -> None:
     """Stop the server in the background once it has answered what it was asked."""
     stopped = server.stop(instance)
     click.echo(f"The server at {stopped.url} (process {stopped.pid}) has stopped.")
+
+
+@click.command()
+@click.option("--pid", type=int, help="A server in the foreground: the number of its process.")
+@with_instance
+def reload(pid: int | None, instance: Path) -> None:
+    """Let the server take up new settings and code; no request is lost."""
+    click.echo(f"The server (process {server.reload(instance, pid)}) begins anew.")
 
 
 @click.command()

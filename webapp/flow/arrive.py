@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from experiment.design.lists import ListEntry
@@ -56,31 +57,41 @@ def arrive(
     Raises:
         RequestError: The run is closed or has no free place.
     """
-    # Numbers and places are given out one participant at a time. SQLite has one writer anyway;
-    # elsewhere the lock on the run's row makes it so.
-    closed_at = session.scalar(select(Run.closed_at).where(Run.id == run.id).with_for_update())
     known = _known(session, run, platform_id, visit_mark)
     if known is not None:
         return known
-    if closed_at is not None:
+    if session.scalar(select(Run.closed_at).where(Run.id == run.id)) is not None:
         raise run_is_closed()
-    participant = Participant(
-        run_id=run.id,
-        ref=new_reference(),
-        number=_next_number(session, run),
-        platform_id=platform_id,
-        visit_mark=visit_mark if platform_id is None else None,
-        state=State.ARRIVED,
-        arrived_at=now,
-    )
-    session.add(participant)
-    session.flush()
-    if decision is Decision.DECLINE:
-        participant.state = move(State.ARRIVED, State.DECLINED)
-    else:
-        _start(session, run, study, participant, now)
-    session.flush()
-    return participant
+    for alone in (False, True):
+        if alone:
+            # Others may just be freeing places, or give up the ones they took: all who are in the
+            # middle of arriving share a lock on the run's row, so this waits for them.
+            session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
+        participant = Participant(
+            run_id=run.id,
+            ref=new_reference(),
+            platform_id=platform_id,
+            visit_mark=visit_mark if platform_id is None else None,
+            state=State.ARRIVED,
+            arrived_at=now,
+        )
+        try:
+            with session.begin_nested():
+                _enter(session, run, study, participant, decision)
+        except IntegrityError:
+            # The same person pressed the button twice, and the other request came first.
+            known = _known(session, run, platform_id, visit_mark)
+            if known is None:
+                raise
+            return known
+        except _NoPlaceError:
+            continue
+        return participant
+    raise run_is_full()
+
+
+class _NoPlaceError(Exception):
+    """No place is free that nobody is just taking."""
 
 
 def _known(
@@ -95,21 +106,21 @@ def _known(
     return session.scalar(select(Participant).where(Participant.run_id == run.id, known_by))
 
 
-def _next_number(session: Session, run: Run) -> int:
-    last = select(func.max(Participant.number)).where(Participant.run_id == run.id)
-    return (session.scalar(last) or 0) + 1
-
-
-def _start(
-    session: Session, run: Run, study: Study, participant: Participant, now: datetime
+def _enter(
+    session: Session, run: Run, study: Study, participant: Participant, decision: Decision
 ) -> None:
-    release_expired(session, run, now)
+    session.add(participant)
+    session.flush()
+    if decision is Decision.DECLINE:
+        participant.state = move(State.ARRIVED, State.DECLINED)
+        return
+    release_expired(session, run, participant.arrived_at)
     place = assign(session, run, participant)
     if place is None:
-        raise run_is_full()
+        raise _NoPlaceError
     participant.state = move(State.ARRIVED, State.WORKING)
-    participant.consented_at = now
-    session.add_all(_trials(session, run, study, participant, place))
+    participant.consented_at = participant.arrived_at
+    session.execute(insert(Trial), list(_trials(session, run, study, participant, place)))
 
 
 def run_is_full() -> RequestError:
@@ -144,9 +155,9 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
 
 def _trials(
     session: Session, run: Run, study: Study, participant: Participant, place: Place
-) -> Iterator[Trial]:
-    rows = session.scalars(
-        select(RunItem)
+) -> Iterator[dict[str, object]]:
+    rows = session.execute(
+        select(RunItem.id, RunItem.item_id, RunItem.kind, RunItem.item)
         .where(RunItem.run_id == run.id, RunItem.list == place.list)
         .order_by(RunItem.list_order)
     ).all()
@@ -156,12 +167,29 @@ def _trials(
         seed=run.seed,
         list_=place.list,
         place=place.place,
-        number=participant.number,
+        number=_seat_number(session, place, study),
         separate=study.design.separate,
     ):
-        yield Trial(
-            participant_id=participant.id,
-            position=trial.position,
-            run_item_id=row_ids[trial.item_id],
-            good_side=trial.good_side,
-        )
+        yield {
+            "participant_id": participant.id,
+            "position": trial.position,
+            "run_item_id": row_ids[trial.item_id],
+            "good_side": trial.good_side,
+        }
+
+
+def _seat_number(session: Session, place: Place, study: Study) -> int:
+    """Return a number from 1 that nobody else of the run has.
+
+    First all lists' first places, then their second ones, and so on; who takes over a place that
+    became free gets the number of another round. So it depends on the place alone, not on who
+    happened to come first.
+    """
+    held = select(func.count(Participant.id)).where(
+        Participant.run_id == place.run_id,
+        Participant.list == place.list,
+        Participant.place == place.place,
+    )
+    lists, places = study.design.lists, study.design.participants_per_list
+    earlier_holders = session.execute(held).scalar_one() - 1
+    return (earlier_holders * places + place.place) * lists + place.list + 1

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from experiment.exclusion.verdict import verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
+from webapp.flow.assign import free_places
 from webapp.flow.runs import study_as_launched
 from webapp.models import Participant, Response, Run, RunItem, Trial, Verdict
 
@@ -32,12 +33,15 @@ class Exclusion:
 def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
     """Give every participant who finished and has no verdict yet one, with its evidence.
 
-    A verdict once stored stays as it is, so a second pass decides about newcomers only.
+    A verdict once stored stays as it is, so a second pass decides about newcomers only. Where the
+    study replaces the excluded, their places become free.
     """
-    rules = study_as_launched(run).exclusion
-    waiting = _waiting(session, run)
+    study = study_as_launched(session, run)
+    waiting, excluded = _waiting(session, run), list[int]()
     for participant in waiting:
-        decided = verdict(rules, _judgments(session, participant))
+        decided = verdict(study.exclusion, _judgments(session, participant))
+        if not decided.kept:
+            excluded.append(participant.id)
         session.add(
             Verdict(
                 participant_id=participant.id,
@@ -47,6 +51,8 @@ def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
                 decided_at=now,
             )
         )
+    if study.design.replace_excluded:
+        free_places(session, excluded)
     session.flush()
     return Exclusion(
         len(waiting), _count(session, run, kept=True), _count(session, run, kept=False)
@@ -59,7 +65,7 @@ def _waiting(session: Session, run: Run) -> Sequence[Participant]:
         .outerjoin(Verdict, Verdict.participant_id == Participant.id)
         .where(Participant.run_id == run.id, Participant.state == State.FINISHED)
         .where(Verdict.id.is_(None))
-        .order_by(Participant.number)
+        .order_by(Participant.id)
     ).all()
 
 

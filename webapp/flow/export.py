@@ -1,8 +1,8 @@
 """Writing everything a run has gathered as one folder, for analysts and archives."""
 
 import json
-import shutil
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import func, select
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import State
 from experiment.schemas import ANSWERS, EXPORT_TABLES
+from experiment.studies.files import study_files
 from experiment.studies.study import Study
 from experiment.tables import write_table
 from experiment.version import code_version
@@ -43,10 +44,10 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
         Where the data comes from and how much it is, as the codebook has it under ``parallax``.
 
     Raises:
-        RunError: Nobody answered yet, or the study changed since the launch.
+        RunError: Nobody answered yet, or the study's files are not in the database.
         WritingError: The folder holds something else than an export, or cannot be written.
     """
-    study = study_as_launched(run)
+    study = study_as_launched(session, run)
     provenance = _provenance(session, run, study)
     if not provenance["n_responses"]:
         raise RunError(
@@ -101,10 +102,12 @@ def _counts(session: Session, run: Run) -> dict[str, int]:
 def _write_tables(session: Session, run: Run, folder: Path) -> None:
     for table in EXPORT_TABLES:
         for suffix in SUFFIXES:
-            rows: Iterable[Mapping[str, object]] = export_rows(session, run, table)
-            if suffix == ".csv" and table is ANSWERS:
-                rows = map(_for_spreadsheets, rows)
-            write_table(table, rows, folder / f"{table.name}{suffix}")
+            # Closed also where writing breaks off, because PostgreSQL keeps the rest ready.
+            with closing(export_rows(session, run, table)) as stored:
+                rows: Iterable[Mapping[str, object]] = stored
+                if suffix == ".csv" and table is ANSWERS:
+                    rows = map(_for_spreadsheets, rows)
+                write_table(table, rows, folder / f"{table.name}{suffix}")
 
 
 def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
@@ -113,14 +116,10 @@ def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _copy_study(study: Study, folder: Path) -> None:
-    folder.mkdir()
-    toml = study.folder / "study.toml"
-    for source in (toml, study.materials_path, study.published_path, study.practice_path):
-        if source and source.exists():
-            copy = folder / source.relative_to(study.folder)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, copy)
-    shutil.copytree(study.folder / "texts", folder / "texts")
+    for name, content in study_files(study).items():
+        copy = folder / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(content)
 
 
 def _write_codebook(folder: Path, study: Study, provenance: Mapping[str, object]) -> None:

@@ -4,35 +4,48 @@ No query names ``Participant.platform_id`` or ``visit_mark``: what a recruiting 
 person stays in the database.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, literal, select
+from sqlalchemy import ColumnElement, Select, func, literal, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from experiment.payment import PaymentKind, PaymentState
 from experiment.schemas import (
     ANSWERS,
     DEVICES,
     ITEMS,
     LISTS,
     PARTICIPANTS,
+    PAYMENTS,
     RESPONSES,
     TRIALS,
     VERDICTS,
     TableSchema,
 )
-from webapp.models import Answer, Device, Participant, Response, Run, RunItem, Trial, Verdict
+from webapp.models import (
+    Answer,
+    Device,
+    Participant,
+    Payment,
+    Response,
+    Run,
+    RunItem,
+    Trial,
+    Verdict,
+)
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")
 
 
-def export_rows(session: Session, run: Run, table: TableSchema) -> Iterator[dict[str, object]]:
+def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dict[str, object]]:
     """Yield the rows of one exported table of a run, in memory that does not grow with it."""
     query = _queries(run)[table.name].execution_options(yield_per=_ROWS_AT_A_TIME)
-    for row in session.execute(query).mappings():
-        # An item was frozen as its whole row; every other row is put together from columns.
-        yield row["item"] if table is ITEMS else dict(row)
+    with session.execute(query) as found:
+        for row in found.mappings():
+            # An item was frozen as its whole row; every other row is put together from columns.
+            yield row["item"] if table is ITEMS else dict(row)
 
 
 def _queries(run: Run) -> dict[str, Select[Any]]:
@@ -53,6 +66,7 @@ def _queries(run: Run) -> dict[str, Select[Any]]:
         VERDICTS.name: _of_participants(
             run, _REF, Verdict.kept, Verdict.rule, Verdict.evidence
         ).join(Verdict, Verdict.participant_id == Participant.id),
+        PAYMENTS.name: _payments(run),
     }
 
 
@@ -69,7 +83,7 @@ def _of_participants(run: Run, *columns: _Columns) -> Select[Any]:
         select(*columns)
         .select_from(Participant)
         .where(Participant.run_id == run.id)
-        .order_by(Participant.number)
+        .order_by(Participant.id)
     )
 
 
@@ -77,7 +91,7 @@ def _participants(run: Run) -> Select[Any]:
     return _of_participants(
         run,
         _REF,
-        Participant.number,
+        func.row_number().over(order_by=Participant.id).label("number"),
         literal(run.simulated).label("simulated"),
         Participant.state,
         Participant.list,
@@ -98,6 +112,22 @@ def _devices(run: Run) -> Select[Any]:
         Device.time_zone_offset_min,
         Device.language,
     ).join(Device, Device.participant_id == Participant.id)
+
+
+def _payments(run: Run) -> Select[Any]:
+    return (
+        select(
+            func.row_number().over(order_by=Payment.id).label("payment"),
+            _REF,
+            Payment.kind.label("paid_for"),
+            Payment.amount_cents,
+            Payment.settled_at.label("paid_at"),
+        )
+        .join(Participant, Participant.id == Payment.participant_id)
+        .where(Payment.run_id == run.id, Payment.state == PaymentState.DONE)
+        .where(Payment.kind != PaymentKind.REJECTION)
+        .order_by(Payment.id)
+    )
 
 
 def _trials(run: Run, *columns: _Columns) -> Select[Any]:

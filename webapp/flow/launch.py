@@ -10,11 +10,12 @@ from experiment.design.lists import BuiltLists, build_lists
 from experiment.materials.read import item_row, load_items
 from experiment.materials.render import render
 from experiment.records import Side
+from experiment.studies.files import study_files
 from experiment.studies.study import Study
 from experiment.trials.practice import read_practice
 from experiment.trials.presentations import load_presentation
 from webapp.errors import RunError
-from webapp.models import Place, Run, RunItem
+from webapp.models import Place, Run, RunItem, StudyFile
 from webapp.recruiters.registry import load_recruiter
 from webapp.tokens import new_reference
 
@@ -22,9 +23,16 @@ _SEEDS = range(2**63)
 
 
 def launch(
-    session: Session, study: Study, seed: int, recruiter: str, *, now: datetime, code_version: str
+    session: Session,
+    study: Study,
+    seed: int,
+    recruiter: str,
+    *,
+    now: datetime,
+    code_version: str,
+    simulated: bool = False,
 ) -> Run:
-    """Return a new run of the study, with every list and place it will ever have.
+    """Return a new run of the study, with its files and every list and place it will ever have.
 
     Args:
         session: An open session; untouched unless everything is sound.
@@ -33,19 +41,22 @@ def launch(
         recruiter: The name of the recruiter that brings the participants.
         now: The time of the launch.
         code_version: Which code launched it.
+        simulated: Whether programs are to answer, though the recruiter brings people.
 
     Raises:
         UnknownNameError: There is no such recruiter, or the study names no known presentation.
-        StudyError: The presentation cannot show one of the trials, or the practice file is unsound.
+        StudyError: The presentation cannot show one of the trials, the practice file is unsound, or
+            the study's files are too large.
         DesignError: The lists cannot be built, or break a promise of the design.
         RunError: The seed is out of range.
     """
     if seed not in _SEEDS:
         raise RunError(f"{seed} is no seed", expected="a whole number from 0 to 2^63 - 1")
-    simulated = load_recruiter(recruiter).simulated
+    simulated = simulated or load_recruiter(recruiter).simulated
     built = build_lists(study, load_items(study), seed)
     refuse_broken(audit(study, built))
     _refuse_unshowable(study, built)
+    files = study_files(study)
     run = Run(
         ref=new_reference(),
         study=study.name,
@@ -62,6 +73,9 @@ def launch(
     )
     session.add(run)
     session.flush()
+    session.add_all(
+        StudyFile(run_id=run.id, name=name, content=content) for name, content in files.items()
+    )
     session.add_all(_items(run, built))
     session.add_all(_places(run, study))
     session.flush()

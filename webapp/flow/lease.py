@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, and_, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from experiment.participation import State, move
+from webapp.flow.assign import free_places
 from webapp.models import Participant, Place, Response, Run, Trial
 
 AT_WORK = (State.WORKING, State.ANSWERED)
@@ -19,15 +20,14 @@ AT_WORK = (State.WORKING, State.ANSWERED)
 def release_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
     """Free the places whose leases are over, and return who held them: they are abandoned now.
 
-    Callers hold the run's lock. Whoever is answering at this very moment is passed over.
+    Whoever is answering at this very moment is passed over.
 
     Args:
         session: An open session that writes.
         run: The run.
         now: The time.
     """
-    # Two steps: an answer that was committed while the first waited is seen by the second. Locks
-    # that others hold are not waited for, so nobody who holds one and wants the run's is blocked.
+    # Two steps: an answer that was committed after the first began is seen by the second.
     silent = session.scalars(
         select(Participant)
         .where(Participant.run_id == run.id, _silent_outside_trials(run, now))
@@ -39,11 +39,7 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     expired = [participant for participant in silent if participant.id not in answering]
     for participant in expired:
         participant.state = move(State(participant.state), State.ABANDONED)
-    session.execute(
-        update(Place)
-        .where(Place.participant_id.in_([participant.id for participant in expired]))
-        .values(participant_id=None)
-    )
+    free_places(session, [participant.id for participant in expired])
     session.flush()
     return expired
 
@@ -84,8 +80,6 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
 
 
 def _take_again(session: Session, participant: Participant) -> bool:
-    # The run's lock keeps arrivals from choosing this place in the same moment.
-    session.execute(select(Run.id).where(Run.id == participant.run_id).with_for_update())
     place = session.scalar(
         update(Place)
         .where(

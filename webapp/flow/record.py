@@ -94,7 +94,7 @@ def record(session: Session, participant: Participant, answer: GivenAnswer, now:
     if participant.state == State.ABANDONED:
         come_back(session, participant, now)
     if stored_uuid is None:
-        session.add(_response(trial_id, answer, now))
+        session.add(Response(**response_values(trial_id, answer, now)))
         remaining -= 1
     elif stored_uuid != str(answer.uuid):
         _keep_late(session, participant, answer, now)
@@ -139,20 +139,21 @@ def _known(
     return trial_id, stored_uuid, remaining
 
 
-def _response(trial_id: int, answer: GivenAnswer, now: datetime) -> Response:
-    return Response(
-        trial_id=trial_id,
-        client_uuid=str(answer.uuid),
-        chosen_side=answer.side,
-        rt_ms=answer.rt_ms,
-        input_method=answer.input_method,
-        viewport_width_px=answer.viewport_width_px,
-        viewport_height_px=answer.viewport_height_px,
-        was_hidden=answer.was_hidden,
-        lost_focus=answer.lost_focus,
-        client_time=answer.client_time,
-        recorded_at=now,
-    )
+def response_values(trial_id: int, answer: GivenAnswer, now: datetime) -> dict[str, object]:
+    """Return the columns of the response that an answer becomes."""
+    return {
+        "trial_id": trial_id,
+        "client_uuid": str(answer.uuid),
+        "chosen_side": answer.side,
+        "rt_ms": answer.rt_ms,
+        "input_method": answer.input_method,
+        "viewport_width_px": answer.viewport_width_px,
+        "viewport_height_px": answer.viewport_height_px,
+        "was_hidden": answer.was_hidden,
+        "lost_focus": answer.lost_focus,
+        "client_time": answer.client_time,
+        "recorded_at": now,
+    }
 
 
 def _keep_late(

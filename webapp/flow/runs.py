@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
 from experiment.plugins import unknown_name
-from experiment.studies.load import load_study
+from experiment.studies.load import frozen_study
 from experiment.studies.study import Study
 from webapp.errors import RunError
-from webapp.models import Participant, Place, Run, Verdict
+from webapp.models import Participant, Place, Run, StudyFile, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +53,24 @@ def named_run(session: Session, ref: str) -> Run:
     )
 
 
-def study_as_launched(run: Run) -> Study:
-    """Return the run's study.
+def study_as_launched(session: Session, run: Run) -> Study:
+    """Return the run's study as it was launched, whatever became of its folder since.
 
     Raises:
-        RunError: The study's folder holds another version by now.
-        StudyError: The folder is gone or no longer sound.
+        RunError: The study's files are not in the database.
     """
-    study = load_study(run.study_folder)
-    if study.study.version != run.study_version:
+    stored = select(StudyFile.name, StudyFile.content).where(StudyFile.run_id == run.id)
+    files = dict(session.execute(stored).all())
+    if not files:
         raise RunError(
-            f"the study is now at version {study.study.version}, which is not what was launched",
-            where=str(study.folder / "study.toml"),
-            expected=f"version {run.study_version}",
-            remedy=f'Put the folder back as it was when the run "{run.ref}" was launched',
+            f'the study of the run "{run.ref}" is not in the database: its folder was gone, or'
+            " held another version, when the database was upgraded",
+            where=run.study_folder,
+            expected=f"version {run.study_version} of the study {run.study}",
+            remedy="Put the folder back, restore the backup from before the upgrade with"
+            " parallax db restore, and upgrade again",
         )
-    return study
+    return frozen_study(files, Path(run.study_folder))
 
 
 def progress(session: Session) -> list[Progress]:

@@ -13,7 +13,6 @@ class Participant(Base):
 
     __tablename__ = "participant"
     __table_args__ = (
-        UniqueConstraint("run_id", "number"),
         UniqueConstraint("run_id", "platform_id"),
         UniqueConstraint("run_id", "visit_mark"),
     )
@@ -21,7 +20,6 @@ class Participant(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     ref: Mapped[str] = mapped_column(unique=True)  # random, in exports
-    number: Mapped[int]  # order of arrival in the run, from 1
     platform_id: Mapped[str | None]  # what the recruiting platform calls the person
     visit_mark: Mapped[str | None]  # random, from the consent page whose button was pressed
     state: Mapped[str]  # experiment.participation.State

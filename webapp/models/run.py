@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.models.base import Base, UtcDateTime
@@ -27,6 +27,18 @@ class Run(Base):
     language: Mapped[str] = mapped_column(default="en")  # of the participants' pages
     lease_minutes: Mapped[int] = mapped_column(default=60)
     closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null while it is open
+
+
+class StudyFile(Base):
+    """A file of the run's study, frozen at launch, so that any server can show the run."""
+
+    __tablename__ = "study_file"
+    __table_args__ = (UniqueConstraint("run_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    name: Mapped[str]  # its path in the study's folder, with "/" between the parts
+    content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class RunItem(Base):
@@ -54,6 +66,4 @@ class Place(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     list: Mapped[int]
     place: Mapped[int]
-    participant_id: Mapped[int | None] = mapped_column(
-        ForeignKey("participant.id", use_alter=True), unique=True
-    )
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participant.id"), unique=True)

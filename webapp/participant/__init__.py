@@ -3,6 +3,7 @@
 from flask import Flask, g
 
 from webapp.participant.answers import answers_address
+from webapp.participant.compensation import compensation_page
 from webapp.participant.consent import consent_pages
 from webapp.participant.program import program
 from webapp.participant.session import session_pages
@@ -10,6 +11,6 @@ from webapp.participant.session import session_pages
 
 def register_participant_pages(app: Flask) -> None:
     """Add the pages that participants meet."""
-    for pages in (consent_pages, session_pages, answers_address, program):
+    for pages in (consent_pages, session_pages, answers_address, compensation_page, program):
         app.register_blueprint(pages)
     app.context_processor(lambda: {"simulated": g.get("simulated", False)})

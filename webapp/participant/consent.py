@@ -9,9 +9,11 @@ from sqlalchemy.orm import Session
 from experiment.studies.study import Study
 from webapp.db import reading
 from webapp.errors import RequestError
+from webapp.flow.acceptance import accept, has_come
 from webapp.flow.arrive import Decision, arrive, refuse_newcomers
 from webapp.flow.serve import preview
 from webapp.language import gettext
+from webapp.logs import name_in_log
 from webapp.models import Run
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
@@ -34,9 +36,10 @@ def show(ref: str) -> str:
     with reading(own.sessions) as session:
         run = requested_run(session, ref)
         arrival = _arrival(run)
-        if not arrival.preview:
+        if not arrival.preview and not has_come(session, run, arrival.platform_id):
             refuse_newcomers(session, run, own.now())
-    return _consent(own.study_of(run), arrival)
+        study = own.study_of(session, run)
+    return _consent(study, arrival)
 
 
 @consent_pages.post("/run/<ref>")
@@ -48,7 +51,7 @@ def decide(ref: str) -> ResponseReturnValue:
     own = services()
     with own.sessions() as session:
         run = requested_run(session, ref)
-        study, arrival, decision = own.study_of(run), _arrival(run), _decision()
+        study, arrival, decision = own.study_of(session, run), _arrival(run), _decision()
         if arrival.preview:
             return _look(session, run, study, arrival, decision)
         participant = arrive(
@@ -60,7 +63,10 @@ def decide(ref: str) -> ResponseReturnValue:
             platform_id=arrival.platform_id,
             visit_mark=_visit_mark(),
         )
+        if arrival.acceptance is not None and participant.consented_at is not None:
+            accept(session, run, participant, arrival.acceptance, own.now())
         session.commit()
+    name_in_log(participant=participant.ref)
     return redirect(url_for("session.show", token=own.tokens.issue(participant.ref)), 303)
 
 
@@ -82,7 +88,7 @@ def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: 
 
 
 def _arrival(run: Run) -> Arrival:
-    return load_recruiter(run.recruiter).arrival(request.args)
+    return load_recruiter(run.recruiter).arrival(request.args, services().settings)
 
 
 def _decision() -> Decision:

@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 
 from webapp.flow.find import find_participant, find_run
 from webapp.language import speak
+from webapp.logs import name_in_log
 from webapp.models import Participant, Run
 from webapp.services import services
 
@@ -33,6 +34,7 @@ def requested_participant(
         session, own.tokens.read(token), own.now(), own.settings.session_days, writing=writing
     )
     _let_answers_speak_of(run)
+    name_in_log(participant=participant.ref)
     return participant, run
 
 
@@ -40,4 +42,5 @@ def _let_answers_speak_of(run: Run) -> None:
     # Kept for the whole request: an error page of the run speaks its language, and says too
     # whether it is simulated.
     g.simulated = run.simulated
+    name_in_log(run=run.ref)
     speak(run.language)

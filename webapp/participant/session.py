@@ -11,13 +11,15 @@ from experiment.studies.study import Study
 from webapp.db import reading
 from webapp.errors import RequestError
 from webapp.flow import lease
+from webapp.flow.acceptance import HANDED_IN, current_assignment
 from webapp.flow.finish import LONGEST_TEXT, finish
 from webapp.flow.serve import serve
 from webapp.language import gettext
-from webapp.models import Participant, Run
+from webapp.models import Assignment, Participant, Run
 from webapp.participant.lookup import requested_participant
 from webapp.participant.markdown import as_html
 from webapp.participant.working import working_page
+from webapp.recruiters.base import Handover
 from webapp.recruiters.registry import load_recruiter
 from webapp.services import services
 
@@ -45,7 +47,7 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
     own = services()
     with own.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        study = own.study_of(run)
+        study = own.study_of(session, run)
         problems = finish(session, participant, study.questionnaire, request.form, own.now())
         session.commit()
     if problems:
@@ -55,7 +57,7 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
 
 def _page(session: Session, participant: Participant, run: Run) -> str:
     page = _PAGES.get(State(participant.state), _closed)
-    return page(session, participant, run, services().study_of(run))
+    return page(session, participant, run, services().study_of(session, run))
 
 
 def _working(session: Session, participant: Participant, _run: Run, study: Study) -> str:
@@ -76,22 +78,39 @@ def _questionnaire(study: Study, given: Mapping[str, str], problems: Mapping[str
     )
 
 
-def _finished(_session: Session, _participant: Participant, run: Run, study: Study) -> str:
+def _finished(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    assignment = current_assignment(session, participant)
     return render_template(
         "closing.html",
         study=study,
         text=as_html(study.text("debrief")),
         closing=load_recruiter(run.recruiter).closing,
+        handover=None if assignment is None else _handover(participant, run, assignment),
+        code=participant.ref,
     )
+
+
+def _handover(participant: Participant, run: Run, assignment: Assignment) -> Handover | None:
+    if assignment.status in HANDED_IN:
+        return None
+    receipt = services().tokens.receipt(participant.ref)
+    recruiter = load_recruiter(run.recruiter)
+    return recruiter.handover(assignment.platform_id, assignment.submit_to, receipt)
 
 
 def _declined(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
     return render_template("declined.html", study=study)
 
 
-def _late(_session: Session, _participant: Participant, run: Run, study: Study) -> str:
-    closing = load_recruiter(run.recruiter).closing
-    return render_template("late.html", study=study, closing=closing)
+def _late(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    # Who came for paid work cannot hand it in without a place, and is paid another way.
+    paid = current_assignment(session, participant) is not None
+    return render_template(
+        "late.html",
+        study=study,
+        closing=load_recruiter(run.recruiter).closing,
+        code=participant.ref if paid else "",
+    )
 
 
 def _closed(_session: Session, _participant: Participant, _run: Run, _study: Study) -> str:

@@ -12,6 +12,8 @@ import pytest
 from webapp import server
 from webapp.errors import WebappError
 
+pytestmark = pytest.mark.one_database
+
 
 def test_a_background_server_answers_until_it_is_stopped(shell, instance):
     assert "The server answers at http://127.0.0.1:" in shell(

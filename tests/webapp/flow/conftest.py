@@ -19,13 +19,13 @@ def item(list_: int, number: int) -> dict[str, str]:
 
 
 @pytest.fixture
-def run_of(sessions: Sessions) -> Callable[[int, int], Run]:
+def run_of(sessions: Sessions) -> Callable[..., Run]:
     """Return a function that stores a run with so many lists, and so many places in each."""
 
-    def make(lists: int, places: int) -> Run:
+    def make(lists: int, places: int, ref: str = "") -> Run:
         with sessions() as session:
             run = Run(
-                ref=f"run{lists}x{places}", study="minimal", study_version="1.0",
+                ref=ref or f"run{lists}x{places}", study="minimal", study_version="1.0",
                 study_folder="minimal", materials_hash="h", seed=1, recruiter="direct",
                 simulated=False, code_version="0", launched_at=datetime(2026, 1, 1, tzinfo=UTC),
             )  # fmt: skip

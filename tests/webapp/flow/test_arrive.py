@@ -17,7 +17,7 @@ def trials_of(session, participant) -> list[Trial]:
 def test_who_accepts_gets_a_place_and_its_trials(session, run, study):
     participant = arrive(session, run, study, Decision.ACCEPT, NOW)
     assert participant.state == State.WORKING
-    assert (participant.number, participant.list, participant.place) == (1, 0, 0)
+    assert (participant.list, participant.place) == (0, 0)
     assert participant.consented_at == participant.arrived_at == NOW
     positions = [trial.position for trial in trials_of(session, participant)]
     assert positions == list(range(1, study.design.trials_per_list + 1))
@@ -31,10 +31,9 @@ def test_who_declines_is_stored_without_a_place(session, run, study):
     assert not trials_of(session, participant)
 
 
-def test_numbers_follow_the_order_of_arrival(session, run, study):
+def test_who_declines_takes_no_place(session, run, study):
     decisions = [Decision.ACCEPT, Decision.DECLINE, Decision.ACCEPT]
     arrived = [arrive(session, run, study, decision, NOW) for decision in decisions]
-    assert [participant.number for participant in arrived] == [1, 2, 3]
     assert [participant.list for participant in arrived] == [0, None, 1]
 
 

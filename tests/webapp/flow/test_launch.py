@@ -91,7 +91,7 @@ def test_an_unknown_presentation_stops_the_launch(session, study, tmp_path, old,
 
 
 def test_an_unknown_recruiter_is_answered_with_the_known_ones(session, study):
-    with pytest.raises(UnknownNameError, match="direct, simulator"):
+    with pytest.raises(UnknownNameError, match="direct, mturk, simulator"):
         start(session, study, recruiter="direkt")
 
 

@@ -89,7 +89,7 @@ def test_a_failure_inside_shows_no_trace_and_stores_nothing(app, visitor, rows, 
     def fail(*_: object) -> int:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("webapp.participant.answers.record", fail)
+    monkeypatch.setattr("webapp.flow.record_many.response_values", fail)
     response = visitor.answer(1)
     assert response.status_code == 500 and clear(response)
     assert "secret" not in response.text and rows() == before

@@ -12,7 +12,7 @@ from webapp.models import Participant, Response
 def state(sessions):
     def of_first() -> str:
         with reading(sessions) as session:
-            return session.scalars(select(Participant).order_by(Participant.number)).first().state
+            return session.scalars(select(Participant).order_by(Participant.id)).first().state
 
     return of_first
 

@@ -31,9 +31,11 @@ def test_no_response_sets_a_cookie(responses):
 def test_every_response_is_locked_to_its_own_site(responses):
     for response in responses:
         policy = response.headers["Content-Security-Policy"]
-        fetched, _, framed = policy.partition("; frame-ancestors ")
+        fetched, _, sent_or_framed = policy.partition("; form-action ")
+        sent, _, framed = sent_or_framed.partition("; frame-ancestors ")
         assert "default-src 'none'" in fetched
         assert "unsafe" not in fetched and "http" not in fetched
+        assert sent == "'self' https://*.mturk.com"
         assert framed == "'self' https://*.mturk.com https://app.prolific.com"
         assert response.headers["Referrer-Policy"] == "no-referrer"
         assert response.headers["X-Content-Type-Options"] == "nosniff"

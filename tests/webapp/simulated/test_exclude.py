@@ -1,12 +1,15 @@
 """Who finished gets one verdict, by the study's rules, on stored evidence."""
 
+import shutil
+
 import pytest
 from sqlalchemy import select
 
+from experiment.studies.load import load_study
 from webapp.clock import utc_now
-from webapp.errors import RunError
 from webapp.flow.exclude import Exclusion, exclude
-from webapp.models import Participant, Run, Verdict
+from webapp.flow.launch import launch
+from webapp.models import Participant, Place, Verdict
 
 
 @pytest.fixture
@@ -63,17 +66,36 @@ def test_another_run_s_participants_are_left_alone(send, sessions, run):
         assert session.scalars(select(Verdict)).all() == []
 
 
-def test_a_study_changed_since_the_launch_decides_nothing(send, sessions, simulated_run):
-    send(participants=1)
-    with sessions.begin() as session:
-        session.get_one(Run, simulated_run.id).study_version = "0.9"
-    with sessions.begin() as session, pytest.raises(RunError, match=r"Expected version 0\.9"):
-        exclude(session, session.get_one(Run, simulated_run.id), utc_now())
-
-
 def test_a_participant_has_one_verdict(send, decide, sessions):
     send()
     decide()
     with sessions() as session:
         judged = session.scalars(select(Verdict.participant_id)).all()
         assert sorted(judged) == sorted(session.scalars(select(Participant.id)))
+
+
+def test_where_the_study_replaces_the_excluded_their_places_go_to_others(
+    send, sessions, tmp_path, study
+):
+    folder = tmp_path / "minimal"
+    shutil.copytree(study.folder, folder)
+    toml = (folder / "study.toml").read_text(encoding="utf-8")
+    toml = toml.replace("[design]", "[design]\nreplace_excluded = true")
+    (folder / "study.toml").write_text(toml, encoding="utf-8")
+    with sessions.begin() as session:
+        replacing = load_study(str(folder))
+        run = launch(session, replacing, 1, "simulator", now=utc_now(), code_version="0")
+
+    def decide() -> Exclusion:
+        with sessions.begin() as session:
+            return exclude(session, run, utc_now())
+
+    send(run=run, responder="always_first")
+    assert decide() == Exclusion(decided=8, kept=0, excluded=8)
+    send(run=run, responder="accurate", accuracy=1.0)
+    assert decide() == Exclusion(decided=8, kept=8, excluded=8)
+    with sessions() as session:
+        holders = select(Participant.id).join(Place, Place.participant_id == Participant.id)
+        kept = select(Verdict.participant_id).where(Verdict.kept)
+        own = Participant.run_id == run.id
+        assert set(session.scalars(holders.where(own))) == set(session.scalars(kept))

@@ -24,7 +24,6 @@ def responses(sessions, run):
     """Everything that a seed decides about the answers, participant by participant."""
     query = (
         select(
-            Participant.number,
             Participant.list,
             Participant.place,
             Trial.position,
@@ -39,7 +38,7 @@ def responses(sessions, run):
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .outerjoin(Response, Response.trial_id == Trial.id)
         .where(Participant.run_id == run.id)
-        .order_by(Participant.number, Trial.position)
+        .order_by(Participant.id, Trial.position)
     )
     with sessions() as session:
         return session.execute(query).all()
@@ -66,16 +65,20 @@ def test_trials_are_those_the_design_composes(send, sessions, simulated_run, stu
     rows = responses(sessions, simulated_run)
     with sessions() as session:
         items = session.scalars(select(RunItem).order_by(RunItem.list, RunItem.list_order)).all()
-    for number, list_, place in {row[:3] for row in rows}:
+    for list_, place in {row[:2] for row in rows}:
         composed = compose(
             [ListEntry(item_from_row(i.item), Kind(i.kind)) for i in items if i.list == list_],
             seed=simulated_run.seed,
             list_=list_,
             place=place,
-            number=number,
+            number=place * study.design.lists + list_ + 1,
             separate=study.design.separate,
         )
-        stored = [(r.position, r.item_id, r.good_side) for r in rows if r.number == number]
+        stored = [
+            (r.position, r.item_id, r.good_side)
+            for r in rows
+            if (r.list, r.place) == (list_, place)
+        ]
         assert stored == [(t.position, t.item_id, t.good_side) for t in composed]
 
 

@@ -1,0 +1,49 @@
+"""A study's files: all that is needed to show it, export it and judge by its rules."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from experiment.errors import StudyError
+from experiment.studies.study import PUBLISHED_FILE, STUDY_FILE, Study
+
+LARGEST_STUDY_BYTES = 64 * 1024 * 1024
+
+
+def study_files(study: Study) -> dict[str, bytes]:
+    """Return what each file of the study holds, by its path in the study's folder.
+
+    Raises:
+        StudyError: A file lies outside the folder, or all together are too large to be kept.
+    """
+    if study.files is not None:
+        return dict(study.files)
+    files = {name: (study.folder / name).read_bytes() for name in sorted(_names(study))}
+    total = sum(map(len, files.values()))
+    if total > LARGEST_STUDY_BYTES:
+        largest = max(files, key=lambda name: len(files[name]))
+        raise StudyError(
+            f"the study's files hold {total:,} bytes, most of them {largest}",
+            where=str(study.folder),
+            expected=f"at most {LARGEST_STUDY_BYTES:,} bytes, because a run keeps them all",
+            remedy="Leave out of the materials what no list uses",
+        )
+    return files
+
+
+def _names(study: Study) -> Iterator[str]:
+    named = (study.materials.grammar or study.materials.items, study.trial.practice)
+    for name in (STUDY_FILE, PUBLISHED_FILE, *filter(None, named)):
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise StudyError(
+                f'the file "{name}" lies outside the study',
+                where=str(study.folder / STUDY_FILE),
+                expected="a file in the study's folder",
+            )
+        if (study.folder / path).is_file():
+            yield path.as_posix()
+    yield from (_name(study, path) for path in (study.folder / "texts").rglob("*.md"))
+
+
+def _name(study: Study, path: Path) -> str:
+    return path.relative_to(study.folder).as_posix()

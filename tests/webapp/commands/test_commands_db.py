@@ -1,0 +1,93 @@
+"""The database's commands say what was done, and refuse what would hurt."""
+
+import pytest
+from sqlalchemy import text
+
+from webapp.backup_content import BackupError
+from webapp.db import make_engine
+from webapp.errors import WebappError
+from webapp.schema import SchemaError, alone, migrate, revisions
+from webapp.settings import load_settings
+
+
+@pytest.fixture
+def launched(shell) -> str:
+    return shell("launch", "minimal", "--seed", "3").rpartition("/run/")[2].split()[0]
+
+
+@pytest.fixture
+def bring(instance):
+    """Return a function that brings the installation's database to a revision."""
+
+    def to(revision: str) -> None:
+        engine = make_engine(load_settings(instance).database_url)
+        with alone(engine) as connection:
+            migrate(connection, revision)
+        engine.dispose()
+
+    return to
+
+
+def test_status_says_that_all_is_well(shell, launched):
+    assert shell("db", "status") == (
+        f"The database has the schema {revisions()[-1]}, as it should.\n"
+    )
+
+
+@pytest.mark.empty_database
+def test_status_of_an_empty_database_leaves_it_empty(shell):
+    for _ in range(2):
+        assert "The database is empty" in shell("db", "status")
+
+
+def test_an_old_database_is_named_refused_and_upgraded(shell, launched, bring):
+    bring("0001")
+    assert "has the schema 0001" in shell("db", "status")
+    with pytest.raises(SchemaError, match="parallax db upgrade"):
+        shell("runs")
+    assert shell("db", "upgrade") == (
+        f"The database went from the schema 0001 to {revisions()[-1]}.\n"
+    )
+    assert shell("db", "upgrade") == f"The database has the schema {revisions()[-1]} already.\n"
+    assert launched in shell("runs")
+
+
+def test_a_backup_brings_back_what_was_there(shell, launched, tmp_path):
+    file = str(tmp_path / "backup")
+    assert "holds 1 runs, 0 participants, 0 responses" in shell("db", "backup", file)
+    shell("close", launched)
+    with pytest.raises(BackupError, match="would be lost"):
+        shell("db", "restore", file)
+    assert " no " in shell("runs")
+    assert "again" in shell("db", "restore", file, "--replace")
+    assert " yes " in shell("runs")
+
+
+def test_a_backup_from_before_an_upgrade_says_that_one_is_needed(shell, launched, bring, tmp_path):
+    bring("0001")
+    file = str(tmp_path / "backup")
+    shell("db", "backup", file)
+    shell("db", "upgrade")
+    assert "Then run: parallax db upgrade" in shell("db", "restore", file, "--replace")
+    shell("db", "upgrade")
+    assert launched in shell("runs")
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("command", [("upgrade",), ("restore", "backup")])
+def test_while_the_server_runs_the_database_is_left_alone(shell, launched, command):
+    shell("serve", "--background", "--port", "0")
+    with pytest.raises(WebappError, match=r"a server is using the database.*parallax stop"):
+        shell("db", *command)
+
+
+@pytest.mark.one_database("postgresql")
+def test_a_database_that_fails_in_a_command_is_one_paragraph(shell, launched, instance, postgres):
+    engine = make_engine(load_settings(instance).database_url)
+    with engine.begin() as connection:
+        connection.execute(text("LOCK TABLE run IN ACCESS EXCLUSIVE MODE"))
+        name = engine.url.database
+        postgres.execute(f"ALTER DATABASE {name} SET statement_timeout = '200ms'")
+        with pytest.raises(WebappError, match="the database cannot be used: canceling statement"):
+            shell("runs")
+    engine.dispose()

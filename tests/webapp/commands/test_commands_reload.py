@@ -1,0 +1,141 @@
+"""A server that begins anew, or ends, answers everything it takes in."""
+
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from webapp import server
+from webapp.commands.installation import open_sessions
+from webapp.db import reading
+from webapp.errors import SettingError, WebappError
+from webapp.models import Participant, Response, Trial
+
+PATIENCE_S = 30
+CLIENTS = 4
+
+pytestmark = pytest.mark.one_database
+
+
+@dataclass
+class Crowd:
+    """Participants who send answers without a pause, until the server refuses them for good."""
+
+    link: str
+    ending: threading.Event = field(default_factory=threading.Event)
+    acknowledged: dict[tuple[str, int], str] = field(default_factory=dict)
+    statuses: Counter = field(default_factory=Counter)
+    lost: list[str] = field(default_factory=list)
+
+    def start(self) -> list[threading.Thread]:
+        threads = [threading.Thread(target=self._send) for _ in range(CLIENTS)]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def _send(self) -> None:
+        with httpx.Client(timeout=PATIENCE_S, trust_env=False) as client:
+            home = client.post(self.link, data={"decision": "accept"}).headers["location"]
+            address, ref = f"{self.link.partition('/run/')[0]}{home}answers", home[3:15]
+            answers = {position: str(uuid4()) for position in range(1, 9)}
+            for position, uuid in cycle(answers.items()):
+                answer = {"position": position, "uuid": uuid, "side": "first"}
+                # Some come over new connections, most over one that is kept.
+                headers = {"Connection": "close"} if position == 8 else {}
+                sent = {**answer, "input_method": "key"}
+                try:
+                    response = client.post(address, json=sent, headers=headers)
+                except httpx.TransportError as error:
+                    if not self.ending.is_set():
+                        self.lost.append(repr(error))
+                    return
+                self.statuses[response.status_code] += 1
+                self.acknowledged[ref, position] = uuid
+
+
+@pytest.fixture
+def running(shell, instance) -> Iterator[tuple[server.Server, Crowd]]:
+    run = shell("launch", "minimal", "--seed", "1").rpartition("/run/")[2].split()[0]
+    started = server.start(instance, workers=2, threads=4)
+    yield started, Crowd(f"{started.url}/run/{run}")
+
+
+def answered(instance: Path) -> Counter:
+    """How many answers each of the server's processes took in and answered."""
+    lines = map(json.loads, (instance / "server.log").read_text("utf-8").splitlines())
+    return Counter(line["pid"] for line in lines if line.get("endpoint") == "answers.save")
+
+
+def wait_for_others(instance: Path, than: Counter) -> Counter:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        seen = answered(instance)
+        if seen.keys() - than.keys():
+            return seen
+        time.sleep(0.05)
+    raise AssertionError("no new processes answer")
+
+
+def stored(instance: Path) -> dict[tuple[str, int], str]:
+    query = select(Participant.ref, Trial.position, Response.client_uuid)
+    with reading(open_sessions(instance)) as session:
+        rows = session.execute(query.select_from(Response).join(Trial).join(Participant)).all()
+    return {(ref, position): uuid for ref, position, uuid in rows}
+
+
+def test_no_request_is_lost_while_the_server_begins_anew_and_ends(running, shell, instance):
+    started, crowd = running
+    threads = crowd.start()
+    first = wait_for_others(instance, than=Counter())
+    assert "begins anew" in shell("reload")
+    wait_for_others(instance, than=first)
+    assert not crowd.lost
+    crowd.ending.set()
+    os.kill(started.pid, signal.SIGTERM)
+    for thread in threads:
+        thread.join()
+    shell("stop") if server.running(instance) else None
+    assert not crowd.lost
+    assert set(crowd.statuses) == {200}
+    # Whatever the server took in, its sender heard of; and what they heard of is stored.
+    assert answered(instance).total() == crowd.statuses.total()
+    assert stored(instance) == crowd.acknowledged
+    assert len(crowd.acknowledged) == CLIENTS * 8
+
+
+def test_a_reload_takes_up_new_settings_and_refuses_wrong_ones(running, shell, instance):
+    started, _ = running
+    settings = instance / "parallax.toml"
+    settings.write_text('frame_ancestors = "https://new.example"\n', encoding="utf-8")
+    assert f"process {started.pid}" in shell("reload", "--pid", str(started.pid))
+    deadline = time.monotonic() + PATIENCE_S
+    while "https://new.example" not in policy_of(started) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    settings.write_text("workers = 0\n", encoding="utf-8")
+    with pytest.raises(SettingError, match="workers"):
+        shell("reload")
+    settings.unlink()
+    assert "https://new.example" in policy_of(started)
+
+
+def policy_of(started: server.Server) -> str:
+    response = httpx.get(f"{started.url}/healthz", trust_env=False)
+    return response.headers["Content-Security-Policy"]
+
+
+def test_without_a_server_there_is_nothing_to_reload(shell):
+    with pytest.raises(WebappError, match="no server runs in the background"):
+        shell("reload")
+    with pytest.raises(WebappError, match="process 999999999 cannot be told to reload: No such"):
+        shell("reload", "--pid", "999999999")

@@ -1,0 +1,40 @@
+"""The periodic jobs from the shell."""
+
+import json
+
+import pytest
+
+from webapp.errors import WebappError
+from webapp.jobs import periodic
+
+
+@pytest.fixture(autouse=True)
+def log_stays_where_it_is(monkeypatch):
+    monkeypatch.setattr("webapp.commands.work.write_logs", lambda *_: None)
+
+
+def test_work_does_every_job_once(shell):
+    assert shell("work", "--once") == f"Done: {', '.join(periodic.PERIODIC)}.\n"
+
+
+@pytest.mark.one_database
+def test_a_job_that_fails_fails_the_command(shell, monkeypatch):
+    broken = periodic.Periodic(60, lambda own: 1 / 0)
+    monkeypatch.setattr("webapp.commands.work.PERIODIC", {"broken": broken})
+    with pytest.raises(WebappError, match="broken failed"):
+        shell("work", "--once")
+
+
+@pytest.mark.one_database
+def test_the_server_does_the_jobs_unless_told_otherwise(shell, instance, monkeypatch):
+    monkeypatch.setenv("PARALLAX_LOG_LEVEL", "debug")
+    shell("serve", "--background", "--port", "0")
+    shell("stop")
+    assert (instance / "jobs.sqlite3").exists()
+    (instance / "jobs.sqlite3").unlink()
+    monkeypatch.setenv("PARALLAX_JOBS_IN_SERVER", "false")
+    shell("serve", "--background", "--port", "0")
+    shell("stop")
+    assert not (instance / "jobs.sqlite3").exists()
+    for line in (instance / "server.log").read_text("utf-8").splitlines():
+        json.loads(line)

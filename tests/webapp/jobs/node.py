@@ -1,0 +1,44 @@
+"""A process that looks after an installation's queue, and writes down what it claims and does.
+
+Usage: python node.py INSTANCE NOTES EVERY_S [die]
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from webapp import create_app
+from webapp.jobs.consume import consume
+from webapp.jobs.periodic import Periodic
+from webapp.jobs.queue import open_queue
+from webapp.services import Services
+
+
+def main(instance: str, notes: str, every_s: str, *die: str) -> None:
+    app = create_app(Path(instance))
+    own: Services = app.extensions["parallax"]
+
+    def note(what: str) -> None:
+        with Path(notes).open("a", encoding="utf-8") as file:
+            file.write(f"{what} {os.getpid()}\n")
+
+    def work(own: Services) -> None:
+        note("did it")
+        if die:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    queue = open_queue(own, Path(app.instance_path), jobs={"job": Periodic(int(every_s), work)})
+    put = queue.storage.put_if_empty
+
+    def put_and_note(key: str, value: bytes) -> bool:
+        claimed: bool = put(key, value)
+        if claimed:
+            note(key)
+        return claimed
+
+    queue.storage.put_if_empty = put_and_note
+    consume(queue, check_s=1)
+
+
+main(*sys.argv[1:])

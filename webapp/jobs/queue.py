@@ -1,0 +1,117 @@
+"""The jobs' queue: any number of processes look after it, and one of them does each tick.
+
+Huey schedules, queues and runs; its queue lies in a file of the instance folder, or in tables of
+the shared PostgreSQL database. A tick is a job's number of periods since 1970. Whoever first
+writes a tick's claim into huey's store puts the job in the queue, and whoever takes it out does it.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from huey import Huey, PostgresHuey, SqliteHuey
+from huey.storage import BaseStorage
+from sqlalchemy import Engine
+
+from webapp.jobs.alone import alone
+from webapp.jobs.periodic import PERIODIC, Periodic
+from webapp.metrics import Metrics
+from webapp.services import Services
+
+_LOG = logging.getLogger("parallax.jobs")
+_FILE = "jobs.sqlite3"
+_TABLES = "parallax_jobs"
+
+
+def open_queue(
+    own: Services,
+    folder: Path,
+    metrics: Metrics | None = None,
+    jobs: Mapping[str, Periodic] = PERIODIC,
+) -> Huey:
+    """Return the installation's queue, which knows its periodic jobs.
+
+    Args:
+        own: The installation.
+        folder: Its instance folder.
+        metrics: Where the jobs that ended are counted; None where nobody asks.
+        jobs: The periodic jobs by name.
+    """
+    queue = _queue(own.engine, folder)
+    for name, job in jobs.items():
+
+        def tick(name: str = name, job: Periodic = job) -> None:
+            do(name, job, own, folder, metrics)
+
+        due = partial(_claim, queue.storage, name, job.every_s, own.now)
+        queue.periodic_task(due, name=name)(tick)
+    return queue
+
+
+def do(name: str, job: Periodic, own: Services, folder: Path, metrics: Metrics | None) -> bool:
+    """Do a job unless it is being done elsewhere, and return whether it succeeded."""
+    try:
+        with alone(own.engine, folder, f"job_{name}") as free:
+            if not free:
+                # Its last tick takes long; this one would do the same work.
+                _LOG.info("job is still at work", extra={"job": name})
+                return True
+            job.do(own)
+    except Exception:
+        _LOG.exception("job failed", extra={"job": name})
+        done = False
+    else:
+        _LOG.debug("job done", extra={"job": name})
+        done = True
+    if metrics is not None:
+        metrics.count_job(name, done=done)
+    return done
+
+
+def _claim(
+    store: BaseStorage, name: str, every_s: int, now: Callable[[], datetime], _by_huey: datetime
+) -> bool:
+    """Return whether the present tick was still to be had and is this process's now."""
+    number = int(now().timestamp()) // every_s
+    try:
+        if not store.put_if_empty(f"{name} {number}", b""):
+            return False
+        _forget_claims(store, name, number)
+    except Exception:
+        # The next check, a few seconds from now, asks again.
+        _LOG.exception("the jobs' queue cannot be used", extra={"job": name})
+        return False
+    return True
+
+
+def _forget_claims(store: BaseStorage, name: str, number: int) -> None:
+    # Clocks of several machines may differ by a tick. Claims far ahead are forgotten too: the
+    # clock was wrong when they were made, and the work must not wait until it says so again.
+    for key in store.result_items():
+        of, _, claimed = key.rpartition(" ")
+        if of == name and abs(int(claimed) - number) > 1:
+            store.pop_data(key)
+
+
+def _queue(engine: Engine, folder: Path) -> Huey:
+    if engine.dialect.name != "postgresql":
+        # A claim lost in a power cut is one tick done twice, which does no harm.
+        return SqliteHuey(
+            "parallax", filename=str(folder / _FILE), results=False, fsync=False, cache_mb=1
+        )
+    with alone(engine, folder, "job_tables", wait=True):
+        # Two servers that start at once would both make the tables.
+        return PostgresHuey(
+            "parallax",
+            connection=partial(_connect, engine),
+            table_prefix=_TABLES,
+            blocking=False,
+            results=False,
+        )
+
+
+def _connect(engine: Engine) -> object:
+    arguments, named = engine.dialect.create_connect_args(engine.url)
+    return engine.dialect.loaded_dbapi.connect(*arguments, **named)
