@@ -84,12 +84,10 @@ def analyse(
     """
     joined = joined or join(run, scores)
     judged, decided = joined.judged, joined.decided
-    provenance = Provenance(
-        run=run.facts,
-        flow=flow(run),
-        n_judgments=len(judged),
-        n_items=judged["item_id"].nunique(),
-        models=[_model_facts(one, decided[one.facts.model]) for one in scores],
+    provenance = provenance_of(
+        run,
+        scores,
+        joined,
         resamples=resamples,
         seed=seed,
         code_version=code_version,
@@ -113,6 +111,31 @@ def analyse(
         tables=(*accuracies, *found, intervals_table(frames[0], context)),
         statistics={name: frame for one in findings for name, frame in one.statistics.items()},
         left_out=tuple(sentence for one in findings for sentence in one.left_out),
+    )
+
+
+def provenance_of(
+    run: ExportedRun,
+    scores: Sequence[Scores],
+    joined: Joined,
+    *,
+    resamples: int,
+    seed: int,
+    code_version: str,
+    metric: str = FULL,
+) -> Provenance:
+    """Return where the numbers of a comparison come from; see ``analyse``."""
+    judged, decided = joined.judged, joined.decided
+    return Provenance(
+        run=run.facts,
+        flow=flow(run),
+        n_judgments=len(judged),
+        n_items=judged["item_id"].nunique(),
+        models=[_model_facts(one, decided[one.facts.model]) for one in scores],
+        resamples=resamples,
+        seed=seed,
+        code_version=code_version,
+        metric=metric,
     )
 
 

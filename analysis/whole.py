@@ -6,7 +6,7 @@ from typing import cast
 
 import pandas as pd
 
-from analysis.comparison import Comparison, analyse
+from analysis.comparison import Comparison, analyse, provenance_of
 from analysis.drawings import all_drawings, curve_drawings
 from analysis.findings.curves import curves
 from analysis.findings.lexical import words_tables
@@ -14,7 +14,9 @@ from analysis.findings.multiverse import MOST_JUDGMENTS, multiverse_table
 from analysis.findings.sensitivity import sensitivity_table
 from analysis.join import Joined, join
 from analysis.load import ExportedRun, Scores
+from analysis.provenance import Provenance
 from analysis.scores.metrics import FULL, with_metric
+from analysis.second_process import in_second_process
 from analysis.side_by_side import Table
 from experiment.materials.read import item_from_row, load_items
 from experiment.records import Item
@@ -61,7 +63,7 @@ def compare_whole(
     """
     weighed = [with_metric(one, wanted.metric, wanted.unigram) for one in scores]
     joined = join(run, weighed)
-    found = analyse(
+    origin = provenance_of(
         run,
         weighed,
         joined,
@@ -69,9 +71,19 @@ def compare_whole(
         seed=wanted.seed,
         code_version=code_version,
         metric=wanted.metric,
-        formula=wanted.formula,
     )
-    tables = [*found.tables, *_more_tables(run, scores, joined, found, wanted)]
+    with in_second_process(lambda: list(_more_tables(run, scores, joined, origin, wanted))) as more:
+        found = analyse(
+            run,
+            weighed,
+            joined,
+            resamples=wanted.resamples,
+            seed=wanted.seed,
+            code_version=code_version,
+            metric=wanted.metric,
+            formula=wanted.formula,
+        )
+        tables = [*found.tables, *more()]
     drawings = [*found.drawings, *all_drawings(found)]
     statistics = dict(found.statistics)
     if wanted.curves or wanted.curve_items:
@@ -112,10 +124,10 @@ def _more_tables(
     run: ExportedRun,
     scores: Sequence[Scores],
     joined: Joined,
-    found: Comparison,
+    origin: Provenance,
     wanted: Wanted,
 ) -> Iterator[Table]:
-    origin, drawn = found.provenance, {"resamples": wanted.resamples, "seed": wanted.seed}
+    drawn = {"resamples": wanted.resamples, "seed": wanted.seed}
     if multiverse := multiverse_table(run, joined.decided, origin, **drawn):
         yield multiverse
     items = _scored_items(run, joined.decided)

@@ -17,7 +17,8 @@ from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from webapp.errors import WebappError
 from webapp.instance import open_instance
-from webapp.logs import LogLines, write_logs
+from webapp.logs import LogLines
+from webapp.logs import write_logs as write_early_logs
 from webapp.metrics import FOLDER_VARIABLE
 from webapp.settings import Settings, load_settings
 
@@ -90,13 +91,17 @@ def post_fork(server: "Arbiter", worker: "Worker") -> None:
     """Let the worker log before anything else."""
     # Nothing is imported here: until the worker has its own signal handlers it cannot be stopped.
     worker.metrics_socket = server.metrics_socket
-    write_logs(_own.log_format, _own.log_level)
+    write_early_logs(_own.log_format, _own.log_level)
 
 
 def post_worker_init(worker: "Worker") -> None:
     """Begin what a worker does beside answering."""
     from webapp.beside import begin
+    from webapp.logs import write_logs
 
+    # The app has modules of its own by now (see below), and only its own knows what requests are
+    # about.
+    write_logs(_own.log_format, _own.log_level)
     begin(worker.wsgi, worker.metrics_socket, stopping=lambda: not worker.alive)
 
 

@@ -16,6 +16,9 @@ _CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 
+# What programs get is shown nowhere, and each answer's reply should be short.
+_POLICY_OF_DATA = "default-src 'none'; frame-ancestors 'none'"
+
 
 def add_headers(app: Flask, frame_ancestors: str, platforms: str) -> None:
     """Make the app's pages load nothing from elsewhere and leave nothing behind.
@@ -35,7 +38,7 @@ def add_headers(app: Flask, frame_ancestors: str, platforms: str) -> None:
 
 
 def _with_headers(policy: str, response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = policy
+    response.headers["Content-Security-Policy"] = _POLICY_OF_DATA if response.is_json else policy
     # Participants' tokens stand in the addresses, so no address may leave the site.
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"

@@ -68,7 +68,7 @@ class Settings(BaseModel):
     )
     workers: int = Field(default=1, ge=1, description="how many processes answer")
     threads: int = Field(
-        default=8, ge=1, description="how many requests each process answers at a time"
+        default=16, ge=1, description="how many requests each process answers at a time"
     )
     metrics_host: str = Field(
         default="127.0.0.1", min_length=1, description="the address of the figures for Prometheus"

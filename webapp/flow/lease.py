@@ -1,7 +1,8 @@
 """Leases: a place is held while its participant gives a sign of life, and for a while after it.
 
 Signs of life are the consent, every stored answer, and coming back. None of them needs a write of
-its own but the last: the times stand in the database already.
+its own but the last: the times stand in the database already. What a wrong clock dated far ahead
+is no sign of life: a place would be held until then.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from webapp.flow.assign import free_places
 from webapp.models import Participant, Place, Response, Run, Trial
 
 AT_WORK = (State.WORKING, State.ANSWERED)
+# A clock that jumped back by hours ends no lease; one that was set right by more ran wild.
+_AHEAD = timedelta(days=1)
 
 
 def release_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
@@ -35,7 +38,7 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     ).all()
     if not silent:
         return []
-    answering = _answered_since(session, [p.id for p in silent], _limit(run, now))
+    answering = _answered_within(session, [p.id for p in silent], _span(run, now))
     expired = [participant for participant in silent if participant.id not in answering]
     for participant in expired:
         participant.state = move(State(participant.state), State.ABANDONED)
@@ -49,17 +52,18 @@ def any_expired(session: Session, run: Run, now: datetime) -> bool:
     silent = session.scalars(
         select(Participant.id).where(Participant.run_id == run.id, _silent_outside_trials(run, now))
     ).all()
-    return len(_answered_since(session, silent, _limit(run, now))) < len(silent)
+    return len(_answered_within(session, silent, _span(run, now))) < len(silent)
 
 
 def is_over(session: Session, participant: Participant, run: Run, now: datetime) -> bool:
     """Return whether a participant's place was given away, or may be at any moment."""
     if participant.state not in AT_WORK:
         return participant.state == State.ABANDONED
-    limit = _limit(run, now)
-    if max(filter(None, (participant.consented_at, participant.returned_at))) >= limit:
+    begins, ends = _span(run, now)
+    signs = (participant.consented_at, participant.returned_at)
+    if any(sign is not None and begins <= sign <= ends for sign in signs):
         return False
-    return not _answered_since(session, [participant.id], limit)
+    return not _answered_within(session, [participant.id], (begins, ends))
 
 
 def come_back(session: Session, participant: Participant, now: datetime) -> bool:
@@ -104,24 +108,27 @@ def _take_again(session: Session, participant: Participant) -> bool:
     return True
 
 
-def _limit(run: Run, now: datetime) -> datetime:
-    return now - timedelta(minutes=run.lease_minutes)
+def _span(run: Run, now: datetime) -> tuple[datetime, datetime]:
+    """Return from when on, and until when, a sign of life holds a place at this moment."""
+    return now - timedelta(minutes=run.lease_minutes), now + _AHEAD
 
 
 def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
-    limit = _limit(run, now)
+    span = _span(run, now)
     return and_(
         Participant.state.in_(AT_WORK),
-        Participant.consented_at < limit,
-        or_(Participant.returned_at.is_(None), Participant.returned_at < limit),
+        ~Participant.consented_at.between(*span),
+        or_(Participant.returned_at.is_(None), ~Participant.returned_at.between(*span)),
     )
 
 
-def _answered_since(session: Session, ids: Sequence[int], limit: datetime) -> set[int]:
-    """Return which of the participants have an answer stored at that time or after it."""
+def _answered_within(
+    session: Session, ids: Sequence[int], span: tuple[datetime, datetime]
+) -> set[int]:
+    """Return which of the participants have an answer stored in that time."""
     recent = exists().where(
         Trial.participant_id == Participant.id,
         Response.trial_id == Trial.id,
-        Response.recorded_at >= limit,
+        Response.recorded_at.between(*span),
     )
     return set(session.scalars(select(Participant.id).where(Participant.id.in_(ids), recent)))
