@@ -72,7 +72,10 @@ def compare_whole(
         code_version=code_version,
         metric=wanted.metric,
     )
-    with in_second_process(lambda: list(_more_tables(run, scores, joined, origin, wanted))) as more:
+    with in_second_process(
+        lambda: list(_more_tables(run, scores, joined, origin, wanted)),
+        room=len(run.responses) <= MOST_JUDGMENTS,
+    ) as more:
         found = analyse(
             run,
             weighed,

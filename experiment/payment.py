@@ -172,6 +172,8 @@ def _row_problems(rows: Sequence[Mapping[str, str]], known: set[str]) -> Iterato
             yield f'line {line}: "{amount}" is no number of cents'
         if not 0 < len(reason.strip()) <= LONGEST_REASON:
             yield f"line {line}: the reason is empty or longer than {LONGEST_REASON} characters"
+        if len(row) > len(FILE_HEADER):
+            yield f"line {line}: more cells than columns; a reason with a comma wants quotes"
         if (who, reason) in seen:
             yield f"line {line}: {who} has another row with the same reason"
         seen.add((who, reason))

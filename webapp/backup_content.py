@@ -24,8 +24,8 @@ class Content:
 
     def __str__(self) -> str:
         """Return the counts that tell one backup from another."""
-        names = ("run", "participant", "response")
-        return ", ".join(f"{self.rows.get(name, 0):,} {name}s" for name in names)
+        told = {name: self.rows.get(name, 0) for name in ("run", "participant", "response")}
+        return ", ".join(f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in told.items())
 
 
 class Way(Protocol):

@@ -1,7 +1,8 @@
 """Backups of SQLite: another SQLite file, made by the database's own online backup."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -16,8 +17,16 @@ MAGIC = b"SQLite format 3\0"
 
 
 def dump(engine: Engine, file: Path) -> None:
-    """Write the database as it is at this moment to a file; writers do not wait."""
-    with closing(engine.raw_connection()) as source, closing(sqlite3.connect(file)) as copy:
+    """Write the database as it is at this moment to a file; writers do not wait.
+
+    Raises:
+        BackupError: SQLite cannot write it, e.g. because the disk is full.
+    """
+    with (
+        _failures_in_words(file),
+        closing(engine.raw_connection()) as source,
+        closing(sqlite3.connect(file)) as copy,
+    ):
         _driver(source).backup(copy)
         # One file, without the log beside it, can be carried anywhere.
         copy.execute("PRAGMA journal_mode=DELETE")
@@ -52,12 +61,25 @@ def content_of(file: Path) -> Content:
 
 
 def load(engine: Engine, file: Path, _content: Content) -> None:
-    """Replace the database's content by the backup's in one transaction."""
+    """Replace the database's content by the backup's in one transaction.
+
+    Raises:
+        BackupError: SQLite cannot do it, e.g. because the disk is full; then nothing has changed.
+    """
     with (
+        _failures_in_words(file),
         closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as backup,
         closing(engine.raw_connection()) as target,
     ):
         backup.backup(_driver(target))
+
+
+@contextmanager
+def _failures_in_words(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise BackupError(f"SQLite failed: {error}", where=str(file)) from error
 
 
 def _driver(connection: PoolProxiedConnection) -> sqlite3.Connection:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from webapp.errors import SettingError
 
@@ -80,6 +81,14 @@ class Settings(BaseModel):
     secret_key_file: str = Field(
         default="", description="the key that signs links; secret_key in the instance folder"
     )
+
+    @field_validator("public_url", "mturk_endpoint", "mturk_worker_site")
+    @classmethod
+    def _an_address(cls, value: str) -> str:
+        # Reading the port is what tells an impossible one, and a bracket that does not close.
+        if value and urlsplit(value).port == 0:
+            raise ValueError("port 0 leads nowhere")
+        return value
 
     @property
     def link_base(self) -> str:

@@ -9,10 +9,21 @@ import click
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from analysis.findings.models import CONDITION, accuracy_table, described, perplexity_table
-from analysis.load import Scores, load_all_scores
+from analysis.figures.drawing import FORMATS as PICTURES
+from analysis.figures.drawing import save_figure
+from analysis.figures.models import by_feature_figure
+from analysis.findings.models import (
+    CONDITION,
+    accuracy_table,
+    described,
+    described_people,
+    perplexity_table,
+)
+from analysis.load import ExportedRun, Scores, load_all_scores, load_run
+from analysis.readers.judgments import read_judgments
 from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, with_metric
 from analysis.side_by_side import Table
+from analysis.statistics.accuracy import PEOPLE
 from analysis.statistics.models import grouped
 from analysis.typeset import SETTINGS, to_text
 from experiment.materials.read import item_row, load_items, read_items
@@ -23,6 +34,7 @@ from experiment.writing import replacing_folder
 from lm.model_folder import CONFIG, read_config
 
 ALL_MODELS = "all models"
+SIMULATED = "SIMULATED PARTICIPANTS"
 _PERPLEXITY = "valid_perplexity"
 _PATH = click.Path(path_type=Path)
 
@@ -52,7 +64,9 @@ _PATH = click.Path(path_type=Path)
     type=_PATH,
     help="A table that `parallax lm search` wrote, or a trained model's folder.",
 )
+@click.option("--people", type=_PATH, help="An exported run, or judgments, of the same items.")
 @click.option("--out", type=_PATH, help="A folder for the tables.")
+@click.option("--figures", is_flag=True, help="Draw each table too; needs --out.")
 def accuracy(
     items: str,
     scores: tuple[Path, ...],
@@ -60,28 +74,39 @@ def accuracy(
     by: tuple[str, ...],
     groups: tuple[str, ...],
     sources: tuple[Path, ...],
+    people: Path | None,
     out: Path | None,
+    figures: bool,
 ) -> None:
     """Print how often each model prefers the expected version, by condition and construction.
 
     SCORES are files that `parallax lm score` wrote for STUDY_OR_ITEMS.
     """
+    if figures and not out:
+        raise click.UsageError("--figures needs a folder to write to: add --out.")
     loaded = [with_metric(one, metric) for one in load_all_scores(scores)]
-    decided = described(loaded, _items(items))
+    table = _items(items)
+    decided = described(loaded, table)
     averaged = _groups(list(decided), groups)
     used = {model for models in averaged.values() for model in models}
+    if people:
+        run = _judged(people, items)
+        judge = SIMULATED if run.facts.simulated else PEOPLE
+        decided[judge] = described_people(run, table)
+        averaged = {judge: [judge], **averaged}
     origin = list(_origin([one for one in loaded if one.facts.model in used], metric))
     tables = [
         accuracy_table(decided, one, averaged, origin)
         for one in dict.fromkeys((CONDITION, "construction", *by))
     ]
+    drawn = tables[1:] if figures else []
     if sources:
         found = {name: value for path in sources for name, value in _perplexities(path).items()}
         tables.append(perplexity_table(decided, _known(found, decided, sources), origin))
     # What each of many models is, is told by the files alone.
     click.echo("\n".join(to_text(replace(table, origin=())) for table in tables))
     if out:
-        _write(out, tables)
+        _write(out, tables, drawn)
 
 
 def _items(named: str) -> pd.DataFrame:
@@ -148,10 +173,20 @@ def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
     yield f"Code: {code_version()}."
 
 
-def _write(out: Path, tables: Sequence[Table]) -> None:
+def _judged(people: Path, items: str) -> ExportedRun:
+    if people.is_dir():
+        return load_run(people)
+    return read_judgments(people, Path(items) if items.endswith(FORMATS) else None, None)
+
+
+def _write(out: Path, tables: Sequence[Table], drawn: Sequence[Table]) -> None:
     names = {f"{table.name}{suffix}" for table in tables for suffix in SETTINGS}
+    # An earlier call may have drawn what this one does not.
+    names |= {f"{table.name}.{suffix}" for table in tables for suffix in PICTURES}
     with replacing_folder(out, names) as folder:
         for table in tables:
             for suffix, setting in SETTINGS.items():
                 (folder / f"{table.name}{suffix}").write_text(setting(table), "utf-8")
-    click.echo(f"Tables: {out}")
+        for table in drawn:
+            save_figure(by_feature_figure(table, (PEOPLE, SIMULATED)), folder, table.name)
+    click.echo(f"Tables{' and figures' if drawn else ''}: {out}")

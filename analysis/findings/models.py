@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.coded import places, spelled_out
 from analysis.errors import AnalysisError
-from analysis.join import decisions
-from analysis.load import Scores
+from analysis.join import decisions, judgments
+from analysis.load import ExportedRun, Scores
 from analysis.side_by_side import Column, Table
 from analysis.statistics.attraction import feature_columns
 from analysis.statistics.models import accuracies, over_models, with_perplexity
@@ -26,22 +26,39 @@ def described(scores: Sequence[Scores], items: pd.DataFrame) -> dict[str, pd.Dat
     Raises:
         AnalysisError: A scored item is not among the items.
     """
-    features = feature_columns(items)
-    columns = items[["construction", "condition"]].join(features)
-    known, found = pd.Index(items["item_id"]), {}
+    found = {}
     for one in scores:
         chosen = decisions(one)
-        place = places(chosen["item_id"], known)
-        if (place < 0).any():
-            raise AnalysisError(
-                f"{int((place < 0).sum())} scored item(s) are not among the items; the first: "
-                f"{chosen['item_id'][place < 0].iloc[0]}",
-                where=str(one.path),
-                expected="scores of these items",
-            )
         own = spelled_out(chosen[["item_id"]]).assign(correct=chosen["correct"], tie=chosen["tie"])
-        found[one.facts.model] = own.join(columns.iloc[place].reset_index(drop=True))
+        found[one.facts.model] = _with_columns(own, items, "scored", str(one.path))
     return found
+
+
+def described_people(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
+    """Return what ``described`` does, of people: ``correct`` is the share of an item's judgments.
+
+    Accuracies are then means over items, each counting alike, as a model's are.
+
+    Raises:
+        AnalysisError: The run's tables contradict each other, or a judged item is not among the
+            items.
+    """
+    judged = spelled_out(judgments(run)[["item_id", "chose_good"]])
+    shares = judged.groupby("item_id")["chose_good"].mean().rename("correct").reset_index()
+    return _with_columns(shares.assign(tie=False), items, "judged", str(run.folder))
+
+
+def _with_columns(own: pd.DataFrame, items: pd.DataFrame, what: str, where: str) -> pd.DataFrame:
+    columns = items[["construction", "condition"]].join(feature_columns(items))
+    place = places(own["item_id"], pd.Index(items["item_id"]))
+    if (place < 0).any():
+        raise AnalysisError(
+            f"{int((place < 0).sum())} {what} item(s) are not among the items; the first: "
+            f"{own['item_id'][place < 0].iloc[0]}",
+            where=where,
+            expected="scores and judgments of these items",
+        )
+    return own.join(columns.iloc[place].reset_index(drop=True))
 
 
 def accuracy_table(
@@ -92,7 +109,7 @@ def accuracy_table(
         frame=frame,
         columns=tuple(columns),
         notes=(
-            "Models: " + "; ".join(f"{group}, {n}" for group, n in sizes.items()) + ". A tie is "
+            "Averaged: " + "; ".join(f"{group}, {n}" for group, n in sizes.items()) + ". A tie is "
             "wrong. Standard deviations with n - 1.",
         ),
         origin=tuple(origin),

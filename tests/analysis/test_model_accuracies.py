@@ -10,6 +10,10 @@ from click.testing import CliRunner
 
 from analysis.commands.accuracy import accuracy
 from analysis.errors import AnalysisError
+from analysis.figures.drawing import FORMATS
+from analysis.figures.models import by_feature_figure
+from analysis.figures.style import PEOPLE
+from analysis.side_by_side import Column, Table
 from analysis.statistics.models import accuracies, grouped, over_models, with_perplexity
 from experiment.schemas import ITEMS
 from experiment.tables import write_table
@@ -141,3 +145,50 @@ def test_perplexities_of_other_models_are_refused(items, scored, tmp_path):
     table.write_text("model,valid_perplexity\nsomething,90\n")
     with pytest.raises(AnalysisError, match="the perplexities are of something"):
         printed(items, *scored, "--perplexity", table)
+
+
+def test_people_stand_first_with_the_mean_of_their_items_shares(items, scored, tmp_path):
+    rows = [("one", "s-1", 1), ("two", "s-1", 0), ("one", "p-1", 1)]
+    judged = pd.DataFrame(rows, columns=["participant", "item", "correct"])
+    judged.to_csv(tmp_path / "judgments.csv", index=False)
+    out = tmp_path / "out"
+    printed(items, *scored, "--people", tmp_path / "judgments.csv", "--out", out)
+    frame = pd.read_csv(out / "by_construction.csv", comment="#")
+    assert frame.iloc[0, 0] == "people"
+
+
+def table_of(labels):
+    rows = [
+        {"group": group, "label": label, "original": 0.5 + n / 10, "original_sd": 0.1,
+         "original_n": n + 1.0}
+        for group in ("people", "lstm")
+        for n, label in enumerate(labels)
+    ]  # fmt: skip
+    columns = (Column("label", "", "text"), Column("original", "%", "spread"))
+    return Table("by_attractors", "", "", pd.DataFrame(rows), columns, (), ())
+
+
+def test_numbers_are_drawn_along_the_bottom_in_their_order():
+    [axes] = by_feature_figure(table_of(["10", "2"]), ["people"]).axes
+    assert [one.get_text() for one in axes.get_xticklabels()] == ["2\nn = 2", "10\nn = 1"]
+    people, lstm = (one.lines[0] for one in axes.containers)
+    assert list(people.get_ydata()) == pytest.approx([60, 50])
+    assert people.get_color() == PEOPLE
+    assert lstm.get_color() != PEOPLE
+    assert axes.get_xlabel() == "attractors"
+
+
+def test_names_are_drawn_in_rows():
+    [axes] = by_feature_figure(table_of(["R__NOUN_VERB", "L__DET_NOUN"])).axes
+    assert [one.get_text() for one in axes.get_yticklabels()] == ["R NOUN VERB", "L DET NOUN"]
+    assert [list(one.lines[0].get_xdata()) for one in axes.containers] == [
+        pytest.approx([50, 60])
+    ] * 2
+
+
+def test_each_table_is_drawn_in_every_format_where_a_folder_is_named(items, scored, tmp_path):
+    printed(items, *scored, "--out", tmp_path / "out", "--figures")
+    drawn = {path.name for path in (tmp_path / "out").glob("by_construction.*")}
+    assert drawn >= {f"by_construction.{suffix}" for suffix in FORMATS}
+    done = CliRunner().invoke(accuracy, [str(items), *map(str, scored), "--figures"])
+    assert "add --out" in done.output

@@ -90,6 +90,7 @@ def test_a_file_lists_bonuses(bonus_file):
         (f"ann,{'9' * 5000},Fast", "is no number of cents"),
         ("ann,5,", "the reason is empty"),
         ("ann", "is no number of cents"),
+        ("ann,5,Fast, and right", "line 2: more cells than columns"),
         ("ann,5,Fast\nann,6,Fast", "line 3: ann has another row with the same reason"),
         ("", "it lists no bonus"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from sqlalchemy import Engine, delete, func, select, text
+from sqlalchemy import Engine, delete, event, func, select, text
 
 from experiment.errors import ParallaxError
 from webapp.backup import back_up, restore
@@ -16,7 +16,7 @@ from webapp.backup_content import BackupError
 from webapp.backup_postgresql import dump
 from webapp.db import make_engine, make_sessions, open_database
 from webapp.models import Participant, Response, Run
-from webapp.schema import SchemaError, revisions
+from webapp.schema import SchemaError, revisions, stored_revision
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_an_empty_database_becomes_what_was_backed_up(visitor, engine, other, fi
     made = back_up(engine, file)
     assert restore(other, file, replace=False) == made
     assert (made.revision, made.rows["response"]) == (revisions()[-1], 8)
-    assert str(made) == "1 runs, 1 participants, 8 responses"
+    assert str(made) == "1 run, 1 participant, 8 responses"
     assert everything(other) == everything(engine)
 
 
@@ -126,6 +126,16 @@ def test_a_file_is_never_written_over(run, engine, file):
     with pytest.raises(BackupError, match="stands there already"):
         back_up(engine, file)
     assert file.read_text() == "mine"
+
+
+@pytest.mark.one_database
+def test_what_finds_no_room_is_said_and_changes_nothing(visitor, engine, other, file):
+    visitor.answer_all()
+    back_up(engine, file)
+    event.listen(other, "connect", lambda own, _: own.execute("PRAGMA max_page_count=2"))
+    with pytest.raises(BackupError, match="SQLite failed: database or disk is full"):
+        restore(other, file, replace=False)
+    assert stored_revision(other) is None
 
 
 @pytest.mark.empty_database

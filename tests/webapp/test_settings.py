@@ -71,3 +71,9 @@ def test_the_page_of_settings_tells_every_default():
         default = json.dumps(field.default).strip('"')
         assert f"| `{default}` |" in row or (field.default == "" and "| empty |" in row)
         assert field.description.split(";")[0] in row
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:99999", "http://127.0.0.1:0", "http://[::1"])
+def test_an_address_that_leads_nowhere_is_refused(tmp_path, address):
+    with pytest.raises(SettingError, match="PARALLAX_MTURK_ENDPOINT"):
+        load_settings(tmp_path, {"PARALLAX_MTURK_ENDPOINT": address})

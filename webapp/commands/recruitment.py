@@ -20,7 +20,7 @@ from webapp.flow.poll import poll
 from webapp.flow.publish import Draft, draft
 from webapp.flow.publish import publish as carry_out
 from webapp.flow.runs import named_run
-from webapp.recruiters.platform import Platform
+from webapp.recruiters.platform import Platform, PlatformUnreachable
 from webapp.recruiters.registry import load_recruiter, open_platform
 from webapp.settings import load_settings
 
@@ -116,7 +116,11 @@ def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
     _tell_news(sessions, platform, run)
     while every:
         time.sleep(every)
-        _tell_news(sessions, platform, run)
+        try:
+            _tell_news(sessions, platform, run)
+        except PlatformUnreachable as error:
+            # Whoever left this running wants to go on once the platform answers again.
+            click.echo(str(error), err=True)
 
 
 def _place(instance: Path, run_ref: str, *, live: bool) -> tuple[Sessions, Platform, str]:

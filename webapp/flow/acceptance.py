@@ -25,8 +25,9 @@ def accept(
         RequestError: Somebody else has handed it in, or they have handed in their work already.
     """
     known = _known(session, participant, acceptance)
-    if known is None:
+    if known is None or known.status not in HANDED_IN:
         _leave_others(session, participant, acceptance)
+    if known is None:
         try:
             with session.begin_nested():
                 known = _new(session, run, participant, acceptance, now)
@@ -35,7 +36,7 @@ def accept(
             known = _known(session, participant, acceptance)
             if known is None:
                 raise
-    if known.status == "returned":
+    if known.status not in HANDED_IN:
         known.status = "accepted"
     known.participant_id = participant.id
     known.submit_to = known.submit_to or acceptance.submit_to
@@ -44,11 +45,19 @@ def accept(
 
 
 def current_assignment(session: Session, participant: Participant) -> Assignment | None:
-    """Return the assignment under which the participant works, or worked last; None without one."""
+    """Return the assignment under which the participant works, or worked last; None without one.
+
+    Who has handed one in works under no other.
+    """
     return session.scalar(
         select(Assignment)
         .where(Assignment.participant_id == participant.id)
-        .order_by(Assignment.id.desc())
+        # A platform may give somebody the id again that they had returned.
+        .order_by(
+            Assignment.status.not_in(HANDED_IN),
+            Assignment.status == "returned",
+            Assignment.id.desc(),
+        )
         .limit(1)
     )
 

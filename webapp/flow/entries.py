@@ -15,7 +15,10 @@ THANKS = "Thank you for taking part."
 
 
 def rewards(owed: Iterable[Account], reward_cents: int) -> list[Entry]:
-    """Return the reward of everyone who finished and submitted, unless they were rejected."""
+    """Return the reward of everyone who finished and submitted.
+
+    Not of those who were rejected, nor of those to whom compensation was offered in its place.
+    """
     return [
         _entry(Due(account.participant.ref, PaymentKind.REWARD, reward_cents, THANKS), account)
         for account in owed
@@ -23,6 +26,7 @@ def rewards(owed: Iterable[Account], reward_cents: int) -> list[Entry]:
         and account.assignment is not None
         and account.assignment.status != "rejected"
         and account.payment(PaymentKind.REJECTION) is None
+        and account.payment(PaymentKind.COMPENSATION) is None
     ]
 
 

@@ -37,6 +37,8 @@ def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
     study replaces the excluded, their places become free.
     """
     study = study_as_launched(session, run)
+    # Two passes at once would decide about the same people; whoever arrives does not wait for this.
+    session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
     waiting, excluded = _waiting(session, run), list[int]()
     for participant in waiting:
         decided = verdict(study.exclusion, _judgments(session, participant))

@@ -62,7 +62,7 @@ def refuse_unpublishable(
             expected="a marketplace on this machine",
             remedy="Launch a run for people, without --simulated",
         )
-    if not local and urlsplit(link).scheme != "https":
+    if urlsplit(link).scheme != "https" and not (local and is_loopback(link)):
         raise RunError(
             f"workers' browsers would not show \"{link}\" in the marketplace's frame",
             where="public_url",

@@ -61,10 +61,15 @@ def _attempt(platform: Platform, payment: Payment, *, tried: bool) -> tuple[Paym
         if not (tried and is_made(platform, payment)):
             _call(platform, payment)
     except PlatformUnreachable as error:
-        return PaymentState.UNKNOWN, str(error)
+        return PaymentState.UNKNOWN, _unnamed(error, payment)
     except PlatformError as error:
-        return PaymentState.REFUSED, str(error)
+        return PaymentState.REFUSED, _unnamed(error, payment)
     return PaymentState.DONE, ""
+
+
+def _unnamed(error: PlatformError, payment: Payment) -> str:
+    # Answers are printed, and what is printed holds nobody's worker id.
+    return str(error).replace(payment.worker_id, "(the worker)")
 
 
 def is_made(platform: Platform, payment: Payment) -> bool:

@@ -51,7 +51,7 @@ class Draft:
         open: How many of them are offered or being worked on at the platform already.
         reopen: HITs that have expired with free places, to be offered anew (their ids there).
         offers: The HITs to be posted, those first that were written down before.
-        cost: What these cost at most.
+        cost: What all of these cost at most; the platform set nothing aside for what expired.
     """
 
     run_ref: str
@@ -87,10 +87,10 @@ def draft(sessions: Sessions, platform: Platform, run_ref: str, link: str, now: 
     waiting = [(hit.places, hit.token) for hit in hits if hit.platform_id is None]
     open_, reopen = _standing(platform, [hit.platform_id for hit in hits if hit.platform_id], now)
     missing = unfilled - open_ - sum(places for places, _ in waiting)
-    reopened = []
+    reopened = dict[str, int]()
     for hit_id, available in reopen.items():
         if available <= missing:
-            reopened.append(hit_id)
+            reopened[hit_id] = available
             missing -= available
     sizes = split_places(max(0, missing))
     new = [(places, _token(run_ref, len(hits) + n)) for n, places in enumerate(sizes, start=1)]
@@ -104,7 +104,7 @@ def draft(sessions: Sessions, platform: Platform, run_ref: str, link: str, now: 
         open=open_,
         reopen=tuple(reopened),
         offers=offers,
-        cost=cost(study, terms, [offer.places for offer in offers]),
+        cost=cost(study, terms, [*reopened.values(), *(offer.places for offer in offers)]),
     )
 
 

@@ -54,7 +54,7 @@ def test_an_old_database_is_named_refused_and_upgraded(shell, launched, bring):
 
 def test_a_backup_brings_back_what_was_there(shell, launched, tmp_path):
     file = str(tmp_path / "backup")
-    assert "holds 1 runs, 0 participants, 0 responses" in shell("db", "backup", file)
+    assert "holds 1 run, 0 participants, 0 responses" in shell("db", "backup", file)
     shell("close", launched)
     with pytest.raises(BackupError, match="would be lost"):
         shell("db", "restore", file)

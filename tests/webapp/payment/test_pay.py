@@ -10,6 +10,7 @@ from platform_double import (
     NO_CONNECTION,
     REFUSES,
     ProcessDied,
+    Trouble,
 )
 
 from experiment.payment import Caps, Due, PaymentError, PaymentKind
@@ -17,6 +18,7 @@ from webapp.db import reading
 from webapp.flow.ledger import IN_HAND, Entry, payments_of
 from webapp.flow.owed import accounts
 from webapp.flow.pay import pay_entries
+from webapp.recruiters.platform import PlatformError
 
 CAPS = Caps(per_participant_cents=500, per_run_cents=1_000)
 POINTS = {
@@ -199,6 +201,12 @@ def test_another_amount_for_the_same_reason_is_refused(worked, bonus, platform):
         bonus(70, "Thanks.")
     bonus(70, "Sorry for the wait.")
     assert [paid.amount_cents for paid in platform.paid] == [50, 70]
+
+
+def test_what_the_platform_answers_is_kept_without_the_workers_id(worked, pay_rewards, platform):
+    worked(1)
+    platform.trouble("approve", Trouble(before=PlatformError("AWORKER1 is unknown")))
+    assert [payment.answer for payment in pay_rewards()] == ["(the worker) is unknown."]
 
 
 def test_somebody_rejected_is_not_approved_by_default(worked, pay_rewards, platform):

@@ -11,6 +11,7 @@ from webapp.db import reading
 from webapp.flow.compensate import compensation, offer_compensation
 from webapp.flow.ledger import payments_of
 from webapp.flow.owed import accounts
+from webapp.flow.poll import take_over
 from webapp.flow.reconcile.mend import findings, mend
 from webapp.flow.reconcile.snapshot import take_snapshot
 from webapp.models import Assignment, Hit, Participant, Place
@@ -203,3 +204,22 @@ def test_compensation_whose_command_died_is_offered_by_mending(
     fix()
     assert found() == []
     assert len(platform.posted) == 1
+
+
+def test_who_submits_after_compensation_was_offered_is_not_paid_twice_unasked(
+    worked, found, sessions, platform, run, clock, hit, pay_rewards
+):
+    worked(1, status=None)
+    with reading(sessions) as session:
+        [account] = accounts(session, run)
+    entry = compensation(account, "AWORKER1", 120, "It broke.")
+    offer_compensation(
+        sessions, platform, run, load_study("minimal"), entry, Caps(500, 500), "x", clock
+    )
+    platform.add("ASSIGNMENT1", "AWORKER1")
+    with sessions.begin() as session:
+        take_over(session, hit, platform.submission("ASSIGNMENT1"), clock())
+    assert pay_rewards() == []
+    assert platform.approvals == []
+    assert ("compensated_and_submitted", "ref1") in found()
+    assert ("never_paid", "ref1") not in found()

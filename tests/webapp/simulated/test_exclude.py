@@ -1,6 +1,9 @@
 """Who finished gets one verdict, by the study's rules, on stored evidence."""
 
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 from sqlalchemy import select
@@ -52,6 +55,24 @@ def test_a_second_pass_decides_about_newcomers_only(send, decide):
     assert result == Exclusion(decided=2, kept=2, excluded=3)
     assert [v.decided_at for v in both[:3]] == [v.decided_at for v in first]
     assert decide()[0].decided == 0
+
+
+def test_two_passes_at_once_decide_once(send, sessions, simulated_run):
+    send(participants=3, responder="accurate", accuracy=1.0)
+
+    def second() -> Exclusion:
+        began.set()
+        with sessions.begin() as session:
+            return exclude(session, simulated_run, utc_now())
+
+    began = Event()
+    with ThreadPoolExecutor(1) as pool:
+        with sessions.begin() as session:
+            assert exclude(session, simulated_run, utc_now()).decided == 3
+            other = pool.submit(second)
+            began.wait()
+            time.sleep(0.2)
+        assert other.result() == Exclusion(decided=0, kept=3, excluded=0)
 
 
 def test_who_did_not_finish_gets_no_verdict(start, simulated_run, decide):

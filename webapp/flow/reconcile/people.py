@@ -26,12 +26,21 @@ def finished_not_submitted(seen: Snapshot) -> Iterator[Finding]:
 def never_paid(seen: Snapshot) -> Iterator[Finding]:
     """Yield who finished, submitted, and is in no line of the ledger."""
     for account, assignment in _to_be_paid(seen):
-        if not seen.ledger.get(assignment.platform_id):
+        if seen.ledger.get(assignment.platform_id):
+            continue
+        if account.payment(PaymentKind.COMPENSATION) is None:
             yield Finding(
                 "never_paid",
                 account.participant.ref,
                 "finished, submitted, and was not paid",
                 f"parallax approve {seen.run_ref}",
+            )
+        else:
+            yield Finding(
+                "compensated_and_submitted",
+                account.participant.ref,
+                "submitted after all, and was offered compensation before",
+                f"To pay the reward as well or not: {_judge(seen, assignment)}",
             )
 
 
@@ -65,8 +74,7 @@ def submitted_without_work(seen: Snapshot) -> Iterator[Finding]:
             problem,
             seen.ref(assignment.participant_id, assignment.platform_id),
             detail,
-            f"parallax approve {seen.run_ref} --only {assignment.platform_id}, or parallax"
-            f" reject {seen.run_ref} {assignment.platform_id} --reason TEXT",
+            _judge(seen, assignment),
         )
 
 
@@ -109,6 +117,14 @@ def compensation_not_taken(seen: Snapshot) -> Iterator[Finding]:
                 f"compensation of {dollars(payment.amount_cents)} was offered, and not taken up",
                 "Write to them; the same parallax compensate offers it for another 30 days",
             )
+
+
+def _judge(seen: Snapshot, assignment: Assignment) -> str:
+    id_ = assignment.platform_id
+    return (
+        f"parallax approve {seen.run_ref} --only {id_}, or parallax"
+        f" reject {seen.run_ref} {id_} --reason TEXT"
+    )
 
 
 def _to_be_paid(seen: Snapshot) -> Iterator[tuple[Account, Assignment]]:

@@ -62,7 +62,7 @@ def open_client(endpoint: str, attempts: int = _ATTEMPTS) -> "MturkClient":
             endpoint_url=url,
             config=Config(
                 connect_timeout=5,
-                read_timeout=60,
+                read_timeout=30,
                 retries={"mode": "standard", "total_max_attempts": most},
                 # A proxy that the environment names does not know this machine's own addresses.
                 proxies={} if is_loopback(url) else None,

@@ -108,6 +108,21 @@ def test_who_handed_in_cannot_take_another_place(publish_run, worker, news, clie
     assert "Please return this assignment" in again.text
 
 
+def test_who_took_another_before_the_first_was_told_is_given_no_second_form(
+    publish_run, worker, visit, news
+):
+    publish_run()
+    ann = worker("AANN")
+    link = ann.accept()
+    home = ann.consent(link)
+    form = ann.finish(home)
+    ann.consent(link.replace(ann.assignment_id, "SECOND"))
+    assert "externalSubmit" in visit(home).page().text
+    ann.submit(form)
+    news()
+    assert "externalSubmit" not in visit(home).page().text
+
+
 def test_an_id_that_a_returned_assignment_had_before_serves_its_next_worker(
     publish_run, worker, assignments, news, control
 ):
@@ -122,6 +137,21 @@ def test_an_id_that_a_returned_assignment_had_before_serves_its_next_worker(
     assert ben.submit(form).status_code == 200
     news()
     assert assignments() == [("AANN", "returned"), ("ABEN", "submitted")]
+
+
+def test_who_is_given_the_same_id_again_hands_in_under_it(publish_run, worker, assignments, news):
+    publish_run()
+    ann = worker("AANN")
+    link = ann.accept()
+    ann.consent(link)
+    # Somebody else, or she herself before she returned it, came under another id meanwhile.
+    ann.consent(link.replace(ann.assignment_id, "ANOTHER"))
+    assert assignments() == [("AANN", "returned"), ("AANN", "accepted")]
+    form = ann.finish(ann.consent(link))
+    assert form.fields["assignmentId"] == ann.assignment_id
+    assert ann.submit(form).status_code == 200
+    news()
+    assert assignments() == [("AANN", "submitted"), ("AANN", "returned")]
 
 
 def test_who_worked_is_what_the_platform_says(publish_run, worker, sessions, run, news):

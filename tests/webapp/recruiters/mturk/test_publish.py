@@ -145,6 +145,13 @@ def test_what_may_not_be_published_is_refused_before_any_call(
         draft(sessions, platform, run.ref, f"http://study.example/run/{run.ref}", utc_now())
 
 
+def test_a_page_elsewhere_in_clear_text_is_refused_by_a_marketplace_here_too(
+    sessions, platform, run
+):
+    with pytest.raises(RunError, match="https://"):
+        draft(sessions, platform, run.ref, f"http://study.example/run/{run.ref}", utc_now())
+
+
 def test_a_run_published_here_is_not_published_elsewhere_too(publish_run, sessions, platform, run):
     publish_run()
     platform.endpoint = "sandbox"

@@ -7,8 +7,10 @@ from click.testing import CliRunner
 
 import parallax
 from experiment.studies.load import BUILT_IN
+from webapp.commands import recruitment
 from webapp.errors import RunError, WebappError
-from webapp.recruiters.platform import PlatformError
+from webapp.flow.poll import News
+from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
 pytestmark = pytest.mark.one_database
 
@@ -51,9 +53,32 @@ def test_a_run_is_published_seen_paused_and_resumed(shell, run):
     assert "8       8     0        0          0" in shell("recruitment", "status", run.ref)
     assert "1 HITs are over" in shell("recruitment", "pause", run.ref)
     assert "  over" in shell("recruitment", "status", run.ref)
-    assert "HITs to offer again                1" in shell("publish", run.ref, "--yes")
+    again = shell("publish", run.ref, "--yes")
+    assert "HITs to offer again                1" in again and "$1.92" in again
     assert "1 HITs can be found until" in shell("recruitment", "extend", run.ref, "--hours", "9")
     assert "0 newly submitted" in shell("recruitment", "poll", run.ref)
+
+
+def test_polling_again_and_again_outlives_a_fault_of_the_platform(shell, run, monkeypatch):
+    news, rests = recruitment.poll, iter([True, True, False])
+
+    def faulty_the_second_time(*arguments: object) -> News:
+        calls.append(len(calls))
+        if calls[-1] == 1:
+            raise PlatformUnreachable("it is asked too often")
+        return news(*arguments)
+
+    def rest(_seconds: int) -> None:
+        if not next(rests):
+            raise KeyboardInterrupt
+
+    calls: list[int] = []
+    shell("publish", run.ref, "--yes")
+    monkeypatch.setattr(recruitment, "poll", faulty_the_second_time)
+    monkeypatch.setattr(recruitment.time, "sleep", rest)
+    shown = shell("recruitment", "poll", run.ref, "--every", "60")
+    assert calls == [0, 1, 2]
+    assert "it is asked too often" in shown and shown.count("0 newly submitted") == 2
 
 
 def test_too_small_a_balance_is_refused_before_anything_is_published(shell, run, control):
