@@ -119,7 +119,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--think", nargs="+", type=float, default=[0.0], help="seconds before each answer")
     add("--database", default="sqlite", choices=["sqlite", "postgres"], help="of Parallax")
     add("--study", default="marvin_linzen_2018", help="of Parallax: a built-in study")
-    add("--workers", type=int, default=1, help="of Parallax")
+    add("--workers", type=int, default=2, help="of Parallax")
     add("--threads", type=int, default=16, help="of Parallax")
     add("--repeat", type=int, default=1)
     add("--seed", type=int, default=1)

@@ -67,7 +67,7 @@ class Settings(BaseModel):
     log_format: Literal["auto", "json", "text"] = Field(
         default="auto", description="how it logs; auto: text on a terminal, json elsewhere"
     )
-    workers: int = Field(default=1, ge=1, description="how many processes answer")
+    workers: int = Field(default=2, ge=1, description="how many processes answer")
     threads: int = Field(
         default=16, ge=1, description="how many requests each process answers at a time"
     )

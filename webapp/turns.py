@@ -2,11 +2,14 @@
 
 SQLite's own wait is a sleep that grows to a tenth of a second before it looks again: who is always
 quick to come back, as answers are, would leave the others waiting for seconds. Threads of one
-process therefore wait for each other here, and are woken the moment it is their turn; between
-processes SQLite's own wait remains.
+process therefore wait for each other here, and are woken the moment it is their turn; processes of
+one machine lock a file beside the database, for which they look every half millisecond.
 """
 
+import fcntl
+from pathlib import Path
 from threading import Lock
+from time import monotonic, sleep
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -14,17 +17,54 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 # Like SQLite's busy_timeout, which says what is wrong when this has passed in vain.
 _PATIENCE_S = 30.0
+_BETWEEN_LOOKS_S = 0.0005
 _MINE = "turn"
+
+
+class _Turn:
+    """The right to write, held by one thread of one process at a time.
+
+    Args:
+        path: The file that processes lock; whichever way a process ends, its lock ends with it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._thread = path, Lock()
+
+    def acquire(self) -> bool:
+        """Wait for the turn, and return whether it came in time."""
+        until = monotonic() + _PATIENCE_S
+        if not self._thread.acquire(timeout=_PATIENCE_S):
+            return False
+        self._file = self._path.open("ab")
+        while not self._locked():
+            if monotonic() > until:
+                self.release()
+                return False
+            sleep(_BETWEEN_LOOKS_S)
+        return True
+
+    def release(self) -> None:
+        """Let the next one write."""
+        self._file.close()
+        self._thread.release()
+
+    def _locked(self) -> bool:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def let_writers_take_turns(engine: Engine) -> None:
     """Let each writing transaction of the engine begin when those before it are over."""
-    turn = Lock()
+    turn = _Turn(Path(f"{engine.url.database}-turn"))
 
     def take(connection: Connection) -> None:
         reading = connection.get_execution_options().get("reading", False)
         if not reading and not connection.info.get(_MINE):
-            connection.info[_MINE] = turn.acquire(timeout=_PATIENCE_S)
+            connection.info[_MINE] = turn.acquire()
 
     def give_back(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
         if entry.info.pop(_MINE, False):

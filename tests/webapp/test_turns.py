@@ -1,4 +1,8 @@
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, event, text
@@ -61,3 +65,29 @@ def test_readers_take_no_turn(engine):
         assert counted(engine) == 0
         session.commit()
     assert counted(engine) == 7
+
+
+def test_processes_take_turns_too(engine):
+    program = (
+        "import sys; from test_turns import count_one; from webapp.db import make_engine;"
+        "from sqlalchemy import event; engine = make_engine(sys.argv[1]);"
+        "event.listen(engine, 'connect', lambda raw, _: raw.execute('PRAGMA busy_timeout=0'));"
+        "[count_one(engine) for _ in range(100)]"
+    )
+    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", program, str(engine.url)]
+    others = [subprocess.Popen(command, env=here) for _ in range(2)]
+    assert [other.wait(timeout=60) for other in others] == [0, 0]
+    assert counted(engine) == 200
+
+
+def test_the_turn_of_a_process_that_dies_goes_to_the_next(engine):
+    program = (
+        "import os, sys; from sqlalchemy import text; from webapp.db import make_engine;"
+        "connection = make_engine(sys.argv[1]).connect(); connection.execute(text('SELECT 1'));"
+        "print(flush=True); os.kill(os.getpid(), 9)"
+    )
+    command = [sys.executable, "-c", program, str(engine.url)]
+    assert subprocess.run(command, stdout=subprocess.PIPE, timeout=60).stdout == b"\n"
+    count_one(engine)
+    assert counted(engine) == 1
