@@ -39,20 +39,28 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     if not silent:
         return []
     answering = _answered_within(session, [p.id for p in silent], _span(run, now))
-    expired = [participant for participant in silent if participant.id not in answering]
-    for participant in expired:
+    leaving = [participant for participant in silent if participant.id not in answering]
+    for participant in leaving:
         participant.state = move(State(participant.state), State.ABANDONED)
-    free_places(session, [participant.id for participant in expired])
+    free_places(session, [participant.id for participant in leaving])
     session.flush()
-    return expired
+    return leaving
 
 
 def any_expired(session: Session, run: Run, now: datetime) -> bool:
     """Return whether a place of the run could be freed."""
+    return bool(expired(session, run, now))
+
+
+def expired(session: Session, run: Run, now: datetime) -> list[Participant]:
+    """Return who holds a place of the run whose lease is over, as ``release_expired`` would."""
     silent = session.scalars(
-        select(Participant.id).where(Participant.run_id == run.id, _silent_outside_trials(run, now))
+        select(Participant)
+        .where(Participant.run_id == run.id, _silent_outside_trials(run, now))
+        .order_by(Participant.id)
     ).all()
-    return len(_answered_within(session, silent, _span(run, now))) < len(silent)
+    answering = _answered_within(session, [p.id for p in silent], _span(run, now))
+    return [participant for participant in silent if participant.id not in answering]
 
 
 def is_over(session: Session, participant: Participant, run: Run, now: datetime) -> bool:

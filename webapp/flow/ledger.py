@@ -141,15 +141,20 @@ def take(sessions: Sessions, payment_id: int, now: datetime) -> Taken | None:
         ).one()
         if payment.state == PaymentState.DONE or payment.assignment is None:
             return None
-        if payment.state == PaymentState.CALLING and _in_hand(payment, now):
+        if is_in_hand(payment, now):
             return None
         tried = payment.called_at is not None
         payment.state, payment.called_at = PaymentState.CALLING, now
     return Taken(payment, tried)
 
 
-def _in_hand(payment: Payment, now: datetime) -> bool:
-    return payment.called_at is not None and now - payment.called_at < IN_HAND
+def is_in_hand(payment: Payment, now: datetime) -> bool:
+    """Return whether a process may be calling the platform for the payment at this moment."""
+    return (
+        payment.state == PaymentState.CALLING
+        and payment.called_at is not None
+        and now - payment.called_at < IN_HAND
+    )
 
 
 def settle(

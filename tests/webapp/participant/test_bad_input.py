@@ -5,30 +5,12 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import func, select
-
-from webapp.db import reading
-from webapp.models import Base
 
 FIELDS = {
     "uuid": "7b0a9f5e-0a43-4f6b-9a52-6a4c2d1f3e10", "position": 1, "side": "first",
     "input_method": "key",
 }  # fmt: skip
 PROGRAMS = ("answers", "device")
-
-
-@pytest.fixture
-def rows(sessions):
-    """Return a function that counts every table's rows."""
-
-    def count() -> dict[str, int]:
-        with reading(sessions) as session:
-            return {
-                table.name: session.execute(select(func.count()).select_from(table)).scalar_one()
-                for table in Base.metadata.sorted_tables
-            }
-
-    return count
 
 
 def clear(response) -> bool:

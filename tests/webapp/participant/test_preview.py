@@ -4,22 +4,6 @@ import json
 import re
 
 import pytest
-from sqlalchemy import func, select
-
-from webapp.db import reading
-from webapp.models import Base
-
-
-@pytest.fixture
-def rows(sessions):
-    def count() -> dict[str, int]:
-        with reading(sessions) as session:
-            return {
-                table.name: session.execute(select(func.count()).select_from(table)).scalar_one()
-                for table in Base.metadata.sorted_tables
-            }
-
-    return count
 
 
 def session_of(page) -> dict:

@@ -10,14 +10,14 @@ from functools import cached_property
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.payment import PaymentKind, PaymentState
+from experiment.payment import PaymentKind
 from webapp.db import Sessions, reading
 from webapp.flow.acceptance import HANDED_IN
-from webapp.flow.lease import is_over
-from webapp.flow.ledger import IN_HAND, payments_of
+from webapp.flow.lease import expired
+from webapp.flow.ledger import is_in_hand, payments_of
 from webapp.flow.owed import Account, accounts
 from webapp.flow.pay import mark
-from webapp.models import Assignment, Hit, Participant, Payment, Run
+from webapp.models import Assignment, Hit, Payment, Run
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.tokens import Tokens
 
@@ -99,7 +99,7 @@ def take_snapshot(
         assignments = _handed_in(session, run)
         payments = payments_of(session, run)
         hits = session.scalars(select(Hit).where(Hit.run_id == run.id).order_by(Hit.id)).all()
-        people, silent = accounts(session, run), _silent(session, run, now)
+        people, silent = accounts(session, run), expired(session, run, now)
     return Snapshot(
         run_ref=run.ref,
         accounts=people,
@@ -108,8 +108,8 @@ def take_snapshot(
         payments=payments,
         bonuses=[b for hit in hits if hit.platform_id for b in platform.bonuses(hit.platform_id)],
         receipts={a.platform_id: tokens.read_receipt(a.receipt) for a in assignments},
-        silent=silent,
-        in_hand=frozenset(payment.id for payment in payments if _in_hand(payment, now)),
+        silent=[person.ref for person in silent],
+        in_hand=frozenset(payment.id for payment in payments if is_in_hand(payment, now)),
         at=now,
     )
 
@@ -122,20 +122,3 @@ def _handed_in(session: Session, run: Run) -> Sequence[Assignment]:
         .where(Hit.purpose.is_distinct_from("compensation"))
         .order_by(Assignment.id)
     ).all()
-
-
-def _silent(session: Session, run: Run, now: datetime) -> list[str]:
-    people = session.scalars(
-        select(Participant).where(
-            Participant.run_id == run.id, Participant.state.in_(("working", "answered"))
-        )
-    )
-    return [person.ref for person in people if is_over(session, person, run, now)]
-
-
-def _in_hand(payment: Payment, now: datetime) -> bool:
-    return (
-        payment.state == PaymentState.CALLING
-        and payment.called_at is not None
-        and now - payment.called_at < IN_HAND
-    )
