@@ -120,7 +120,6 @@ def arguments() -> argparse.ArgumentParser:
     add("--database", default="sqlite", choices=["sqlite", "postgres"], help="of Parallax")
     add("--study", default="marvin_linzen_2018", help="of Parallax: a built-in study")
     add("--workers", type=int, default=2, help="of Parallax")
-    add("--threads", type=int, default=16, help="of Parallax")
     add("--repeat", type=int, default=1)
     add("--seed", type=int, default=1)
     add("--peers-folder", type=Path, default=_CACHE, help="where oTree and psiTurk are installed")
@@ -177,7 +176,7 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
                 yield measure(peers[name](options.peers_folder), plan, ())
                 continue
             with new() as database:
-                own = Parallax(options.study, database.url, options.workers, options.threads)
+                own = Parallax(options.study, database.url, options.workers)
                 yield measure(own, plan, database.pids)
 
 

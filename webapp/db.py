@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -25,7 +24,8 @@ from webapp.turns import let_writers_take_turns
 
 # What fails because of the database, not because of what it was asked.
 FAILURES = (OperationalError, InterfaceError, TimeoutError)
-_MOST_CONNECTIONS = 32
+# One thread keeps few of them busy, whether it answers ten people or a thousand.
+_MOST_CONNECTIONS = 16
 # Like SQLite's busy_timeout; and a machine that lost its power must not hold a lock for hours.
 _POSTGRES_OPTIONS = (
     "-c lock_timeout=30s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10"
@@ -36,15 +36,13 @@ _POSTGRES_OPTIONS = (
 def make_engine(url: str) -> Engine:
     """Return an engine for the URL, with SQLite made durable and safe for many threads.
 
-    A request holds one connection and takes it when it needs it, so a process has at most as many
-    as threads; the pool's size only bounds those that have very many.
+    A request holds one connection and takes it when it needs it; who finds none free waits.
     """
     if not url.startswith("sqlite"):
         return _postgres_engine(url)
     engine = create_engine(url, poolclass=QueuePool, pool_size=_MOST_CONNECTIONS, max_overflow=0)
     event.listen(engine, "connect", _prepare_sqlite)
     let_writers_take_turns(engine)
-    event.listen(engine, "begin", _begin_immediate)
     return engine
 
 
@@ -137,7 +135,7 @@ def _without_password(url: str) -> str:
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
-    # SQLAlchemy's own "begin" event starts the transactions, so the driver must not.
+    # Transactions begin in webapp.turns, so the driver must not begin them.
     connection.isolation_level = None
     cursor = connection.cursor()
     # The patience comes first: two servers may make the same file at once.
@@ -146,16 +144,12 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
+        # From here on only who writes to the file by other means is waited for, as webapp.turns
+        # says, or another process that is just opening it.
+        "busy_timeout=1000",
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
-
-
-def _begin_immediate(connection: Any) -> None:  # noqa: ANN401 - SQLAlchemy's own event signature
-    # A plain BEGIN that reads and then writes fails at once when another writer came between;
-    # taking the write lock first makes it wait for its turn instead.
-    reading = connection.get_execution_options().get("reading", False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
 Sessions = sessionmaker[Session]

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from webapp.errors import WebappError
+from webapp.green_worker import Worker
 from webapp.instance import open_instance
 from webapp.logs import LogLines
 from webapp.logs import write_logs as write_early_logs
@@ -24,7 +25,6 @@ from webapp.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter  # type: ignore[import-untyped]
-    from gunicorn.workers.base import Worker  # type: ignore[import-untyped]
 
 _MEMORY = Path("/dev/shm")
 
@@ -55,8 +55,8 @@ class Log(Logger):  # type: ignore[misc]
 
 
 bind = f"[{_own.host}]:{_own.port}" if ":" in _own.host else f"{_own.host}:{_own.port}"
-worker_class = "gthread"
-workers, threads = _own.workers, _own.threads
+worker_class = Worker
+workers, worker_connections = _own.workers, _own.connections
 # How long a worker that stops may take to answer what it was asked.
 graceful_timeout = 30
 # Longer than web servers in front keep an idle connection: these must be the ones that end it,

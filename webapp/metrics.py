@@ -89,7 +89,8 @@ class MetricsDoor(ThreadingHTTPServer):
         handler = MetricsHandler.factory(all_figures(metrics, sessions))
         super().__init__(listening.getsockname()[:2], handler, bind_and_activate=False)
         self.socket.close()
-        self.socket = listening
+        # A socket of this process, so that its threads take turns at it as at any other.
+        self.socket = socket.socket(fileno=os.dup(listening.fileno()))
         threading.Thread(target=self.serve_forever, name="metrics", daemon=True).start()
 
     def end(self) -> None:

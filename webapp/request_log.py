@@ -4,6 +4,7 @@ import logging
 import re
 import secrets
 from functools import partial
+from http import HTTPStatus
 from time import perf_counter
 
 from flask import Flask, Response, request
@@ -45,7 +46,9 @@ def _end(metrics: Metrics | None, response: Response) -> Response:
     endpoint, status = request.endpoint or _NOWHERE, response.status_code
     if metrics is not None:
         metrics.count_request(endpoint, status, took_s)
-    response.headers[REQUEST_ID] = environ[_ID]
+    if not (response.is_json and status == HTTPStatus.OK):
+        # Nobody asks about an answer that was acknowledged, and each byte is sent for every one.
+        response.headers[REQUEST_ID] = environ[_ID]
     _LOG.info(
         "request",
         extra={

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from flask import Flask, Response
+from flask import Flask, Response, request
 
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -16,12 +16,15 @@ _CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 
-# What programs get is shown nowhere, and each answer's reply should be short.
-_POLICY_OF_DATA = "default-src 'none'; frame-ancestors 'none'"
+# Only the replies to these are ever kept where nothing says so.
+_KEPT = ("GET", "HEAD")
 
 
 def add_headers(app: Flask, frame_ancestors: str, platforms: str) -> None:
     """Make the app's pages load nothing from elsewhere and leave nothing behind.
+
+    What programs get is shown nowhere and leads nowhere, so it goes without the headers of pages:
+    every answer is acknowledged by it.
 
     Args:
         app: The app.
@@ -38,10 +41,12 @@ def add_headers(app: Flask, frame_ancestors: str, platforms: str) -> None:
 
 
 def _with_headers(policy: str, response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = _POLICY_OF_DATA if response.is_json else policy
-    # Participants' tokens stand in the addresses, so no address may leave the site.
-    response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"
-    # Programs and styles say themselves how they may be kept; nothing else may be.
-    response.headers.setdefault("Cache-Control", "no-store")
+    if not response.is_json:
+        response.headers["Content-Security-Policy"] = policy
+        # Participants' tokens stand in the addresses, so no address may leave the site.
+        response.headers["Referrer-Policy"] = "no-referrer"
+    if request.method in _KEPT:
+        # Programs and styles say themselves how they may be kept; nothing else may be.
+        response.headers.setdefault("Cache-Control", "no-store")
     return response

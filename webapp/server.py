@@ -48,7 +48,7 @@ class Server:
 
 
 def serve(
-    instance: Path, host: str, port: int, workers: int | None = None, threads: int | None = None
+    instance: Path, host: str, port: int, workers: int | None = None, connections: int | None = None
 ) -> NoReturn:
     """Become the web server: this process goes on as gunicorn until it is interrupted.
 
@@ -57,7 +57,7 @@ def serve(
         host: The address to listen on.
         port: The port; 0 takes any free one.
         workers: How many processes answer; the setting when not given.
-        threads: How many threads each of them has; likewise.
+        connections: How many connections each of them has open at a time; likewise.
 
     Raises:
         WebappError: The port is in use, or the instance or its database cannot be used.
@@ -67,7 +67,7 @@ def serve(
     listening.set_inheritable(True)
     os.execve(
         sys.executable,
-        _gunicorn(listening, workers, threads),
+        _gunicorn(listening, workers, connections),
         _environment(instance),
     )
 
@@ -77,7 +77,7 @@ def start(
     host: str = "127.0.0.1",
     port: int = 0,
     workers: int | None = None,
-    threads: int | None = None,
+    connections: int | None = None,
 ) -> Server:
     """Start a server in the background and return it once it answers.
 
@@ -86,7 +86,7 @@ def start(
         host: The address to listen on.
         port: The port; 0 takes any free one.
         workers: How many processes answer; the setting when not given.
-        threads: How many threads each of them has; likewise.
+        connections: How many connections each of them has open at a time; likewise.
 
     Raises:
         WebappError: The port is in use, the instance or its database cannot be used, it has a
@@ -99,7 +99,7 @@ def start(
         pid_file.unlink(missing_ok=True)
         subprocess.run(
             [
-                *_gunicorn(listening, workers, threads),
+                *_gunicorn(listening, workers, connections),
                 *("--daemon", "--pid", str(pid_file)),
                 *("--log-file", str(_log(instance)), "--capture-output"),
             ],
@@ -241,8 +241,8 @@ def _url(listening: socket.socket) -> str:
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
-def _gunicorn(listening: socket.socket, workers: int | None, threads: int | None) -> list[str]:
-    given = {"--workers": workers, "--threads": threads}
+def _gunicorn(listening: socket.socket, workers: int | None, connections: int | None) -> list[str]:
+    given = {"--workers": workers, "--worker-connections": connections}
     return [
         *(sys.executable, "-m", "gunicorn", "wsgi:app", "--chdir", str(_PACKAGES)),
         *("--config", str(_GUNICORN_SETTINGS), "--bind", f"fd://{listening.fileno()}"),

@@ -68,8 +68,8 @@ class Settings(BaseModel):
         default="auto", description="how it logs; auto: text on a terminal, json elsewhere"
     )
     workers: int = Field(default=2, ge=1, description="how many processes answer")
-    threads: int = Field(
-        default=16, ge=1, description="how many requests each process answers at a time"
+    connections: int = Field(
+        default=1000, ge=1, description="how many connections each process has open at a time"
     )
     metrics_host: str = Field(
         default="127.0.0.1", min_length=1, description="the address of the figures for Prometheus"

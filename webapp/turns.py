@@ -3,21 +3,25 @@
 SQLite's own wait is a sleep that grows to a tenth of a second before it looks again: who is always
 quick to come back, as answers are, would leave the others waiting for seconds. Threads of one
 process therefore wait for each other here, and are woken the moment it is their turn; processes of
-one machine lock a file beside the database, for which they look every half millisecond.
+one machine lock a file beside the database, for which they look every half millisecond. Whoever
+writes to the file by other means, such as SQLite's own shell, is waited for in pauses: SQLite's
+wait would let nobody else of the process do anything.
 """
 
 import fcntl
 from pathlib import Path
+from sqlite3 import SQLITE_BUSY
 from threading import Lock
 from time import monotonic, sleep
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-# Like SQLite's busy_timeout, which says what is wrong when this has passed in vain.
 _PATIENCE_S = 30.0
 _BETWEEN_LOOKS_S = 0.0005
+_PAUSE_S = 0.05
 _MINE = "turn"
 
 
@@ -61,15 +65,34 @@ def let_writers_take_turns(engine: Engine) -> None:
     """Let each writing transaction of the engine begin when those before it are over."""
     turn = _Turn(Path(f"{engine.url.database}-turn"))
 
-    def take(connection: Connection) -> None:
-        reading = connection.get_execution_options().get("reading", False)
-        if not reading and not connection.info.get(_MINE):
+    def begin(connection: Connection) -> None:
+        if connection.get_execution_options().get("reading", False):
+            connection.exec_driver_sql("BEGIN")
+            return
+        until = monotonic() + _PATIENCE_S
+        if not connection.info.get(_MINE):
             connection.info[_MINE] = turn.acquire()
+        _begin_to_write(connection, until)
 
     def give_back(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
         if entry.info.pop(_MINE, False):
             turn.release()
 
-    event.listen(engine, "begin", take)
+    event.listen(engine, "begin", begin)
     # A connection comes back to the pool however its transaction ended.
     event.listen(engine, "checkin", give_back)
+
+
+def _begin_to_write(connection: Connection, until: float) -> None:
+    # A plain BEGIN that reads and then writes fails at once when another writer came between;
+    # taking the write lock first makes it wait for its turn instead.
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except OperationalError as error:
+            busy = getattr(error.orig, "sqlite_errorcode", None) == SQLITE_BUSY
+            if not busy or monotonic() > until:
+                raise
+            sleep(_PAUSE_S)
+        else:
+            return

@@ -12,9 +12,10 @@ from time import perf_counter
 _ALWAYS = (
     'sec-ch-ua-platform: "Windows"\r\n'
     "User-Agent: Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36"
-    " (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36\r\n"
-    'sec-ch-ua: "Chromium";v="142", "Not_A Brand";v="99"\r\n'
+    " (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36\r\n"
+    'sec-ch-ua: "Not:A-Brand";v="8", "Chromium";v="156"\r\n'
     "sec-ch-ua-mobile: ?0\r\nAccept: */*\r\nSec-Fetch-Site: same-origin\r\n"
+    "Sec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n"
     "Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: en-US,en;q=0.9\r\n"
 )
 _BODY_BYTES = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)

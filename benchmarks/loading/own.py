@@ -37,14 +37,13 @@ class Parallax:
         study: The study's name.
         database_url: Where the data are kept; SQLite in the folder when empty.
         workers: How many server processes answer.
-        threads: How many requests each answers at a time.
     """
 
     name = "parallax"
 
-    def __init__(self, study: str, database_url: str, workers: int, threads: int) -> None:
+    def __init__(self, study: str, database_url: str, workers: int) -> None:
         self._study, self._url = study, database_url
-        self._workers, self._threads = workers, threads
+        self._workers = workers
 
     def start(self, folder: Path, participants: int) -> Site:
         """Launch the study with room for everybody and serve it."""
@@ -54,7 +53,7 @@ class Parallax:
             setting = f'database_url = "{self._url}"\n'
             (self._instance / "parallax.toml").write_text(setting, encoding="utf-8")
         self._run = self._launch(folder, participants)
-        started = server.start(self._instance, workers=self._workers, threads=self._threads)
+        started = server.start(self._instance, workers=self._workers)
         return Site("127.0.0.1", int(started.url.rpartition(":")[2]), started.pid)
 
     def _launch(self, folder: Path, participants: int) -> str:

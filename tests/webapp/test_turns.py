@@ -1,26 +1,42 @@
 import os
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 from sqlalchemy import Engine, event, text
 from sqlalchemy.exc import OperationalError
 
+from webapp import turns
 from webapp.db import make_engine, make_sessions, reading
 
 
 @pytest.fixture
 def engine(tmp_path):
     engine = make_engine(f"sqlite:///{tmp_path}/db.sqlite3")
-    # Whoever meets SQLite's own lock fails at once.
+    # Whoever meets SQLite's own lock, however short, is noticed.
     event.listen(engine, "connect", lambda raw, _: raw.execute("PRAGMA busy_timeout=0"))
+    locked = note_when_locked(engine)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE counted (number INTEGER)"))
         connection.execute(text("INSERT INTO counted VALUES (0)"))
     yield engine
     engine.dispose()
+    assert not locked
+
+
+def note_when_locked(engine: Engine) -> list[str]:
+    noted = list[str]()
+
+    @event.listens_for(engine, "handle_error")
+    def note(context) -> None:
+        if "locked" in str(context.original_exception):
+            noted.append(str(context.original_exception))
+
+    return noted
 
 
 def count_one(engine: Engine, fail: bool = False) -> None:
@@ -69,10 +85,12 @@ def test_readers_take_no_turn(engine):
 
 def test_processes_take_turns_too(engine):
     program = (
-        "import sys; from test_turns import count_one; from webapp.db import make_engine;"
+        "import sys; from test_turns import count_one, note_when_locked;"
+        "from webapp.db import make_engine;"
         "from sqlalchemy import event; engine = make_engine(sys.argv[1]);"
         "event.listen(engine, 'connect', lambda raw, _: raw.execute('PRAGMA busy_timeout=0'));"
-        "[count_one(engine) for _ in range(100)]"
+        "locked = note_when_locked(engine);"
+        "[count_one(engine) for _ in range(100)]; sys.exit(bool(locked))"
     )
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, "-c", program, str(engine.url)]
@@ -89,5 +107,42 @@ def test_the_turn_of_a_process_that_dies_goes_to_the_next(engine):
     )
     command = [sys.executable, "-c", program, str(engine.url)]
     assert subprocess.run(command, stdout=subprocess.PIPE, timeout=60).stdout == b"\n"
+    count_one(engine)
+    assert counted(engine) == 1
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """Somebody who writes to the file without taking turns, such as SQLite's own shell."""
+    engine = make_engine(f"sqlite:///{tmp_path}/shared.sqlite3")
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE counted (number INTEGER)"))
+        connection.execute(text("INSERT INTO counted VALUES (0)"))
+    shell = sqlite3.connect(tmp_path / "shared.sqlite3", isolation_level=None)
+    shell.execute("BEGIN IMMEDIATE")
+    yield engine, shell
+    shell.close()
+    engine.dispose()
+
+
+def test_who_writes_without_taking_turns_is_waited_for(foreign):
+    engine, shell = foreign
+    locked = note_when_locked(engine)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(count_one, engine)
+        while not locked:
+            Event().wait(0.01)
+        assert counted(engine) == 0
+        shell.execute("COMMIT")
+        waiting.result(timeout=10)
+    assert counted(engine) == 1
+
+
+def test_nobody_waits_for_ever(foreign, monkeypatch):
+    engine, shell = foreign
+    monkeypatch.setattr(turns, "_PATIENCE_S", 0.1)
+    with pytest.raises(OperationalError, match="locked"):
+        count_one(engine)
+    shell.execute("COMMIT")
     count_one(engine)
     assert counted(engine) == 1

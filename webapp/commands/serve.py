@@ -23,9 +23,9 @@ _PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
     "--workers", type=click.IntRange(min=1), help="How many processes answer; the setting workers."
 )
 @click.option(
-    "--threads",
+    "--connections",
     type=click.IntRange(min=1),
-    help="How many requests each process answers at a time; the setting threads.",
+    help="How many connections each process has open at a time; the setting connections.",
 )
 @click.option("--background", is_flag=True, help="Return when it answers; see parallax stop.")
 @with_instance
@@ -33,7 +33,7 @@ def serve(
     host: str | None,
     port: int | None,
     workers: int | None,
-    threads: int | None,
+    connections: int | None,
     background: bool,
     instance: Path,
 ) -> server.Server:
@@ -41,8 +41,8 @@ def serve(
     settings = load_settings(open_instance(instance))
     host, port = host or settings.host, settings.port if port is None else port
     if not background:
-        server.serve(instance, host, port, workers, threads)
-    started = server.start(instance, host, port, workers, threads)
+        server.serve(instance, host, port, workers, connections)
+    started = server.start(instance, host, port, workers, connections)
     click.echo(f"The server answers at {started.url} (process {started.pid}).")
     click.echo("Stop it with: parallax stop")
     return started

@@ -1,7 +1,7 @@
 """Recording many answers in one transaction: the database waits for the disk once for all."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -63,20 +63,23 @@ _MOVE_ON = (
 
 
 def record_in_one_transaction(
-    engine: Engine, session_days: int, sent: Sequence[SentAnswer]
+    engine: Engine, session_days: int, take: Callable[[], list[SentAnswer]]
 ) -> list[int | None]:
     """Do what ``record_many`` does and commit it; where that fails, nothing is done for anybody.
 
     Args:
         engine: The database.
         session_days: How many days after arrival a participant may answer.
-        sent: The answers.
+        take: Returns the answers; called once it is this transaction's turn.
     """
+    sent = list[SentAnswer]()
     try:
         with engine.begin() as connection:
+            sent = take()
             return record_many(connection, sent, session_days)
     except SQLAlchemyError as error:
         # One answer's trouble must not be its neighbours': each is now recorded alone.
+        sent = sent or take()
         _LOG.warning("%d answers were not stored together: %s", len(sent), type(error).__name__)
         return [None] * len(sent)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from threading import Lock
+from time import sleep
 from typing import Generic, TypeVar, cast
 
 Asked = TypeVar("Asked")
@@ -26,15 +27,16 @@ class _Turn(Generic[Asked, Told]):
 class Together(Generic[Asked, Told]):
     """Collects what threads ask for while one of them is at work, and then does all of it at once.
 
-    The first thread works for itself at once, so nobody waits where nobody else is. Whatever was
-    asked meanwhile is done by one of those who asked, in one go. No thread of its own is needed.
+    The first thread works at once, so nobody waits where nobody else is. Whatever was asked
+    meanwhile is done by one of those who asked, in one go. No thread of its own is needed.
 
     Args:
-        do: Does a batch and returns what each of its members is to be told, in their order. What
-            it raises is raised to every member.
+        do: Takes a batch, does it, and returns what each of its members is to be told, in their
+            order. The later it takes, the more have asked. What it raises is raised to every
+            member.
     """
 
-    def __init__(self, do: Callable[[Sequence[Asked]], Sequence[Told]]) -> None:
+    def __init__(self, do: Callable[[Callable[[], list[Asked]]], Sequence[Told]]) -> None:
         self._do = do
         self._lock = Lock()
         self._waiting: list[_Turn[Asked, Told]] = []
@@ -55,12 +57,22 @@ class Together(Generic[Asked, Told]):
         return cast(Told, turn.told)
 
     def _work(self) -> None:
-        with self._lock:
-            batch, self._waiting = self._waiting, []
+        batch = list[_Turn[Asked, Told]]()
+
+        def take() -> list[Asked]:
+            with self._lock:
+                batch.extend(self._waiting)
+                self._waiting = []
+            return [turn.asked for turn in batch]
+
         try:
-            for turn, told in zip(batch, self._do([turn.asked for turn in batch]), strict=True):
+            # Whose request is here already comes along, where nothing else changes the thread.
+            sleep(0)
+            for turn, told in zip(batch, self._do(take), strict=True):
                 turn.told = told
         except BaseException as error:
+            if not batch:
+                take()
             for turn in batch:
                 turn.error = error
         finally:

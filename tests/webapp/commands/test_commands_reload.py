@@ -67,7 +67,7 @@ class Crowd:
 @pytest.fixture
 def running(shell, instance) -> Iterator[tuple[server.Server, Crowd]]:
     run = shell("launch", "minimal", "--seed", "1").rpartition("/run/")[2].split()[0]
-    started = server.start(instance, workers=2, threads=4)
+    started = server.start(instance, workers=2)
     yield started, Crowd(f"{started.url}/run/{run}")
 
 

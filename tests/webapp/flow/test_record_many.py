@@ -37,6 +37,10 @@ def sent(
     return SentAnswer(ref, answer, at)
 
 
+def record(engine: Engine, batch: list[SentAnswer]) -> list[int | None]:
+    return record_in_one_transaction(engine, DAYS, lambda: batch)
+
+
 def stored(sessions) -> dict[tuple[str, int], str]:
     with reading(sessions) as session:
         rows = session.execute(
@@ -51,7 +55,7 @@ def test_the_answers_of_many_become_one_row_each_in_one_transaction(engine, sess
     commits: list[object] = []
     event.listen(engine, "commit", commits.append)
     batch = [sent(ref, position) for position, ref in enumerate(refs, start=2)]
-    assert record_in_one_transaction(engine, DAYS, batch) == [7, 7, 7, 7]
+    assert record(engine, batch) == [7, 7, 7, 7]
     assert len(commits) == 1
     assert stored(sessions) == {
         (each.ref, each.answer.position): str(each.answer.uuid) for each in batch
@@ -61,14 +65,14 @@ def test_the_answers_of_many_become_one_row_each_in_one_transaction(engine, sess
 def test_a_resend_is_acknowledged_and_changes_nothing(engine, sessions, refs):
     batch = [sent(ref) for ref in refs]
     for _ in range(2):
-        assert record_in_one_transaction(engine, DAYS, batch) == [7, 7, 7, 7]
+        assert record(engine, batch) == [7, 7, 7, 7]
     assert len(stored(sessions)) == 4
 
 
 def test_the_last_answer_moves_its_participant_on_and_nobody_else(engine, sessions, refs):
     for position in range(1, 9):
         batch = [sent(refs[0], position), sent(refs[1], min(position, 7))]
-        told = record_in_one_transaction(engine, DAYS, batch)
+        told = record(engine, batch)
     assert told == [0, None]  # the second one's is another answer to their seventh trial
     with reading(sessions) as session:
         states = dict(session.execute(select(Participant.ref, Participant.state)).all())
@@ -78,7 +82,7 @@ def test_the_last_answer_moves_its_participant_on_and_nobody_else(engine, sessio
 def test_what_is_not_plain_is_left_undone_and_its_neighbours_are_stored(engine, sessions, refs):
     expired = NOW + timedelta(days=DAYS, seconds=1)
     first = sent(refs[0])
-    record_in_one_transaction(engine, DAYS, [first])
+    record(engine, [first])
     batch = [
         sent(refs[1]),
         sent(refs[0], side=Side.SECOND),  # a later answer
@@ -87,7 +91,7 @@ def test_what_is_not_plain_is_left_undone_and_its_neighbours_are_stored(engine, 
         sent("nobody"),
         sent(refs[3], at=expired),
     ]
-    assert record_in_one_transaction(engine, DAYS, batch) == [7, None, None, None, None, None]
+    assert record(engine, batch) == [7, None, None, None, None, None]
     assert stored(sessions) == {
         (each.ref, each.answer.position): str(each.answer.uuid) for each in (first, batch[0])
     }
@@ -99,7 +103,7 @@ def test_who_is_not_at_work_is_left_to_the_longer_way(engine, sessions, refs):
             one = session.scalars(select(Participant).where(Participant.ref == refs[0])).one()
             one.state = state
             session.commit()
-        assert record_in_one_transaction(engine, DAYS, [sent(refs[0])]) == [None]
+        assert record(engine, [sent(refs[0])]) == [None]
     assert not stored(sessions)
 
 
@@ -113,6 +117,6 @@ def test_where_the_database_fails_nothing_is_stored_for_anybody(
 
     with monkeypatch.context() as broken:
         broken.setattr("webapp.flow.record_many.response_values", without_side)
-        assert record_in_one_transaction(engine, DAYS, [sent(refs[0]), sent(refs[1])]) == [None] * 2
+        assert record(engine, [sent(refs[0]), sent(refs[1])]) == [None] * 2
     assert not stored(sessions)
-    assert record_in_one_transaction(engine, DAYS, [sent(refs[0])]) == [7]
+    assert record(engine, [sent(refs[0])]) == [7]

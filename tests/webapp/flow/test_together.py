@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Semaphore
 
@@ -14,7 +14,8 @@ class Desk:
         self.batches: list[list[int]] = []
         self.begun, self.let_go = Semaphore(0), Semaphore(0)
 
-    def double(self, numbers: Sequence[int]) -> list[int]:
+    def double(self, take: Callable[[], list[int]]) -> list[int]:
+        numbers = take()
         self.batches.append(sorted(numbers))
         self.begun.release()
         assert self.let_go.acquire(timeout=10)
@@ -63,17 +64,55 @@ def test_a_failure_is_everybodys_of_that_batch_and_nobody_elses():
 
 def test_a_batch_that_answers_too_few_is_a_failure():
     with pytest.raises(ValueError):
-        Together[int, int](lambda numbers: []).ask(1)
+        Together[int, int](lambda take: take()[1:]).ask(1)
 
 
 def test_thousands_of_requests_from_many_threads_are_each_done_once():
     seen: list[int] = []
 
-    def note(numbers: Sequence[int]) -> list[int]:
+    def note(take: Callable[[], list[int]]) -> list[int]:
+        numbers = take()
         seen.extend(numbers)
-        return list(numbers)
+        return numbers
 
     together = Together(note)
     with ThreadPoolExecutor(16) as pool:
         assert list(pool.map(together.ask, range(4000))) == list(range(4000))
     assert sorted(seen) == list(range(4000))
+
+
+def test_who_asks_before_the_batch_is_taken_belongs_to_it():
+    batches: list[list[int]] = []
+    waits, taken = Event(), Event()
+
+    def keep(take: Callable[[], list[int]]) -> list[int]:
+        waits.set()
+        assert taken.wait(timeout=10)
+        batches.append(take())
+        return batches[-1]
+
+    together = Together(keep)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(together.ask, 1)
+        assert waits.wait(timeout=10)
+        second = pool.submit(together.ask, 2)
+        while len(together._waiting) < 2:
+            Event().wait(0.001)
+        taken.set()
+        assert (first.result(timeout=10), second.result(timeout=10)) == (1, 2)
+    assert batches == [[1, 2]]
+
+
+def test_a_failure_before_the_batch_is_taken_is_theirs_who_waited_for_it():
+    calls: list[int] = []
+
+    def fail_first(take: Callable[[], list[int]]) -> list[int]:
+        calls.append(1)
+        if len(calls) == 1:
+            raise ValueError("no database")
+        return take()
+
+    together = Together(fail_first)
+    with pytest.raises(ValueError, match="no database"):
+        together.ask(1)
+    assert together.ask(2) == 2

@@ -1,0 +1,133 @@
+"""The process that answers: one thread, in which requests take turns whenever one of them waits.
+
+Gunicorn starts and ends it; gevent's HTTP server answers. To it this adds what gunicorn's own
+processes have: connections that idle too long are closed, and who stops says so to everybody whom
+it still answers, so that the next request goes elsewhere.
+"""
+
+import logging
+import time
+from contextlib import suppress
+from socket import SHUT_RD
+from typing import TYPE_CHECKING, Any
+
+import gevent
+from gevent.pool import Pool
+from gunicorn.http.wsgi import base_environ  # type: ignore[import-untyped]
+from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
+    GeventPyWSGIWorker,
+    PyWSGIHandler,
+    PyWSGIServer,
+)
+
+if TYPE_CHECKING:
+    from gevent.socket import socket
+
+_LOG = logging.getLogger(__name__)
+_LOOK_EVERY_S = 0.1
+# Who has a connection and was not told of the stop may just be sending the next request.
+_LAST_REQUESTS_S = 1.0
+
+
+class _Handler(PyWSGIHandler):  # type: ignore[misc]
+    """One connection."""
+
+    server: "_Server"
+
+    def read_requestline(self) -> str:
+        self.server.idle.add(self.socket)
+        try:
+            return str(super().read_requestline())
+        finally:
+            self.server.idle.discard(self.socket)
+
+    def start_response(
+        self,
+        status: str,
+        headers: list[tuple[str, str]],
+        exc_info: Any = None,  # noqa: ANN401 - WSGI
+    ) -> Any:  # noqa: ANN401 - WSGI
+        if not self.server.worker.alive:
+            headers = [*headers, ("Connection", "close")]
+        return super().start_response(status, headers, exc_info)
+
+    def _handle_client_error(self, error: Exception) -> Any:  # noqa: ANN401 - gevent's own
+        if isinstance(error, OSError):
+            # Somebody went away, or fell silent, in the middle of a request's headers.
+            return None
+        return super()._handle_client_error(error)
+
+    def log_request(self) -> None:
+        """Do nothing: Parallax logs its requests itself, without their addresses."""
+
+
+class _Server(PyWSGIServer):  # type: ignore[misc]
+    """All connections of a listening socket.
+
+    Attributes:
+        worker: The process.
+        idle: The connections on which no request has begun.
+    """
+
+    worker: "Worker"
+
+    def __init__(self, worker: "Worker", listening: "socket") -> None:
+        cfg = worker.cfg
+        name, port = listening.getsockname()[:2]
+        environ = {
+            **base_environ(cfg),
+            # Given, so that nobody asks a name server.
+            "SERVER_NAME": str(name),
+            "SERVER_PORT": str(port),
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": cfg.workers > 1,
+        }
+        super().__init__(
+            listening,
+            application=worker.wsgi,
+            spawn=Pool(worker.worker_connections),
+            handler_class=_Handler,
+            environ=environ,
+            error_log=_LOG,
+        )
+        self.worker = worker
+        self.idle = set["socket"]()
+        self._patience_s = cfg.keepalive
+
+    def handle(self, connection: "socket", address: Any) -> None:  # noqa: ANN401 - of any family
+        connection.settimeout(self._patience_s)
+        super().handle(connection, address)
+
+    def hang_up(self) -> None:
+        """End the connections on which nobody asks anything."""
+        for connection in self.idle:
+            with suppress(OSError):
+                connection.shutdown(SHUT_RD)
+
+
+class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
+    """A process of the server."""
+
+    def run(self) -> None:
+        """Answer until the process is told to stop, and then what it was asked before."""
+        servers = [_Server(self, listening) for listening in self.sockets]
+        for server in servers:
+            server.start()
+        while self.alive:
+            self._go_on()
+        for server in servers:
+            server.close()
+        stopped = time.monotonic()
+        while any(server.pool for server in servers):
+            waited_s = time.monotonic() - stopped
+            if waited_s > self.cfg.graceful_timeout:
+                _LOG.warning("requests took too long and are given up")
+                break
+            if waited_s > _LAST_REQUESTS_S:
+                for server in servers:
+                    server.hang_up()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self.notify()
+        gevent.sleep(_LOOK_EVERY_S)
