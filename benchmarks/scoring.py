@@ -1,7 +1,7 @@
 """Measure scoring side by side: every beginning once, against the ways it is usually done.
 
 Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 16] [--busy]
-                                    [--peers FOLDER]
+                                    [--peers FOLDER] [--original FOLDER]
 
 An LSTM of two layers of 650 units and a transformer of six layers of 384, both with 50,000 words
 and random weights, score sentences of Marvin & Linzen (2018). ``--share 16`` takes the
@@ -11,6 +11,9 @@ work: one thread, and its processor time in place of the time on the wall.
 
 ``--peers`` names a virtual environment with minicons and lm_eval, which is made if it is not there;
 both score the transformer in the same run (``benchmarks/scoring_peers.py``).
+``--original`` names a clone of https://github.com/BeckyMarvin/LM_syneval; the program in it then
+scores with the LSTM's weights in the same run, in that environment
+(``benchmarks/scoring_original.py``).
 """
 
 import argparse
@@ -23,6 +26,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from scoring_original import original
+from scoring_venv import python_of
 from timing import Clock, best, shown, timed
 
 from experiment.materials.read import load_items
@@ -50,8 +55,11 @@ def main() -> None:
     parser.add_argument("--part", choices=list(parts), action="append")
     parser.add_argument("--share", type=int, default=16)
     parser.add_argument("--peers", type=Path)
+    parser.add_argument("--original", type=Path)
     parser.add_argument("--busy", action="store_true")
     options = parser.parse_args()
+    if options.original and not options.peers:
+        parser.error("--original needs --peers: the environment to run it in")
     if options.busy:
         torch.set_num_threads(1)
         Clock.seconds = time.thread_time
@@ -98,7 +106,7 @@ def peaks() -> dict[str, float]:
     return found
 
 
-def lstm(texts: list[str], _: argparse.Namespace) -> None:
+def lstm(texts: list[str], options: argparse.Namespace) -> None:
     """The recurrent model, against full softmaxes one by one and in padded batches."""
     words = vocabulary(texts)
     torch.manual_seed(1)
@@ -114,10 +122,6 @@ def lstm(texts: list[str], _: argparse.Namespace) -> None:
     few = distinct[:: max(1, len(distinct) // 60)]
     seconds, plain = timed(lambda: one_by_one(network, words, few))
     shown("(a) one by one, full log-softmax", len(few) / seconds, f"({len(few)} sentences)")
-    fewer = few[:: len(few) // 20]
-    seconds, _ = timed(lambda: as_the_original(network, words, fewer))
-    shown("(a) with the work of the original program", len(fewer) / seconds,
-          f"({len(fewer)} sentences)")  # fmt: skip
     some = distinct[:: max(1, len(distinct) // 640)]
     for batch in (16, 32):
         seconds = best(lambda size=batch: padded(network, words, some, size), 1)
@@ -128,16 +132,39 @@ def lstm(texts: list[str], _: argparse.Namespace) -> None:
     seconds, scored = timed(lambda: exact.score([("", text) for text in distinct]))
     limit = tflop * 1e3 / found["float32, oneDNN packed"]
     shown("trie, float32", n / seconds, f"{seconds:.1f} s = {seconds / limit:.2f} x the limit")
+    shown("the limit: the arithmetic alone, at the product's peak", n / limit, f"{limit:.1f} s")
     place = {text: number for number, text in enumerate(distinct)}
     worst = max(
         float(np.abs(scored[place[text]].logprobs_nats - own).max())
         for text, own in zip(few, plain, strict=True)
     )
     print(f"  largest difference of a token's score from (a): {worst:.1e} nats")
+    if options.original:
+        published(
+            options, model, n / np.array([seconds, limit]), dict(zip(distinct, scored, strict=True))
+        )
     fast = exact.fast()
     seconds, rounded = timed(lambda: fast.score([("", text) for text in distinct]))
     shown("trie, bfloat16 normaliser (before re-scoring)", n / seconds, f"{seconds:.1f} s")
     print(f"  its largest difference from float32: {difference(scored, rounded):.1e} nats")
+
+
+def published(
+    options: argparse.Namespace,
+    model: TrainedNetwork,
+    ours: Sequence[float],
+    scored: dict[str, TokenScores],
+) -> None:
+    """The published program, against our sentences per second: the trie's and the limit's."""
+    weights, words = model.network.state_dict(), model.vocabulary.words
+    rate, found = original(options.original, python_of(options.peers), words, weights, list(scored))
+    trie, limit = (one / rate for one in ours)
+    note = f"({len(found)} sentences; the trie {trie:.0f} times, the limit {limit:.0f} times)"
+    shown("(a) the original program, its start left out", rate, note)
+    worst = max(
+        float(np.abs(scored[text].logprobs_nats + own).max()) for text, own in found.items()
+    )
+    print(f"  largest difference of a token's score from it: {worst:.1e} nats")
 
 
 def difference(one: Sequence[TokenScores], other: Sequence[TokenScores]) -> float:
@@ -167,30 +194,6 @@ def one_by_one(network: RecurrentNetwork, words: Vocabulary, texts: Sequence[str
         hidden, _ = network(ids[:-1, None], network.initial_state(1))
         logprobs = network.decoder(hidden[:, 0]).log_softmax(-1)
         found.append(logprobs.gather(1, ids[1:, None])[:, 0].numpy())
-    return found
-
-
-def as_the_original(
-    network: RecurrentNetwork, words: Vocabulary, texts: Sequence[str]
-) -> list[list[tuple[float, float]]]:
-    """Score as the program published with Marvin & Linzen (2018) does, written anew.
-
-    A sentence at a time, its end included and with gradients recorded: a loss over all words, then
-    for every place by itself the entropy (a softmax and a log-softmax) and the surprisals of all
-    words (another log-softmax), all kept until the sentence is done.
-    """
-    found = []
-    for text in texts:
-        ids = torch.tensor([words.begin, *(words[word] for word in text.split()), words.end])
-        hidden, _ = network(ids[:-1, None], network.initial_state(1))
-        logits = network.decoder(hidden[:, 0])
-        torch.nn.functional.cross_entropy(logits, ids[1:]).item()
-        entropies = torch.stack([-(row.softmax(0) * row.log_softmax(0)).sum() for row in logits])
-        entropies = entropies.detach()
-        surprisals = torch.stack([-row.log_softmax(0) for row in logits]).detach()
-        found.append(
-            [(float(surprisals[n, id_]), float(entropies[n])) for n, id_ in enumerate(ids[1:])]
-        )
     return found
 
 

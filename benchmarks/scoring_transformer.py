@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scoring_venv import python_of
 from timing import shown, timed
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -18,7 +18,8 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedModel, PreTraine
 from transformers.utils import logging
 
 from lm.corpora.vocab import Vocabulary
-from lm.scoring.tree_packing import TreePacking
+from lm.hf import HfScorer
+from lm.hf_text import TextEncoder
 
 Ids = list[int]
 
@@ -41,18 +42,18 @@ def gpt2(texts: list[str], words: Vocabulary, venv: Path | None) -> None:
         note = f"({len(some)} sentences)"
         shown(f"distinct, padded, {batch} at a time", len(some) / seconds, note)
 
-    def body(ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return model.transformer(
-            input_ids=ids, position_ids=places, attention_mask=mask
-        ).last_hidden_state
-
-    packing = TreePacking(body, model.lm_head.weight.detach(), None)
-    seconds, packed = timed(lambda: packing.logprobs_nats(strings, [1] * len(strings)))
+    encoder = TextEncoder(word_tokenizer(words), window=config.n_positions, masked=False,
+                          name="GPT-2 shape")  # fmt: skip
+    scorer = HfScorer(model, encoder, name="GPT-2 shape", trained_on="nothing")
+    rows = [row for text in distinct for row in encoder.rows(encoder.encode("", text))]
+    seconds, packed = timed(lambda: scorer.run(rows))
     shown("packed tries, float32", len(texts) / seconds, f"{seconds:.1f} s")
+    seconds, _ = timed(lambda: scorer.score([("", text) for text in distinct]))
+    shown("packed tries, float32, tokenizing included", len(texts) / seconds, f"{seconds:.1f} s")
     if venv:
         peers(venv, model, words, distinct[:: max(1, len(strings) // 640)])
-    place = {tuple(string): number for number, string in enumerate(strings)}
-    worst = max(float(np.abs(packed[place[ids]][1:] - own).max()) for ids, own in plain.items())
+    of_ids = {(*row.ids, row.wanted[-1]): scores for row, scores in packed.items()}
+    worst = max(float(np.abs(of_ids[ids] - own).max()) for ids, own in plain.items())
     print(f"  largest difference of a token's score from padded batches: {worst:.1e} nats")
 
 
@@ -76,17 +77,12 @@ def padded_gpt2(
 
 def peers(folder: Path, model: PreTrainedModel, words: Vocabulary, texts: Sequence[str]) -> None:
     """Have minicons and lm-evaluation-harness score the same sentences by the same model."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "minicons", "lm_eval"],
-                       check=True)  # fmt: skip
     with tempfile.TemporaryDirectory() as place:
         model.save_pretrained(place)
         word_tokenizer(words).save_pretrained(place)
         Path(place, "texts.json").write_text(json.dumps(texts))
         script = str(Path(__file__).with_name("scoring_peers.py"))
-        subprocess.run([str(python), script, place, str(torch.get_num_threads())], check=True)
+        subprocess.run([python_of(folder), script, place, str(torch.get_num_threads())], check=True)
 
 
 def word_tokenizer(words: Vocabulary) -> PreTrainedTokenizerFast:

@@ -7,6 +7,7 @@ so how a tokenizer pads, and on which side, cannot change a score.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -22,12 +23,14 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
+from transformers.pytorch_utils import Conv1D
 
 from lm.errors import LmError
 from lm.hf_text import Row, TextEncoder, Tokenizer
 from lm.model_folder import read_config
 from lm.scorer import TokenScores
-from lm.scoring.tree_packing import TreePacking, packing_fault
+from lm.scoring.packed_layers import PackedLayers
+from lm.scoring.tree_packing import NODES_AT_A_TIME, TreePacking, packing_fault
 from lm.training.devices import DeviceChoice, choose_device
 
 TOKENS_AT_A_TIME = 2_048
@@ -40,6 +43,9 @@ class HfScorer:
     Context and continuation are joined by one space and tokenised as one text, so a continuation's
     first word gets the space before it that it would have in running text. A written ``</s>`` or
     other special token of the model is that token.
+
+    On the processor, a model that is packed into tries keeps a second copy of its weights, packed
+    for quicker products (``PackedLayers``); changes made to ``model`` later are not seen by it.
 
     Attributes:
         model: The network, in float32, in evaluation mode.
@@ -114,16 +120,22 @@ class HfScorer:
             return None, "a masked model reads what stands behind a word as well"
         if getattr(self.model.config, "sliding_window", None):
             return None, "its attention reaches back a fixed number of places"
+        layers = PackedLayers(self.model.base_model, NODES_AT_A_TIME, transposed=Conv1D)
         head = self.model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        packing = TreePacking(self._hidden, head.weight.detach(), getattr(head, "bias", None))
+        packing = TreePacking(
+            partial(self._hidden, layers), head.weight.detach(), getattr(head, "bias", None)
+        )
         [begin] = self.encoder.encode("", "").ids
         fault = packing_fault(packing, self._plain_scores, len(head.weight), begin)
         return (None if fault else packing), fault
 
-    def _hidden(self, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        read = self.model.base_model(
-            input_ids=ids, position_ids=places, attention_mask=mask, use_cache=False
-        )
+    def _hidden(
+        self, layers: PackedLayers, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor
+    ) -> torch.Tensor:
+        with layers.in_use():
+            read = self.model.base_model(
+                input_ids=ids, position_ids=places, attention_mask=mask, use_cache=False
+            )
         return read.last_hidden_state  # type: ignore[no-any-return]
 
     def _plain_scores(self, strings: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 class PackedLinear:
-    """``x @ weight.T + bias`` for many ``x`` of shape ``(rows, inputs)``.
+    """``x @ weight.T + bias`` for many ``x`` of shape ``(..., inputs)``.
 
     Args:
         weight: Shape ``(outputs, inputs)``; later changes to it are not seen.
@@ -22,15 +22,19 @@ class PackedLinear:
 
     def __init__(self, weight: Tensor, bias: Tensor | None, rows: int) -> None:
         self._bias = bias
-        packs = weight.device.type == "cpu" and weight.dtype == torch.float32 and packing_works()
-        self._packed = _pack(weight, rows) if packs else None
+        self._packed = _pack(weight, rows) if packs(weight) else None
         self._weight = weight
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return the product, shape ``(rows, outputs)``."""
+        """Return the product, shape ``(..., outputs)``."""
         if self._packed is None:
             return torch.nn.functional.linear(x, self._weight, self._bias)
         return _multiply(x, self._packed, self._bias)
+
+
+def packs(weight: Tensor) -> bool:
+    """Return whether products with this weight, of any shape, are packed."""
+    return weight.device.type == "cpu" and weight.dtype == torch.float32 and packing_works()
 
 
 def _pack(weight: Tensor, rows: int) -> Tensor:
