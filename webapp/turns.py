@@ -9,6 +9,7 @@ wait would let nobody else of the process do anything.
 """
 
 import fcntl
+from collections import deque
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY
 from threading import Lock
@@ -25,6 +26,41 @@ _PAUSE_S = 0.05
 _MINE = "turn"
 
 
+class _Line:
+    """A lock that is handed to whoever waits longest: who comes back at once goes to the end."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._waiting = deque[Lock]()
+        self._taken = False
+
+    def acquire(self, timeout_s: float) -> bool:
+        """Wait for the lock, and return whether it came in time."""
+        gate = Lock()
+        gate.acquire()
+        with self._lock:
+            if not self._taken:
+                self._taken = True
+                return True
+            self._waiting.append(gate)
+        if gate.acquire(timeout=timeout_s):
+            return True
+        with self._lock:
+            # It may have been handed over in the very moment that patience ended.
+            if gate not in self._waiting:
+                return True
+            self._waiting.remove(gate)
+        return False
+
+    def release(self) -> None:
+        """Hand the lock over."""
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False
+
+
 class _Turn:
     """The right to write, held by one thread of one process at a time.
 
@@ -33,12 +69,12 @@ class _Turn:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._thread = path, Lock()
+        self._path, self._line = path, _Line()
 
     def acquire(self) -> bool:
         """Wait for the turn, and return whether it came in time."""
         until = monotonic() + _PATIENCE_S
-        if not self._thread.acquire(timeout=_PATIENCE_S):
+        if not self._line.acquire(_PATIENCE_S):
             return False
         self._file = self._path.open("ab")
         while not self._locked():
@@ -51,7 +87,7 @@ class _Turn:
     def release(self) -> None:
         """Let the next one write."""
         self._file.close()
-        self._thread.release()
+        self._line.release()
 
     def _locked(self) -> bool:
         try:

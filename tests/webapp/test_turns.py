@@ -146,3 +146,23 @@ def test_nobody_waits_for_ever(foreign, monkeypatch):
     shell.execute("COMMIT")
     count_one(engine)
     assert counted(engine) == 1
+
+
+def test_who_waits_longest_is_next_and_who_lost_patience_is_forgotten():
+    line, order = turns._Line(), []
+    assert line.acquire(0)
+    assert not line.acquire(0.01)
+
+    def wait(number: int) -> None:
+        assert line.acquire(10)
+        order.append(number)
+        line.release()
+
+    with ThreadPoolExecutor(5) as pool:
+        for number in range(5):
+            pool.submit(wait, number)
+            while len(line._waiting) <= number:
+                Event().wait(0.001)
+        line.release()
+    assert order == [0, 1, 2, 3, 4]
+    assert line.acquire(0)
