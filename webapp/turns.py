@@ -76,7 +76,12 @@ class _Turn:
         until = monotonic() + _PATIENCE_S
         if not self._line.acquire(_PATIENCE_S):
             return False
-        self._file = self._path.open("ab")
+        try:
+            self._file = self._path.open("ab")
+        except OSError:
+            # Without room for it, say; the next one may fare better, and must not wait for this.
+            self._line.release()
+            raise
         while not self._locked():
             if monotonic() > until:
                 self.release()

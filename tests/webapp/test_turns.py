@@ -166,3 +166,13 @@ def test_who_waits_longest_is_next_and_who_lost_patience_is_forgotten():
         line.release()
     assert order == [0, 1, 2, 3, 4]
     assert line.acquire(0)
+
+
+def test_a_turn_whose_file_cannot_be_opened_is_left_to_the_next(tmp_path):
+    turn = turns._Turn(tmp_path / "later" / "db-turn")
+    with pytest.raises(FileNotFoundError):
+        turn.acquire()
+    (tmp_path / "later").mkdir()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(turn.acquire).result(timeout=10)
+    turn.release()
