@@ -13,17 +13,18 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-study: $(VENV)/.analysis  ## run the main job on simulated participants (KEEP=1: server stays on; RECRUITER=mturk)
-	@$(BIN)/parallax study $(STUDY) --recruiter $(RECRUITER) $(if $(KEEP),--keep)
+study: $(VENV)/.analysis  ## run the main job on simulated participants (KEEP=1: server stays on; RECRUITER=mturk, prolific, sona, direct ...)
+	@$(BIN)/parallax demo $(STUDY) --recruiter $(RECRUITER) $(if $(KEEP),--keep)
 
 models: $(VENV)/.lm  ## the main job with every kind of model: unigram, 5-gram, simple RNN, LSTM, multi-task
-	@$(BIN)/parallax study $(STUDY) --models
+	@$(BIN)/parallax demo $(STUDY) --models
 
 stop: $(VENV)/.analysis  ## stop the server that `make study KEEP=1` left on
 	@$(BIN)/parallax stop
 
 test: $(VENV)/.dev  ## install what the tests need and run them all
-	@$(BIN)/python -m pytest --numprocesses=auto
+	@$(BIN)/python -m tests.prerequisites
+	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 lint: $(VENV)/.dev  ## check style and types
 	@$(BIN)/ruff check .

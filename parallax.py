@@ -1,98 +1,214 @@
 """The shell's door: one command group whose subcommands are loaded when they are called."""
 
-import csv
 import hashlib
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from experiment.commands.lazy_group import LazyGroup
+from experiment.commands.lazy_group import Lazy, LazyGroup
 from experiment.errors import ParallaxError
 from lm.errors import LmError
+from marketplace.errors import MarketplaceError
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
 
 _SEED = "1"
+_PANELS = "besample classroom connect direct prolific_link respondent sona sona_redirect testable"
 # How `parallax lm train` makes each model of the main job, and those that --models adds.
 _NGRAM = {"ngram": ("--type", "ngram")}
 _MORE = {"unigram": ("--type", "unigram"), "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 
 
+def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    """Print the version and, in a checkout, the commit; then exit."""
+    if asked and not context.resilient_parsing:
+        from experiment.version import code_version
+
+        click.echo(f"parallax {code_version()}")
+        context.exit()
+
+
+# Each command with where it is and its line in --help, which a test compares with its own help.
+_STUDY = {
+    "materials": Lazy("experiment.commands.materials", "Write and check the items of a study."),
+    "treebank": Lazy(
+        "experiment.commands.treebank", "Make agreement test sentences from a treebank."
+    ),
+    "lists": Lazy("experiment.commands.lists", "Build and audit the lists of a study."),
+}
+_OWN_STUDY = {
+    "new": Lazy(
+        "experiment.commands.study", "Write a complete study folder NAME that launches as it is."
+    ),
+    "check": Lazy(
+        "experiment.commands.study",
+        "Name every mistake in STUDY at once, before launching it.",
+    ),
+    "show": Lazy(
+        "experiment.commands.study",
+        "Print STUDY's design, counts, cost, and an example of every trial.",
+    ),
+    "preview": Lazy(
+        "webapp.commands.preview",
+        "Show one trial of each kind of STUDY in the browser.",
+    ),
+    "schema": Lazy(
+        "experiment.commands.study",
+        "Write the JSON Schema of study.toml, for editors.",
+    ),
+}
+_RUN = {
+    "launch": Lazy("webapp.commands.runs", "Launch STUDY as a new run."),
+    "open": Lazy("webapp.commands.runs:open_", "Let people in to RUN again after it was closed."),
+    "close": Lazy("webapp.commands.runs", "Let nobody new in to RUN."),
+    "runs": Lazy("webapp.commands.runs", "List the runs and how far each has come."),
+    "publish": Lazy("webapp.commands.recruitment", "Offer RUN's open places on its platform."),
+    "recruitment": Lazy("webapp.commands.recruitment", "See and steer how a published run fills."),
+    "links": Lazy("webapp.commands.links", "Links, access codes and QR codes for RUN."),
+    "simulate": Lazy(
+        "webapp.commands.runs", "Send simulated participants through the pages of RUN."
+    ),
+    "exclude": Lazy(
+        "webapp.commands.runs", "Apply the study's exclusion rules to who finished RUN."
+    ),
+    "erase": Lazy("webapp.commands.erase", "Erase what a participant of RUN gave, by their CODE."),
+    "export": Lazy(
+        "webapp.commands.runs", "Write everything RUN has gathered as a folder of tables."
+    ),
+}
+_PAY = {
+    "review": Lazy(
+        "webapp.commands.payments", "Show who took part in RUN and what they were paid."
+    ),
+    "approve": Lazy(
+        "webapp.commands.payments", "Pay the reward to everyone who finished RUN and submitted."
+    ),
+    "reject": Lazy("webapp.commands.payments", "Refuse to pay the reward to WHO."),
+    "bonus": Lazy(
+        "webapp.commands.payments", "Pay bonuses to participants of RUN whose reward is paid."
+    ),
+    "compensate": Lazy(
+        "webapp.commands.reconcile", "Offer pay to somebody who worked and could not submit."
+    ),
+    "settle": Lazy("webapp.commands.payments", "Say what became of PAYMENT in doubt."),
+    "reconcile": Lazy(
+        "webapp.commands.reconcile", "Compare RUN's records, its platform and its ledger."
+    ),
+}
+_ANALYSIS = {
+    "compare": Lazy(
+        "analysis.compare:command", "Compare the people of an exported run with models."
+    ),
+    "power": Lazy(
+        "analysis.commands.power", "Simulate STUDY to find how many participants it needs."
+    ),
+}
+_IMPORT = {
+    "judgments": Lazy(
+        "analysis.commands.import_judgments",
+        "Read judgments from FILE, whichever program collected them.",
+    ),
+    "scores": Lazy("analysis.commands.import_scores", "Read models' scores from FILE."),
+}
+_SERVER = {
+    "serve": Lazy(
+        "webapp.commands.serve", "Serve participants, until interrupted or in the background."
+    ),
+    "stop": Lazy("webapp.commands.serve", "Stop the server in the background."),
+    "reload": Lazy("webapp.commands.serve", "Let the server take up new settings and code."),
+    "users": Lazy(
+        "webapp.commands.users", "See and change who may sign in to the researcher's pages."
+    ),
+    "work": Lazy("webapp.commands.work", "Do the periodic jobs, for servers that do not."),
+    "settings": Lazy(
+        "webapp.commands.serve", "Print every setting, its value and where it comes from."
+    ),
+    "marketplace": Lazy(
+        "marketplace.command",
+        "Run a local marketplace that speaks Mechanical Turk's API, or Prolific's.",
+    ),
+}
+_DB = {
+    "status": Lazy("webapp.commands.db", "Say which schema the database has."),
+    "upgrade": Lazy(
+        "webapp.commands.db:upgrade_", "Bring the database to the schema of this version."
+    ),
+    "backup": Lazy("webapp.commands.db", "Write everything the database holds to FILE."),
+    "restore": Lazy(
+        "webapp.commands.db:restore_", "Make the database hold what the backup FILE holds."
+    ),
+}
+_LM = {
+    "text": Lazy(
+        "analysis.commands.text", "Generate simple English with STUDY's words to train on."
+    ),
+    "train": Lazy("lm.commands", "Train a language model on a text and keep it in a folder."),
+    "score": Lazy("analysis.commands.score", "Score every version of every item with each MODEL."),
+    "accuracy": Lazy(
+        "analysis.commands.accuracy", "Print how often each model prefers the expected version."
+    ),
+    "benchmark": Lazy("analysis.commands.benchmark", "Print accuracies on a published set."),
+    "export": Lazy("analysis.commands.export_scores", "Write SCORES for other programs."),
+    "schema": Lazy("analysis.commands.export_scores", "Print the JSON Schema of score files."),
+    "perplexity": Lazy("lm.commands.perplexity", "Print the perplexity of TEXT under MODEL."),
+    "surprisal": Lazy(
+        "lm.commands.surprisal", "Write the surprisal of every word of TEXTS under MODEL."
+    ),
+    "reading-times": Lazy("analysis.commands.reading_times:join", "Join TIMES to SURPRISAL."),
+    "tag": Lazy("lm.commands.tag", "Print how many words get the right supertag from MODEL."),
+    "search": Lazy("lm.commands.search", "Train every model of SPEC and list their perplexities."),
+    "convert": Lazy("lm.commands.convert", "Turn a published CHECKPOINT into a model folder."),
+}
+
 cli = LazyGroup(
     name="parallax",
     help="Put the same forced choice to people and to language models.",
     context_settings={"help_option_names": ["-h", "--help"]},
-    entries={
-        "materials": "experiment.commands.materials:materials",
-        "treebank": "experiment.commands.treebank:treebank",
-        "lists": "experiment.commands.lists:lists",
-        "launch": "webapp.commands.runs:launch",
-        "close": "webapp.commands.runs:close",
-        "open": "webapp.commands.runs:open_",
-        "runs": "webapp.commands.runs:runs",
-        "serve": "webapp.commands.serve:serve",
-        "stop": "webapp.commands.serve:stop",
-        "reload": "webapp.commands.serve:reload",
-        "work": "webapp.commands.work:work",
-        "publish": "webapp.commands.recruitment:publish",
-        "recruitment": "webapp.commands.recruitment:recruitment",
-        "simulate": "webapp.commands.runs:simulate",
-        "exclude": "webapp.commands.runs:exclude",
-        "export": "webapp.commands.runs:export",
-        "settings": "webapp.commands.serve:settings",
-        "review": "webapp.commands.payments:review",
-        "approve": "webapp.commands.payments:approve",
-        "reject": "webapp.commands.payments:reject",
-        "bonus": "webapp.commands.payments:bonus",
-        "compensate": "webapp.commands.reconcile:compensate",
-        "reconcile": "webapp.commands.reconcile:reconcile",
-        "marketplace": "webapp.commands.marketplace:marketplace",
-        "compare": "analysis.compare:command",
-        "convert": "analysis.commands.convert:convert",
-        "power": "analysis.commands.power:power",
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_print_version,
+            help="Show the version and exit.",
+        )
+    ],
+    sections={
+        "Study": _STUDY,
+        "Run": _RUN,
+        "Pay": _PAY,
+        "Models": {},
+        "Analysis": _ANALYSIS,
+        "Server": _SERVER,
     },
 )
-cli.add_command(
-    LazyGroup(
-        name="db",
-        help="The database: its schema, its backups.",
-        entries={
-            "status": "webapp.commands.db:status",
-            "upgrade": "webapp.commands.db:upgrade_",
-            "backup": "webapp.commands.db:backup",
-            "restore": "webapp.commands.db:restore_",
-        },
-    )
+_GROUPS = (
+    ("Study", "study", "Write, check, show and preview a study of your own.", _OWN_STUDY),
+    ("Server", "db", "The database: its schema, its backups.", _DB),
+    ("Analysis", "import", "Bring in what other programs collected.", _IMPORT),
+    ("Models", "lm", "Train language models and score the materials with them.", _LM),
 )
-cli.add_command(
-    LazyGroup(
-        name="lm",
-        help="Train language models and score the materials with them.",
-        entries={
-            "text": "analysis.commands.text:text",
-            "train": "lm.commands:train",
-            "score": "analysis.commands.score:score",
-            "accuracy": "analysis.commands.accuracy:accuracy",
-            "perplexity": "lm.commands.perplexity:perplexity",
-            "tag": "lm.commands.tag:tag",
-            "search": "lm.commands.search:search",
-            "convert": "lm.commands.convert:convert",
-        },
-    )
-)
+for _section, _name, _help, _commands in _GROUPS:
+    _group = LazyGroup(name=_name, help=_help, sections={"Commands": _commands})
+    cli.add_command(_group, section=_section)
 
 
-@cli.command()
+@click.command()
 @click.argument("name", metavar="STUDY", default="marvin_linzen_2018")
 @click.option("--port", help="The server's port.  [default: the setting port]")
 @click.option(
     "--recruiter",
-    type=click.Choice(["simulator", "mturk"]),
+    type=click.Choice(["simulator", "mturk", "prolific", *_PANELS.split(), "toloka"]),
     default="simulator",
     show_default=True,
-    help="mturk: the simulated people come through a local marketplace, and are paid there.",
+    help="Where the simulated people come from: with another, a stand-in that also pays them.",
 )
 @click.option("--models", is_flag=True, help="Train unigram and recurrent models as well.")
 @click.option("--keep", is_flag=True, help="Leave the server on, to take part oneself.")
@@ -104,10 +220,12 @@ cli.add_command(
     show_default=True,
     help="The installation's folder.",
 )
-def study(
+def demo(
     name: str, port: str | None, recruiter: str, models: bool, keep: bool, instance: Path
 ) -> None:
-    """Do the main job on STUDY: simulated people and a 5-gram model, side by side.
+    """Do the main job on STUDY, from its lists to its report.
+
+    Simulated people and a 5-gram model are set side by side; people alone where no text is there.
 
     Each step is a command that could be typed by itself. What an earlier call made from the same
     study with the same code is used again.
@@ -122,14 +240,21 @@ def study(
     if not export.exists():
         if recruiter == "simulator":
             _take_part(name, made, listen, here)
+        elif recruiter in ("mturk", "prolific"):
+            _take_part_at_stand_in(recruiter, name, made)
         else:
-            _take_part_at_marketplace(name, made)
+            from webapp.commands.demo import take_part_at_panel
+
+            take_part_at_panel(name, made, recruiter, _run, _SEED)
     _compare(export, made / report, _scores(name, made, models))
     if keep:
         _open_door(name, made, listen, here)
     else:
         click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
         click.echo("To stop the server afterwards: make stop")
+
+
+cli.add_command(demo, section="Study")
 
 
 def _identity(name: str) -> str:
@@ -146,12 +271,11 @@ def _identity(name: str) -> str:
 
 def _scores(name: str, made: Path, models: bool) -> list[Path]:
     """Return the score files of the models trained on the study's text."""
-    from experiment.studies.load import load_study
+    from analysis.commands.text import training_text
 
-    text = load_study(name).folder / "training_text.txt"
-    wanted: dict[str, tuple[str, ...]] = {**_NGRAM}
-    if models:
-        wanted |= _MORE
+    if (text := training_text(name)) is None:
+        return []
+    wanted: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
     if not text.exists():
         text = made / "text.txt"
         _make(text, "lm", "text", name, "--out")
@@ -181,8 +305,8 @@ def _compare(export: Path, report: Path, files: Sequence[Path]) -> None:
     if not report.exists():
         _run("compare", "--run", str(export), *scores, "--out", str(report))
         return
-    click.echo(f"\n{(report / 'table_1.txt').read_text(encoding='utf-8')}")
-    for path in (report / "report.html", *sorted(report.glob("*.svg"))):
+    click.echo(f"\n{(report / 'tables' / 'table_1.txt').read_text(encoding='utf-8')}")
+    for path in (report / "report.html", *sorted(report.glob("figures/*.svg"))):
         click.echo(path)
 
 
@@ -205,7 +329,7 @@ def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str
 
 
 def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
-    from webapp.server import running
+    from webapp.server.process import running
 
     run = _launched(name, "simulator", made, here)
     serving = running(Path(here[-1])) is not None
@@ -220,64 +344,53 @@ def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
     _run("export", run, "--out", str(made / "export"), *here)
 
 
-def _take_part_at_marketplace(name: str, made: Path) -> None:
-    """Publish, take part, pay and reconcile in an installation and a marketplace of their own."""
-    from webapp.marketplace import create_marketplace
-    from webapp.marketplace.serving import in_thread
+def _take_part_at_stand_in(recruiter: str, name: str, made: Path) -> None:
+    """Publish, take part, pay and reconcile in an installation and a stand-in of their own."""
+    from marketplace.serving import in_thread
+    from webapp.commands.main_job import SETTINGS, STEPS, study_for
 
-    place = made / "mturk"
+    place = made / recruiter
     # What an interrupted call left is play money and simulated work: it is done again.
     shutil.rmtree(place, ignore_errors=True)
     here = ("--instance", str(place))
-    with in_thread(create_marketplace(place / "marketplace")) as url:
-        (place / "parallax.toml").write_text(f'mturk_endpoint = "{url}"\n', encoding="utf-8")
+    with in_thread(_stand_in(recruiter, name, place / "marketplace")) as url:
+        settings = f'{recruiter}_endpoint = "{url}"\n{SETTINGS[recruiter]}'
+        (place / "parallax.toml").write_text(settings, encoding="utf-8")
         click.echo(f"\nA marketplace, as parallax marketplace starts one, answers at {url}")
         _run("serve", "--background", "--port", "0", *here)
         try:
-            _through_marketplace(name, place, here)
+            study = study_for(recruiter, name, place)
+            run = _launched(study, recruiter, place, ("--simulated", *here))
+            STEPS[recruiter](lambda *command: _run(*command, *here), run, place)
         finally:
             _run("stop", *here)
-    (place / "export").rename(made / "export_mturk")
+    (place / "export").rename(made / f"export_{recruiter}")
 
 
-def _through_marketplace(name: str, place: Path, here: Sequence[str]) -> None:
-    run = _launched(name, "mturk", place, ("--simulated", *here))
-    _run("publish", run, "--yes", *here)
-    _run("simulate", run, *here)
-    _run("exclude", run, *here)
-    _run("approve", run, "--yes", *here)
-    _run("export", run, "--out", str(place / "export"), *here)
-    _run("bonus", run, "--file", _bonus_for_the_first(place), "--yes", *here)
-    _run("recruitment", "status", run, *here)
-    _run("reconcile", run, *here)
+def _stand_in(recruiter: str, name: str, folder: Path) -> "WSGIApplication":
+    from experiment.studies.load import load_study
+    from marketplace.mturk import create_marketplace
+    from marketplace.prolific import create_prolific
 
-
-def _bonus_for_the_first(place: Path) -> str:
-    """Return a file that gives the first participant a bonus, whom the export names."""
-    with (place / "export" / "participants.csv").open(encoding="utf-8") as file:
-        first = next(csv.DictReader(file))["participant"]
-    bonuses = place / "bonuses.csv"
-    bonuses.write_text(
-        f"participant,amount_cents,reason\n{first},25,You were the first.\n", encoding="utf-8"
-    )
-    return str(bonuses)
+    if recruiter == "mturk":
+        return create_marketplace(folder)
+    return create_prolific(folder, currency=load_study(name).currency)
 
 
 def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
-    from webapp.server import running
+    from webapp.server.process import running
 
     if running(Path(here[-1])) is None:
         _run(*listen)
     server, run = running(Path(here[-1])), _launched(name, "direct", made, here)
-    click.echo(f"\nTo take part yourself, open: {server and server.url}/run/{run}")
-    click.echo("To stop the server: make stop")
+    click.echo(f"\nTo take part: {server and server.url}/run/{run}\nTo stop the server: make stop")
 
 
 def main() -> None:
     """Run the command line; what the user can mend ends as one paragraph and exit code 2."""
     try:
         cli()
-    except (ParallaxError, LmError) as error:
+    except (ParallaxError, LmError, MarketplaceError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
 

@@ -1,84 +1,62 @@
-"""People beside models in one command.
+"""People compared with models in one command.
 
-python analysis/compare.py --run EXPORT_DIR --scores scores.parquet [--scores ...] --out DIR
+python analysis/compare.py --run EXPORT_DIR [--scores scores.parquet ...] --out DIR
 """
 
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from tqdm import tqdm
 
-from analysis.comparison import Comparison
+from analysis import comparison
+from analysis.comparison import ComparisonOptions
+from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores
 from analysis.findings.lexical import count_corpus_words
-from analysis.load import ExportedRun, load_all_scores, load_run, load_scores
 from analysis.readers.judgments import read_judgments
-from analysis.scores.metrics import FULL, METRICS
-from analysis.typeset import to_text
-from analysis.whole import Wanted, compare_whole
-from analysis.write import write_comparison, written_before
+from analysis.readers.plausibility import check_accuracy
+from analysis.report.write import write_comparison, written_before
+from analysis.result import Comparison
+from analysis.scores.metrics import METRICS
+from analysis.tables.render import to_text
 from experiment.errors import ParallaxError
+from experiment.tables.atomic_write import refuse_overwrite
 from experiment.version import code_version
-from experiment.writing import refuse_foreign
 
 _PATH = click.Path(path_type=Path)
+_DEFAULTS = ComparisonOptions()
 
 
 def compare(
     run: Path | ExportedRun,
     scores: Sequence[Path],
     out: Path,
+    options: ComparisonOptions = _DEFAULTS,
     *,
-    resamples: int = 10_000,
-    seed: int = 1,
-    metric: str = FULL,
-    unigram: Path | None = None,
-    corpus: Mapping[str, int] | None = None,
-    curves: bool = False,
-    curve_items: Sequence[str] = (),
-    formula: str | None = None,
     figures: bool = True,
 ) -> Comparison:
     """Compare the people of a run with models, and write what was found.
 
     Args:
         run: The export folder, or judgments read from elsewhere (see ``analysis.readers``).
-        scores: Score files, one per model.
+        scores: Score files, one per model; none for the people's half alone.
         out: The folder to write; an earlier comparison there is replaced.
-        resamples: How many times to resample for each interval.
-        seed: The seed of the resampling.
-        metric: How a model's log-probabilities become one score (see ``analysis.scores.metrics``).
-        unigram: The score file of a unigram model, for the metrics that weigh against it.
-        corpus: How often each word occurs in the models' training text.
-        curves: Whether log-probabilities are drawn word by word.
-        curve_items: The ids of items to draw each by itself, in place of averages.
-        formula: The mixed model's formula; None for the usual one.
+        options: What to hold and how to compute it.
         figures: Whether figures are drawn.
 
     Raises:
         ParallaxError: An input is missing or unsound, inputs do not belong together, or the
             folder cannot be written; nothing is written then.
     """
-    refuse_foreign(out, written_before(out))
-    wanted = Wanted(
-        resamples=resamples,
-        seed=seed,
-        metric=metric,
-        unigram=load_scores(unigram) if unigram else None,
-        corpus=corpus,
-        curves=curves,
-        curve_items=curve_items,
-        formula=formula,
+    refuse_overwrite(out, written_before(out))
+    exported = load_run(run) if isinstance(run, Path) else run
+    found = comparison.compare(
+        exported, load_all_scores(scores), options, code_version=code_version()
     )
-    comparison = compare_whole(
-        load_run(run) if isinstance(run, Path) else run,
-        load_all_scores(scores),
-        wanted,
-        code_version=code_version(),
-    )
-    return replace(comparison, files=write_comparison(comparison, out, figures=figures))
+    return replace(found, files=write_comparison(found, out, figures=figures))
 
 
 @click.command("compare")
@@ -87,24 +65,29 @@ def compare(
 @click.option("--items", type=_PATH, help="The items of those judgments.")
 @click.option("--mapping", type=_PATH, help="What the columns of those judgments mean (TOML).")
 @click.option(
+    "--accept-low-accuracy", is_flag=True, help="Take judgments that are near chance or below."
+)
+@click.option(
     "--scores",
-    required=True,
     multiple=True,
     type=_PATH,
-    help="A file that `parallax lm score` wrote; repeat it for more models.",
+    help="A file that `parallax lm score` wrote; repeat it for more models. Without one the "
+    "report is about people alone.",
 )
 @click.option("--out", required=True, type=_PATH, help="The folder to write into.")
 @click.option(
     "--resamples",
-    default=10_000,
+    default=_DEFAULTS.resamples,
     show_default=True,
     type=click.IntRange(min=100),
     help="Resamples behind each interval.",
 )
-@click.option("--seed", default=1, show_default=True, help="The seed of the resampling.")
+@click.option(
+    "--seed", default=_DEFAULTS.seed, show_default=True, help="The seed of the resampling."
+)
 @click.option(
     "--metric",
-    default=FULL,
+    default=_DEFAULTS.metric,
     show_default=True,
     type=click.Choice(list(METRICS)),
     help="How a model's log-probabilities become one score.",
@@ -112,46 +95,54 @@ def compare(
 @click.option("--unigram", type=_PATH, help="Scores of a unigram model, for slor and its like.")
 @click.option("--corpus", type=_PATH, help="The models' training text, for words' frequencies.")
 @click.option("--curves", is_flag=True, help="Draw log-probabilities word by word.")
-@click.option("--curves-of", multiple=True, metavar="ITEM_ID", help="The same of one item alone.")
+@click.option(
+    "--curves-of",
+    "curve_items",
+    multiple=True,
+    metavar="ITEM_ID",
+    help="The same of one item alone.",
+)
 @click.option("--formula", help="The mixed model's formula.")
+@click.option(
+    "--margin",
+    default=_DEFAULTS.margin,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Differences of accuracies below this count as none.",
+)
 @click.option("--no-figures", is_flag=True, help="Leave out the figures, which take longest.")
 def command(
     run: Path | None,
     judgments: Path | None,
     items: Path | None,
     mapping: Path | None,
+    accept_low_accuracy: bool,
     scores: tuple[Path, ...],
     out: Path,
-    resamples: int,
-    seed: int,
-    metric: str,
     unigram: Path | None,
     corpus: Path | None,
-    curves: bool,
-    curves_of: tuple[str, ...],
-    formula: str | None,
     no_figures: bool,
+    **values: Any,  # noqa: ANN401 (click types them by the options above)
 ) -> None:
-    """Compare the people of an exported run with models: tables, figures and a report."""
-    comparison = compare(
-        _people(run, judgments, items, mapping),
-        scores,
-        out,
-        resamples=resamples,
-        seed=seed,
-        metric=metric,
-        unigram=unigram,
-        corpus=_counted(corpus) if corpus else None,
-        curves=curves,
-        curve_items=curves_of,
-        formula=formula,
-        figures=not no_figures,
+    """Compare the people of an exported run with models.
+
+    The folder OUT holds tables, figures and a report.
+    """
+    # The other options bear the names of the fields that they fill.
+    options = ComparisonOptions(
+        unigram=load_scores(unigram) if unigram else None,
+        corpus=_word_counts(corpus) if corpus else None,
+        **values,
     )
-    click.echo(to_text(comparison.tables[0]))
-    for path in comparison.files:
+    people = _people(run, judgments, items, mapping)
+    if isinstance(people, ExportedRun) and not accept_low_accuracy:
+        check_accuracy(people)
+    found = compare(people, scores, out, options, figures=not no_figures)
+    click.echo(to_text(found.tables[0]))
+    for path in found.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
             click.echo(path)
-    click.echo(f"All {len(comparison.files)} files, tables among them: {out}")
+    click.echo(f"All {len(found.files)} files, tables among them: {out}")
 
 
 def _people(
@@ -164,7 +155,7 @@ def _people(
     raise click.UsageError("Name either --run, or --judgments (with --items and --mapping).")
 
 
-def _counted(corpus: Path) -> Mapping[str, int]:
+def _word_counts(corpus: Path) -> Mapping[str, int]:
     with tqdm(desc="Counting words", unit=" lines", disable=None) as progress:
         return count_corpus_words(corpus, progress.update)
 

@@ -4,11 +4,13 @@ Usage: python benchmarks/faults.py [--runs 1000] [--seed 1] [--processes 2]
 
 Each run is published on a marketplace that boto3 calls over HTTP. Its workers finish, give back,
 vanish, forget to submit, or submit without having worked. Calls of the platform are throttled,
-fail with and without having been done, lose their replies or are slow; the operator's process
-dies before or after calls and commits; the clock jumps, at times past the day after which the
-platform forgets tokens. What was left undone is done again, until nothing is left to do. Then the
-marketplace's own books are compared with what everybody had earned. Ends with exit status 1 if
-somebody was not paid exactly once, a HIT is nobody's, or a place was lost.
+fail with and without having been done, lose their replies or are slow; answers are cut off; the
+operator's process dies before or after calls and commits; the clock jumps, at times back, at times
+past the day after which the platform forgets tokens. The researcher errs as well: commands come
+twice and in the wrong order, with wrong amounts, people and files. What was left undone is done
+again, until nothing is left to do. Then the marketplace's own books are compared with what
+everybody had earned. Ends with exit status 1 if somebody was not paid exactly once, a HIT is
+nobody's, or a place was lost.
 """
 
 import argparse
@@ -16,32 +18,37 @@ import random
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import boto3
 from botocore.config import Config
-from drill.operator import Death, Operator
-from drill.town import Town, Worker, open_town, small_study
+from fault_injection.environment import Town, Worker, open_town, small_study
+from fault_injection.mistakes import Mistakes
+from fault_injection.operator import Death, Operator
 from sqlalchemy import func, select
 from tqdm import tqdm
 
 from experiment.studies.load import load_study
-from webapp.db import reading
-from webapp.flow.launch import launch
-from webapp.flow.offer import unfilled_places
-from webapp.models import Hit, Place, Run
+from webapp.database.engine import reading
+from webapp.database.models import Hit, Place, Run
 from webapp.recruiters.mturk.client import MturkClient, open_client
+from webapp.recruitment.terms import unfilled_places
+from webapp.runs.launch import launch
 
 RUNS_PER_TOWN = 25
 PLACES_PER_LIST = (1, 1, 1, 1, 2, 6)  # the last needs more than one HIT
 BEHAVIOURS = {"finish": 60, "give_back": 12, "vanish": 10, "forget": 10, "only_submit": 8}
 KINDS = ("throttled", "server_error", "server_error_after", "request_lost", "reply_lost")
 MOST_WORKERS = 200
+REWARD, BONUS = 20, 5  # as the study of the environment says
 WRONG = ("people paid less", "people paid more", "HITs orphaned", "places lost", "findings left")
 SHOWN = (
     *("runs", "workers", "calls that failed", "process deaths", "steps done again"),
+    *("answers cut off", "mistakes made", "mistakes refused"),
     *("people who earned money", "people paid exactly once", "places", "HITs", *WRONG),
 )
 
@@ -71,12 +78,18 @@ def one_run(
     operator.publish()
     workers = work(town, run, operator, rng)
     town.clock.go_on(hours=2)  # nobody's time goes on any more
+    mistakes = Mistakes(operator, rng, options.mistakes)
+    operator.errs = mistakes.compensates_too_little
+    mistakes.before_paying()
     operator.pay()
+    mistakes.after_paying()
     operator.settle_the_rest()
     earned = {worker.worker_id: earnings(worker) for worker in workers}
     for worker in workers:
         if worker.finished and not worker.submitted:
             take_compensation(worker)
+    operator.settle_the_rest()
+    operator.pay()
     for finding in (left := operator.settle_the_rest()):
         print(f"run {number}: {finding}", file=sys.stderr)
     failed = town.web.get("/control/faults").raise_for_status().json()["made"]
@@ -90,16 +103,16 @@ def one_run(
             "process deaths": death.deaths,
             "steps done again": operator.retries,
             "findings left": len(left),
+            "mistakes made": mistakes.made,
+            "mistakes refused": mistakes.refused,
         }
     )
     return counts
 
 
-def earnings(worker: Worker) -> list[str]:
-    """Return what somebody is owed: who could not submit gets compensation, as a reward."""
-    if not worker.finished:
-        return []
-    return ["bonus", "reward"] if worker.submitted else ["reward"]
+def earnings(worker: Worker) -> list[tuple[str, int]]:
+    """Return what somebody is owed, kind and amount: whoever could not submit is owed the same."""
+    return [("bonus", BONUS), ("reward", REWARD)] if worker.finished else []
 
 
 def work(town: Town, run: Run, operator: Operator, rng: random.Random) -> list[Worker]:
@@ -156,18 +169,30 @@ def take_compensation(worker: Worker) -> None:
         assert worker.submit("compensation")
 
 
-def judged(town: Town, run: Run, earned: dict[str, list[str]]) -> Counter[str]:
+def judged(town: Town, run: Run, earned: dict[str, list[tuple[str, int]]]) -> Counter[str]:
     """Compare what everybody earned with what the marketplace's books say they got."""
-    paid, counts = town.paid(), Counter[str]()
-    for worker_id, kinds in earned.items():
-        got = sorted(paid.get(worker_id, []))
-        counts["people who earned money"] += bool(kinds)
-        counts["people paid exactly once"] += bool(kinds) and got == kinds
-        counts["people paid less"] += len(got) < len(kinds)
-        counts["people paid more"] += len(got) > len(kinds)
+    counts = paid_as_earned(town.paid(), earned)
     counts["places"] = places(town, run)
     counts["places lost"] = unfilled(town, run)
     return counts
+
+
+def paid_as_earned(
+    paid: Mapping[str, list[tuple[str, int]]], earned: Mapping[str, list[tuple[str, int]]]
+) -> Counter[str]:
+    """Count who got what they earned, who less and who more, by the platform's books."""
+    counts = Counter[str]()
+    for worker_id, owed in earned.items():
+        got = sorted(paid.get(worker_id, []))
+        counts["people who earned money"] += bool(owed)
+        counts["people paid exactly once"] += bool(owed) and got == owed
+        counts["people paid less"] += sum_of(got) < sum_of(owed)
+        counts["people paid more"] += sum_of(got) > sum_of(owed)
+    return counts
+
+
+def sum_of(paid: list[tuple[str, int]]) -> int:
+    return sum(amount_minor for _, amount_minor in paid)
 
 
 def places(town: Town, run: Run) -> int:
@@ -189,20 +214,40 @@ def orphans(town: Town) -> Counter[str]:
     return Counter({"HITs": there.total(), "HITs orphaned": len(set(there) ^ ours)})
 
 
+class CutOff:
+    """Cuts answers of the platform off in the middle, now and then."""
+
+    def __init__(self, rng: random.Random, probability: float) -> None:
+        self._rng, self._probability, self.times = rng, probability, 0
+
+    def __call__(self, response_dict: dict[str, Any], **_: object) -> None:
+        """Cut one answer off, perhaps."""
+        body = response_dict["body"]
+        if body and self._rng.random() < self._probability:
+            self.times += 1
+            response_dict["body"] = body[: len(body) // 2]
+
+
 def one_town(options: argparse.Namespace, first: int) -> Counter[str]:
     """Return the counts of the runs from that number on that share a marketplace."""
     counts = Counter[str]()
     with tempfile.TemporaryDirectory() as name, open_town(Path(name)) as town:
         platform = open_client(town.url, attempts=1)
+        cut = CutOff(random.Random(f"{options.seed} {first} cut"), options.faults / len(KINDS))
+        for client in (platform._repeating, platform._once):
+            client.meta.events.register("before-parse.mturk.*", cut)
         for number in range(first, min(first + RUNS_PER_TOWN, options.runs)):
             rng = random.Random(f"{options.seed} {number}")
             counts.update(one_run(town, platform, number, rng, options))
         counts.update(orphans(town))
+        counts["answers cut off"] = cut.times
     return counts
 
 
-def campaign(options: argparse.Namespace) -> Counter[str]:
-    """Return the counts of every run together."""
+def campaign(
+    options: argparse.Namespace, one_town: Callable[[argparse.Namespace, int], Counter[str]]
+) -> Counter[str]:
+    """Return the counts of every run together, so many of them in each town."""
     counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_TOWN)
     with ProcessPoolExecutor(options.processes) as pool:
         towns = pool.map(partial(one_town, options), firsts)
@@ -211,19 +256,25 @@ def campaign(options: argparse.Namespace) -> Counter[str]:
     return counts
 
 
-def main() -> None:
-    """Print the counts."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def report(
+    description: str | None,
+    one_town: Callable[[argparse.Namespace, int], Counter[str]],
+    shown: Sequence[str],
+    wrong: Sequence[str],
+) -> None:
+    """Run a campaign as the command line says, print its counts, and end with 1 if any is wrong."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=float, default=0.15, help="the share of calls that fail")
     parser.add_argument("--deaths", type=float, default=0.03, help="at each point of a process")
+    parser.add_argument("--mistakes", type=float, default=0.3, help="at each occasion")
     parser.add_argument("--processes", type=int, default=1)
-    counts = campaign(parser.parse_args())
-    for name in SHOWN:
+    counts = campaign(parser.parse_args(), one_town)
+    for name in shown:
         print(f"{name:<26}{counts[name]:>8,}")
-    sys.exit(any(counts[name] for name in WRONG))
+    sys.exit(any(counts[name] for name in wrong))
 
 
 if __name__ == "__main__":
-    main()
+    report(__doc__, one_town, SHOWN, WRONG)

@@ -35,17 +35,17 @@ from werkzeug.serving import make_server
 
 from experiment.studies.load import BUILT_IN, load_study
 from webapp import create_app
-from webapp.clock import utc_now
-from webapp.db import make_sessions, open_database, reading
-from webapp.flow.launch import launch
-from webapp.flow.record import LATE_ANSWER
-from webapp.models import Event, Participant, Response, Trial
+from webapp.core.clock import utc_now
+from webapp.database.engine import make_sessions, open_database, reading
+from webapp.database.models import Event, Participant, Response, Trial
+from webapp.recruiters.settings import load_settings
+from webapp.runs.launch import launch
 from webapp.services import EXTENSION, Services
-from webapp.settings import load_settings
+from webapp.sessions.record import LATE_ANSWER
 
 # The tests' server, this time as durable as in production.
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "webapp"))
-from postgres import PostgresServer, postgres_server
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.webapp.postgres import PostgresServer, postgres_server
 
 HOST = "127.0.0.1"
 PLACES_PER_KILL = 4

@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_row, load_items
-from experiment.schemas import (
+from experiment.studies.load import load_study
+from experiment.tables.files import arrow_schema, write_table
+from experiment.tables.schemas import (
     EXPORT_TABLES,
     ITEMS,
     PARTICIPANTS,
@@ -22,11 +24,9 @@ from experiment.schemas import (
     VERDICTS,
     TableSchema,
 )
-from experiment.studies.load import load_study
-from experiment.tables import arrow_schema, write_table
 
-STUDY = "marvin_linzen_2018"
-TRIALS_EACH = 76
+STUDY, CATCH = "marvin_linzen_2018", "simple_agreement"
+TRIALS_EACH, CATCH_TRIALS = 76, 10
 TOKENS_EACH = 10
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _PEOPLE_AT_A_TIME = 10_000
@@ -55,13 +55,14 @@ def write_large_run(folder: Path, participants: int, seed: int) -> int:
     verdicts = {"participant": people, "kept": True}
     pq.write_table(_table(VERDICTS, verdicts, participants), folder / "verdicts.parquet")
     rng, ids = np.random.default_rng(seed), np.array([item.item_id for item in items])
+    catch = np.flatnonzero([item.construction == CATCH for item in items])
     chance = 1 / (1 + np.exp(-rng.normal(2, 1, len(ids))))
     with (
         pq.ParquetWriter(folder / "trials.parquet", arrow_schema(TRIALS)) as trials,
         pq.ParquetWriter(folder / "responses.parquet", arrow_schema(RESPONSES)) as responses,
     ):
         for start in range(0, participants, _PEOPLE_AT_A_TIME):
-            rows = _answers(people[start : start + _PEOPLE_AT_A_TIME], ids, chance, rng)
+            rows = _answers(people[start : start + _PEOPLE_AT_A_TIME], ids, catch, chance, rng)
             trials.write_table(_table(TRIALS, rows, len(rows["position"])))
             responses.write_table(_table(RESPONSES, rows, len(rows["position"])))
     return participants * TRIALS_EACH
@@ -95,10 +96,17 @@ def write_large_scores(path: Path, seed: int) -> Path:
 
 
 def _answers(
-    people: np.ndarray, ids: np.ndarray, chance: np.ndarray, rng: np.random.Generator
+    people: np.ndarray,
+    ids: np.ndarray,
+    catch: np.ndarray,
+    chance: np.ndarray,
+    rng: np.random.Generator,
 ) -> dict[str, np.ndarray]:
     n = len(people) * TRIALS_EACH
-    item = rng.integers(0, len(ids), n)
+    item = rng.integers(0, len(ids), (len(people), TRIALS_EACH))
+    # The exclusion rule counts errors on these: everybody judges as many as the study shows.
+    item[:, :CATCH_TRIALS] = rng.choice(catch, (len(people), CATCH_TRIALS))
+    item = item.ravel()
     right, good = rng.random(n) < chance[item], rng.integers(0, 2, n)
     return {
         "participant": np.repeat(people, TRIALS_EACH),

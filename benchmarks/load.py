@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from loading.crowd import Met, Plan, send
-from loading.otree import OTree
-from loading.own import Parallax
-from loading.platform import Platform, Stored
-from loading.psiturk import PsiTurk
+from load_platforms.clients import Met, Plan, send
+from load_platforms.otree import OTree
+from load_platforms.parallax import Parallax
+from load_platforms.peers import NotInstalledError
+from load_platforms.platform import Platform, Stored
+from load_platforms.psiturk import PsiTurk
 from tqdm import tqdm
 
 Row = dict[str, str | int | float]
@@ -154,8 +155,8 @@ def fresh_database(kind: str) -> Iterator[Callable[[], AbstractContextManager[Da
         yield lambda: nullcontext(Database("", ()))
         return
     # The tests' server, this time as durable as in production.
-    sys.path.append(str(Path(__file__).parent.parent / "tests" / "webapp"))
-    from postgres import postgres_server
+    sys.path.append(str(Path(__file__).parents[1]))
+    from tests.webapp.postgres import postgres_server
 
     with postgres_server(durable=True) as server:
 
@@ -173,7 +174,12 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
     with fresh_database(options.database) as new:
         for plan, _, name in product(plans(options), range(options.repeat), options.platforms):
             if name in peers:
-                yield measure(peers[name](options.peers_folder), plan, ())
+                try:
+                    peer = peers[name](options.peers_folder)
+                except NotInstalledError as error:
+                    tqdm.write(str(error), file=sys.stderr)
+                    continue
+                yield measure(peer, plan, ())
                 continue
             with new() as database:
                 own = Parallax(options.study, database.url, options.workers)
@@ -186,6 +192,8 @@ def main() -> None:
     # Whoever ends this program ends the server that it started, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     rows = list(tqdm(measure_all(options), unit="crowd", disable=None))
+    if not rows:
+        sys.exit("none of these platforms is installed")
     print(shown(rows))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

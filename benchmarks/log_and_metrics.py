@@ -1,4 +1,4 @@
-"""What the log and the figures for Prometheus cost a request, in microseconds of processor time.
+"""What the log and the metrics for Prometheus cost a request, in microseconds of processor time.
 
 Usage: python benchmarks/log_and_metrics.py [--requests 3000] [--rounds 7]
 
@@ -14,11 +14,13 @@ from pathlib import Path
 from time import process_time
 
 from flask import Flask
+from structlog.contextvars import bind_contextvars
 from werkzeug.test import EnvironBuilder
 
-from webapp.logs import name_in_log, write_logs
-from webapp.metrics import FOLDER_VARIABLE, Metrics
-from webapp.request_log import watch_requests
+from webapp.core.logging import write_logs
+from webapp.core.metrics import Metrics
+from webapp.http.request_log import log_requests
+from webapp.server.metrics_endpoint import FOLDER_VARIABLE
 
 
 def bare() -> Flask:
@@ -33,11 +35,11 @@ def bare() -> Flask:
 
 def watched(metrics: Metrics | None) -> Flask:
     app = Flask("watched")
-    watch_requests(app, metrics)
+    log_requests(app, metrics)
 
     @app.post("/p/<token>/answers", endpoint="answers.save")
     def save(token: str) -> dict[str, int]:
-        name_in_log(participant="932yczs8s3u8")
+        bind_contextvars(participant="932yczs8s3u8")
         return {"saved": 1, "remaining": 2}
 
     return app
@@ -61,7 +63,7 @@ def main() -> None:
         os.environ[FOLDER_VARIABLE] = folder
         sys.stderr = (Path(folder) / "log").open("w", encoding="utf-8")
         write_logs("json", "info")
-        apps = {"nothing": bare(), "log": watched(None), "log and figures": watched(Metrics())}
+        apps = {"nothing": bare(), "log": watched(None), "log and metrics": watched(Metrics())}
         least = dict.fromkeys(apps, float("inf"))
         for _ in range(options.rounds):
             for name, app in apps.items():

@@ -20,9 +20,9 @@ from main_job import measured
 
 from experiment.materials.read import item_row, load_items
 from experiment.records import Item
-from experiment.schemas import ITEMS
 from experiment.studies.load import load_study
-from experiment.tables import write_table
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ITEMS
 
 
 def main() -> None:

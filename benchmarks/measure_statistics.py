@@ -3,8 +3,8 @@
 Usage: python benchmarks/measure_statistics.py {intervals,mixed,bootstrap,large} ...
 
 intervals  coverage and width of three intervals of accuracy, participants and items differing
-mixed      bias and coverage of the mixed model beside two other routes
-bootstrap  seconds of the crossed bootstrap beside a plain pandas loop and scipy's one-way one
+mixed      bias and coverage of the mixed model against two other routes
+bootstrap  seconds of the crossed bootstrap against a plain pandas loop and scipy's one-way one
 large      seconds and memory of the whole comparison of ten million answers with five models
 """
 
@@ -26,7 +26,9 @@ from large_run import TRIALS_EACH, write_large_run, write_large_scores
 from scipy.special import expit
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
-from analysis.load import load_all_scores, load_run
+from analysis.comparison import ComparisonOptions, compare
+from analysis.data.load import load_all_scores, load_run
+from analysis.report.write import write_comparison
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.mixed import fit
 from analysis.statistics.resample import (
@@ -35,12 +37,10 @@ from analysis.statistics.resample import (
     percentile_interval,
     wilson_interval,
 )
-from analysis.whole import Wanted, compare_whole
-from analysis.write import write_comparison
 
 # The tests check a few of the same simulations.
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "analysis"))
-from known_choices import EFFECTS, SD_ITEM, SD_PARTICIPANT, known_choices
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.analysis.known_choices import EFFECTS, SD_ITEM, SD_PARTICIPANT, known_choices
 
 Numbers = np.ndarray
 Estimates = tuple[Numbers, Numbers, tuple[float, float]]
@@ -156,9 +156,9 @@ def mixed(simulations: int) -> None:
 
 
 def by_mixed_model(choices: pd.DataFrame) -> Estimates:
-    found = fit(choices)
+    found = fit(choices, "construction + construction:judge + (1 | participant) + (1 | item)")
     rows = found.coefficients
-    return rows["estimate"], rows["std_error"], (found.sd_participant, found.sd_item)
+    return rows["estimate"], rows["std_error"], (found.sd("participant"), found.sd("item_id"))
 
 
 def design(choices: pd.DataFrame) -> Numbers:
@@ -243,7 +243,7 @@ def pandas_resample(frame: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
 
 
 def large(participants: int, models: int, resamples: int) -> None:
-    """Print seconds and peak memory of loading a large run and comparing it with models whole."""
+    """Print seconds and peak memory of loading a large run and comparing it with models."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         # In a process of its own: the memory that writing takes is not the comparison's.
@@ -256,8 +256,8 @@ def large(participants: int, models: int, resamples: int) -> None:
         scores = load_all_scores(sorted(folder.glob("*.parquet")))
         report("loaded", started, items=len(run.items), models=models)
         started = time.perf_counter()
-        wanted = Wanted(resamples=resamples, seed=1)
-        found = compare_whole(run, scores, wanted, code_version="benchmark")
+        options = ComparisonOptions(resamples=resamples)
+        found = compare(run, scores, options, code_version="benchmark")
         report("compared", started, resamples=resamples)
         started = time.perf_counter()
         files = write_comparison(found, folder / "report", figures=False)

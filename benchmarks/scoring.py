@@ -156,8 +156,11 @@ def published(
     scored: dict[str, TokenScores],
 ) -> None:
     """The published program, against our sentences per second: the trie's and the limit's."""
+    python = python_of(options.peers)
+    if python is None:
+        return
     weights, words = model.network.state_dict(), model.vocabulary.words
-    rate, found = original(options.original, python_of(options.peers), words, weights, list(scored))
+    rate, found = original(options.original, python, words, weights, list(scored))
     trie, limit = (one / rate for one in ours)
     note = f"({len(found)} sentences; the trie {trie:.0f} times, the limit {limit:.0f} times)"
     shown("(a) the original program, its start left out", rate, note)
@@ -179,7 +182,7 @@ def work_tflop(strings: Sequence[Ids]) -> tuple[float, int]:
     one needs both layers' recurrent products.
     """
     [trie] = build_tries(strings, 2**62)
-    inner = np.flatnonzero(trie.inner)
+    inner = np.flatnonzero(trie.has_children)
     parents = np.unique(trie.parents[inner])
     contexts = len(inner) + 1
     once = 2 * HIDDEN * N_WORDS + 8 * HIDDEN**2

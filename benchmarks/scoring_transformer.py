@@ -3,6 +3,7 @@
 import json
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from scoring_venv import python_of
-from timing import shown, timed
+from timing import Clock, shown, timed
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -18,10 +19,11 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedModel, PreTraine
 from transformers.utils import logging
 
 from lm.corpora.vocab import Vocabulary
-from lm.hf import HfScorer
-from lm.hf_text import TextEncoder
+from lm.huggingface.encoding import TextEncoder
+from lm.huggingface.scorer import HfScorer
 
 Ids = list[int]
+N_UNRELATED = 640
 
 
 def gpt2(texts: list[str], words: Vocabulary, venv: Path | None) -> None:
@@ -52,9 +54,30 @@ def gpt2(texts: list[str], words: Vocabulary, venv: Path | None) -> None:
     shown("packed tries, float32, tokenizing included", len(texts) / seconds, f"{seconds:.1f} s")
     if venv:
         peers(venv, model, words, distinct[:: max(1, len(strings) // 640)])
+    unrelated(scorer, model, words, min(N_UNRELATED, len(texts)), venv)
     of_ids = {(*row.ids, row.wanted[-1]): scores for row, scores in packed.items()}
     worst = max(float(np.abs(of_ids[ids] - own).max()) for ids, own in plain.items())
     print(f"  largest difference of a token's score from padded batches: {worst:.1e} nats")
+
+
+def unrelated(
+    scorer: HfScorer, model: PreTrainedModel, words: Vocabulary, size: int, venv: Path | None
+) -> None:
+    """Sentences that share nothing, where packing can only cost."""
+    generator = np.random.default_rng(1)
+    known = [word for word in words.words if not word.startswith("<")]
+    lengths = generator.integers(5, 15, size)
+    texts = [" ".join(generator.choice(known, n)) for n in lengths]
+    print(f"{len(texts)} unrelated sentences")
+    scorer.score([("", text) for text in texts[:16]])
+    seconds, _ = timed(lambda: scorer.score([("", text) for text in texts]))
+    shown("packed tries, float32, tokenizing included", len(texts) / seconds, f"{seconds:.1f} s")
+    strings = [[words.begin, *(words[word] for word in text.split())] for text in texts]
+    for batch in (16, 64):
+        seconds, _ = timed(lambda size=batch: padded_gpt2(model, strings, size))
+        shown(f"padded, {batch} at a time", len(texts) / seconds)
+    if venv:
+        peers(venv, model, words, texts)
 
 
 @torch.inference_mode()
@@ -77,12 +100,17 @@ def padded_gpt2(
 
 def peers(folder: Path, model: PreTrainedModel, words: Vocabulary, texts: Sequence[str]) -> None:
     """Have minicons and lm-evaluation-harness score the same sentences by the same model."""
+    python = python_of(folder)
+    if python is None:
+        return
     with tempfile.TemporaryDirectory() as place:
         model.save_pretrained(place)
         word_tokenizer(words).save_pretrained(place)
         Path(place, "texts.json").write_text(json.dumps(texts))
         script = str(Path(__file__).with_name("scoring_peers.py"))
-        subprocess.run([python_of(folder), script, place, str(torch.get_num_threads())], check=True)
+        command = [python, script, place, str(torch.get_num_threads())]
+        busy = ["busy"] if Clock.seconds is time.thread_time else []
+        subprocess.run([*command, *busy], check=True)
 
 
 def word_tokenizer(words: Vocabulary) -> PreTrainedTokenizerFast:

@@ -1,6 +1,6 @@
 """Take the pictures of the participant's pages in docs/images anew.
 
-Usage: python benchmarks/screenshots.py [--chromium /usr/bin/chromium]
+Usage: python benchmarks/screenshots.py [--chromium /usr/bin/chromium] [--out docs/images]
 """
 
 import argparse
@@ -17,8 +17,8 @@ from werkzeug.serving import make_server
 
 from experiment.studies.load import load_study
 from webapp import create_app
-from webapp.clock import utc_now
-from webapp.flow.launch import launch
+from webapp.core.clock import utc_now
+from webapp.runs.launch import launch
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 STUDY = "marvin_linzen_2018"
@@ -54,12 +54,12 @@ def served_run(instance: Path) -> Iterator[str]:
         services.engine.dispose()
 
 
-def save(page: Page, name: str) -> None:
+def save(page: Page, folder: Path, name: str) -> None:
     """Take a picture of the window."""
-    path = IMAGES / f"{name}.png"
+    path = folder / f"{name}.png"
     picture = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
     picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
-    print(f"docs/images/{name}.png: {path.stat().st_size / 1000:.0f} KB")
+    print(f"{path}: {path.stat().st_size / 1000:.0f} KB")
 
 
 def to_trial(page: Page, link: str, number: int) -> None:
@@ -79,21 +79,21 @@ def answer(page: Page, position: int) -> None:
     page.keyboard.press("1")
 
 
-def take_all(browser: Browser, link: str) -> None:
+def take_all(browser: Browser, link: str, images: Path) -> None:
     """Take every picture."""
     page = browser.new_page(**LAPTOP)
     page.goto(link)
-    save(page, "consent")
+    save(page, images, "consent")
     page.locator("button[value=accept]").click()
     page.locator("#instructions [data-go-on]:enabled").wait_for()
-    save(page, "instructions")
+    save(page, images, "instructions")
     to_trial(page, link, 12)
-    save(page, "trial")
+    save(page, images, "trial")
     while page.locator("#trial").is_visible():
         page.wait_for_timeout(170)
         page.keyboard.press("2")
     page.locator("body[data-page=questionnaire]").wait_for()
-    save(page, "questionnaire")
+    save(page, images, "questionnaire")
     for field in page.locator("form .question-field").all():
         if field.locator("input[type=radio]").count():
             field.locator("input[type=radio]").first.check()
@@ -101,29 +101,30 @@ def take_all(browser: Browser, link: str) -> None:
             field.locator("input, textarea").fill("30")
     page.locator("button.primary").click()
     page.locator("body[data-page=closing]").wait_for()
-    save(page, "closing")
+    save(page, images, "closing")
     for name, options in (
         ("trial_phone", PHONE),
         ("trial_dark", LAPTOP | {"color_scheme": "dark"}),
     ):
         other = browser.new_page(**options)
         to_trial(other, link, 5)
-        save(other, name)
+        save(other, images, name)
 
 
 def main() -> None:
     """Serve a run and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
+    parser.add_argument("--out", type=Path, default=IMAGES)
     options = parser.parse_args()
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    options.out.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
         served_run(Path(folder)) as link,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)
-        take_all(browser, link)
+        take_all(browser, link, options.out)
         browser.close()
 
 

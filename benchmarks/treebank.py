@@ -3,7 +3,7 @@
 Usage: python benchmarks/treebank.py CONLLU... [--english] [--least-of-each-number 6] [--repeat 3]
 
 All steps run in one process on one core; the seconds are the best of the repetitions, wall-clock.
-With the package conllu installed, its parsing of the same files is measured beside.
+With the package conllu installed, its parsing of the same files is measured too.
 """
 
 import argparse

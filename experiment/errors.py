@@ -1,5 +1,13 @@
 """The errors a user of Parallax can mend, each one a clear paragraph."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # The command line's help needs the errors, and nothing as large as pydantic.
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+_LONGEST_VALUE = 60
+
 
 class ParallaxError(Exception):
     """Something the user gave cannot be used; the message says what, where and what to do.
@@ -37,7 +45,7 @@ class MaterialsError(ParallaxError):
 
 
 class DesignError(ParallaxError):
-    """The lists cannot be built as promised, or built lists break a promise."""
+    """The lists cannot be built as designed, or built lists fail a check."""
 
 
 class TableError(ParallaxError):
@@ -46,3 +54,31 @@ class TableError(ParallaxError):
 
 class UnknownNameError(ParallaxError):
     """A name stands in no registry."""
+
+
+class PluginError(ParallaxError):
+    """A plug-in cannot be loaded, is no plug-in of its kind, or may not be loaded here."""
+
+
+def wrong_keys(error: "ValidationError") -> str:
+    """Return every problem as one text, e.g. ``max_errors is missing; max_eror is unknown``."""
+    return "; ".join(_wrong_key(each) for each in error.errors(include_url=False))
+
+
+def _wrong_key(error: "ErrorDetails") -> str:
+    key = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        return f"{key} is missing"
+    if error["type"] == "extra_forbidden":
+        return f"{key} is unknown"
+    return f"{key}: {error['msg']} (seen: {shown(error['input'])})"
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: never a table, never more than a line."""
+    if isinstance(value, dict):
+        return "a table"
+    plain = isinstance(value, str | list | tuple)
+    text = repr(value).replace("'", '"') if plain else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}\u2026"

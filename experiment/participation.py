@@ -1,8 +1,21 @@
-"""The states of a participant and the moves between them."""
+"""The states of a participant, the moves between them, and the ways in which a visit ends."""
 
 from enum import StrEnum
 
 from experiment.errors import ParallaxError
+
+
+class Ending(StrEnum):
+    """How somebody's visit to a study ends; each may lead back to their platform in its own way."""
+
+    COMPLETED = "completed"
+    NO_CONSENT = "no_consent"  # did not agree to the consent text
+    DECLINED = "declined"  # agreed, and chose not to go on before the first trial
+    SCREENED_OUT = "screened_out"  # is not whom the study is for
+    FAILED_CHECK = "failed_check"  # answered wrongly what everybody who attends can answer
+    FULL = "full"  # came when no place was left, or the run was closed
+    TOO_LATE = "too_late"  # was away until the place was given to somebody else
+    WITHDRAWN = "withdrawn"  # took their consent back
 
 
 class State(StrEnum):
@@ -14,15 +27,19 @@ class State(StrEnum):
     ANSWERED = "answered"
     FINISHED = "finished"
     ABANDONED = "abandoned"
+    LEFT = "left"  # ended before the last trial, in the way that is noted beside it
+    WITHDRAWN = "withdrawn"
 
 
 MOVES: dict[State, frozenset[State]] = {
-    State.ARRIVED: frozenset({State.WORKING, State.DECLINED}),
+    State.ARRIVED: frozenset({State.WORKING, State.DECLINED, State.LEFT}),
     State.DECLINED: frozenset(),
-    State.WORKING: frozenset({State.ANSWERED, State.ABANDONED}),
-    State.ANSWERED: frozenset({State.FINISHED, State.ABANDONED}),
-    State.FINISHED: frozenset(),
-    State.ABANDONED: frozenset({State.WORKING}),
+    State.WORKING: frozenset({State.ANSWERED, State.ABANDONED, State.LEFT, State.WITHDRAWN}),
+    State.ANSWERED: frozenset({State.FINISHED, State.ABANDONED, State.LEFT, State.WITHDRAWN}),
+    State.FINISHED: frozenset({State.WITHDRAWN}),
+    State.ABANDONED: frozenset({State.WORKING, State.LEFT, State.WITHDRAWN}),
+    State.LEFT: frozenset({State.WITHDRAWN}),
+    State.WITHDRAWN: frozenset(),
 }
 
 

@@ -2,43 +2,138 @@
 
 import difflib
 import importlib
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
 
-from experiment.errors import UnknownNameError
+from experiment.errors import PluginError, UnknownNameError
+
+# Set to "refuse" in the environment of a process that handles what somebody uploaded: then no
+# ``"module:attribute"`` is imported, whoever asks.
+OWN_CODE_VARIABLE = "OWN_CODE_IN_STUDIES"
 
 
 class Registry:
     """Names mapped to ``"module:attribute"``, loaded on demand.
 
+    A name is built in, or offered by an installed package through an entry point of the group,
+    or is ``"module:attribute"`` itself. A package cannot take a built-in name away.
+
     Args:
         kind: What the names stand for, in the singular, as an error should say it.
-        entries: The registry's lines.
+        entries: The built-in names.
+        group: The group of entry points through which packages offer more; none when empty.
+        requires: The attributes that whatever a package or a study brings must have.
     """
 
-    def __init__(self, kind: str, entries: Mapping[str, str]) -> None:
-        self.kind = kind
-        self._entries = dict(entries)
+    def __init__(
+        self,
+        kind: str,
+        entries: Mapping[str, str],
+        *,
+        group: str = "",
+        requires: Iterable[str] = (),
+    ) -> None:
+        self.kind, self.group = kind, group
+        self._entries, self._requires = dict(entries), tuple(requires)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        """Yield the built-in names, then those that installed packages offer."""
+        yield from self._entries
+        offered = dict.fromkeys(each.name for each in self._installed())
+        yield from (name for name in offered if name not in self._entries)
 
-    def load(self, name: str) -> object:
+    @property
+    def built_in(self) -> tuple[str, ...]:
+        """The names that need no further package."""
+        return tuple(self._entries)
+
+    def load(self, name: str, *, own_code: bool = True) -> object:
         """Return the object a name stands for.
 
+        Args:
+            name: The name.
+            own_code: Whether ``"module:attribute"`` may import what nobody installed as a
+                plug-in; False where the name comes from somebody who must not run code here.
+
         Raises:
-            UnknownNameError: Nothing is registered under that name.
+            UnknownNameError: The name is neither built in nor offered by an installed package.
+            PluginError: What it stands for cannot be imported, is of another kind, is offered by
+                two packages, or is code of one's own where that is not allowed.
         """
-        if name not in self._entries:
-            raise unknown_name(self.kind, name, self._entries)
-        module, _, attribute = self._entries[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        if name in self._entries:
+            module, _, attribute = self._entries[name].partition(":")
+            return getattr(importlib.import_module(module), attribute)
+        if ":" in name:
+            if not own_code or os.environ.get(OWN_CODE_VARIABLE) == "refuse":
+                raise self._own_code_refused(name)
+            return self._import(self._own(name))
+        offers = [each for each in self._installed() if each.name == name]
+        if not offers:
+            raise unknown_name(self.kind, name, list(self))
+        if len({each.value for each in offers}) > 1:
+            raise self._offered_twice(name, offers)
+        return self._import(offers[0])
+
+    def _installed(self) -> Iterable[EntryPoint]:
+        return entry_points(group=self.group) if self.group else ()
+
+    def _own(self, name: str) -> EntryPoint:
+        own = EntryPoint(name, name, self.group)
+        if not own.pattern.match(name):
+            raise PluginError(
+                f'the {self.kind} "{name}" cannot be imported: it is no module:NAME',
+                expected="module:NAME, with the module on Python's path (PYTHONPATH)",
+            )
+        return own
+
+    def _import(self, plugin: EntryPoint) -> object:
+        try:
+            found: object = plugin.load()
+        except Exception as error:
+            # Somebody else's module may raise anything while it is imported.
+            raise PluginError(
+                f'the {self.kind} "{plugin.name}" cannot be imported '
+                f"({type(error).__name__}: {error})",
+                where=_origin(plugin),
+                expected="module:NAME, with the module on Python's path (PYTHONPATH)",
+            ) from error
+        lacking = [name for name in self._requires if not hasattr(found, name)]
+        if not callable(found) or lacking:
+            raise PluginError(
+                f'"{plugin.name}" is no {self.kind}: it '
+                + (f"lacks {', '.join(lacking)}" if lacking else "cannot be called"),
+                where=_origin(plugin),
+                remedy="docs/plugins.md says what each kind of plug-in has",
+            )
+        return found
+
+    def _own_code_refused(self, name: str) -> PluginError:
+        return PluginError(
+            f'the {self.kind} "{name}" would import code that is not installed as a plug-in',
+            expected=f"one of: {', '.join(sorted(self))}",
+            remedy="Ask who runs this installation to install it as a package",
+        )
+
+    def _offered_twice(self, name: str, offers: Iterable[EntryPoint]) -> PluginError:
+        packages = sorted({_origin(each) for each in offers})
+        return PluginError(
+            f'the {self.kind} "{name}" is offered more than once: {", ".join(packages)}',
+            expected="one package for each name",
+            remedy="Uninstall the others, or name the one you mean as module:NAME",
+        )
 
 
-def unknown_name(kind: str, name: str, known: Mapping[str, object] | list[str]) -> UnknownNameError:
+def _origin(plugin: EntryPoint) -> str:
+    return f"{plugin.dist.name} ({plugin.value})" if plugin.dist else ""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """Return the error for a name that is not among the known ones, with the nearest match."""
-    near = difflib.get_close_matches(name, list(known), n=1)
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
     return UnknownNameError(
         f'there is no {kind} "{name}"',
-        expected=f"one of: {', '.join(sorted(known))}",
+        expected=f"one of: {', '.join(sorted(names))}" if names else "",
         remedy=f'Did you mean "{near[0]}"?' if near else "",
     )

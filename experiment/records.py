@@ -21,10 +21,22 @@ class Variant(StrEnum):
 
 
 class Side(StrEnum):
-    """Where an option stands on the screen: first is above (or left), second below."""
+    """Where an option stands on the screen: first is above (or left), the others follow below."""
 
     FIRST = "first"
     SECOND = "second"
+    THIRD = "third"
+    FOURTH = "fourth"
+    FIFTH = "fifth"
+    SIXTH = "sixth"
+    SEVENTH = "seventh"
+    EIGHTH = "eighth"
+    NINTH = "ninth"
+
+
+SIDES = tuple(Side)
+# Where the two options of a forced choice stand.
+PAIR = (Side.FIRST, Side.SECOND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,8 @@ class Item:
         bad: The option that violates the construction's rule.
         distractor: A third version (the intrusive licensor of a negative polarity item), or empty.
         contrast: Which version stands against ``good`` in the forced choice.
+        extra: The researcher's own columns as (name, value), in their order; nothing reads them
+            here, and every table of items keeps them.
     """
 
     item_id: str
@@ -59,11 +73,18 @@ class Item:
     bad: str
     distractor: str = ""
     contrast: Variant = Variant.BAD
+    extra: tuple[tuple[str, str], ...] = ()
 
     @property
     def alternative(self) -> str:
         """The text that stands against ``good`` in the forced choice."""
         return self.distractor if self.contrast is Variant.DISTRACTOR else self.bad
+
+    def version(self, name: str) -> str:
+        """Return the text of a version: good, bad, distractor, or a column of the researcher's."""
+        if name in tuple(Variant):
+            return str(getattr(self, name))
+        return dict(self.extra).get(name, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +95,20 @@ class Trial:
         position: 1 for the participant's first trial.
         item_id: The item shown.
         kind: The item's kind in this list.
-        good_side: Where the expected option stands; never sent to the browser.
+        good_side: Where the expected option stands, None where it is not on the screen; never
+            sent to the browser.
+        options: The versions on the screen, in their order; empty where they are good and the one
+            against it.
+        points: How many points the scale has on which the one version shown is rated; None where
+            an option is chosen.
     """
 
     position: int
     item_id: str
     kind: Kind
-    good_side: Side
+    good_side: Side | None
+    options: tuple[str, ...] = ()
+    points: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +120,27 @@ class Judgment:
         item_id: The item judged.
         kind: The item's kind in this list.
         construction: The item's construction.
-        chose_good: Whether the expected option was chosen.
-        chosen_side: Where the chosen option stood.
+        chose_good: Whether the expected option was chosen; None of a rating, which is neither
+            right nor wrong.
+        chosen_side: Where the chosen option stood; None of a rating.
         rt_ms: Reaction time in milliseconds; None when the browser could not measure it.
+        condition: The item's condition.
+        extra: The researcher's own columns of the item, as (name, value).
+        rating: The point of the scale, from 1; None of a choice.
+        version: The version that was rated.
     """
 
     position: int
     item_id: str
     kind: Kind
     construction: str
-    chose_good: bool
-    chosen_side: Side
+    chose_good: bool | None
+    chosen_side: Side | None
     rt_ms: float | None
+    condition: str = ""
+    extra: tuple[tuple[str, str], ...] = ()
+    rating: int | None = None
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-"""A trained model is a folder: config.json and what the model's type keeps beside it."""
+"""A trained model is a folder: config.json and the files of its type, written whole or not."""
 
 import json
 import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lm.errors import LmError
@@ -24,7 +24,7 @@ def read_config(folder: Path) -> dict[str, object]:
     except OSError as error:
         raise LmError(
             f"{folder} holds no trained model ({CONFIG}: {error.strerror}). Train one with "
-            f"`parallax lm train`, or write {CONFIG} beside a model made by another tool."
+            f"`parallax lm train`, or write {CONFIG} next to a model made by another tool."
         ) from error
     except ValueError as error:
         raise LmError(f"{path} is not JSON ({error}). Mend it or train the model again.") from error
@@ -33,7 +33,7 @@ def read_config(folder: Path) -> dict[str, object]:
     return config
 
 
-def refuse_foreign(folder: Path, own_files: Collection[str]) -> None:
+def refuse_overwrite(folder: Path, own_files: Collection[str]) -> None:
     """Raise an LmError if writing a model into ``folder`` would take somebody else's files away.
 
     Args:
@@ -57,10 +57,10 @@ def refuse_foreign(folder: Path, own_files: Collection[str]) -> None:
 
 
 @contextmanager
-def replacing_folder(folder: Path) -> Iterator[Path]:
+def atomic_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder that becomes ``folder`` only if the block succeeds.
 
-    What stood in ``folder`` before is gone afterwards: call ``refuse_foreign`` first.
+    What stood in ``folder`` before is gone afterwards: call ``refuse_overwrite`` first.
 
     Raises:
         LmError: The place cannot be written to.
@@ -83,6 +83,25 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
 
 
 def write_config(folder: Path, config: Mapping[str, object]) -> None:
-    """Write config.json into a folder that ``replacing_folder`` yielded."""
+    """Write config.json into a folder that ``atomic_folder`` yielded."""
     text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
     (folder / CONFIG).write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a temporary path next to ``path``; it takes the name only if the block succeeds.
+
+    Raises:
+        LmError: Nothing can be written there.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise LmError(f"cannot write {path}: {error.strerror or error}.") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from more_itertools import chunked
+
 from lm.corpora.vocab import END
 from lm.errors import LmError
-from lm.portions import portions
 from lm.scorer import Scorer
 
 _SENTENCES_AT_A_TIME = 2048
@@ -48,13 +49,13 @@ def perplexity(
     """
     logprobs: list[float] = []
     n_all = n_unknown = n_sentences = 0
-    for portion in portions(sentences, _SENTENCES_AT_A_TIME):
-        for scores in scorer.score([("", f"{' '.join(tokens)} {END}") for tokens in portion]):
+    for batch in chunked(sentences, _SENTENCES_AT_A_TIME):
+        for scores in scorer.score([("", f"{' '.join(tokens)} {END}") for tokens in batch]):
             counted = scores.logprobs_nats[slice(None) if with_unknown else ~scores.unknown]
             logprobs.append(float(counted.sum()))
             n_all += len(scores.tokens)
             n_unknown += int(scores.unknown.sum())
-        n_sentences += len(portion)
+        n_sentences += len(batch)
     n_tokens = n_all if with_unknown else n_all - n_unknown
     if not n_tokens:
         raise LmError("no token of the text counts: it is empty, or every word is unknown.")

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Literal, Protocol, cast
 
@@ -11,13 +12,15 @@ from lm.scorer import Scorer
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 TYPES = {
-    "fixed": "lm.fixed:FixedScorer",
-    "hf": "lm.hf:HfScorer",
+    "fixed": "lm.baselines.score_table:FixedScorer",
+    "hf": "lm.huggingface.scorer:HfScorer",
     "kenlm": "lm.ngram.kenlm_queries:KenlmScorer",
     "ngram": "lm.ngram.model:NgramScorer",
     "recurrent": "lm.rnn.scorer:RecurrentScorer",
-    "unigram": "lm.unigram:UnigramScorer",
+    "unigram": "lm.baselines.unigram:UnigramScorer",
 }
+# Installed packages offer more types through entry points of this group.
+GROUP = "parallax.scorers"
 HF_PREFIX = "hf:"
 # The types of networks; all others compute on the processor.
 _ON_DEVICES = ("hf", "recurrent")
@@ -27,33 +30,28 @@ class _ScorerClass(Protocol):
     def load(self, folder: Path, **options: Device) -> Scorer: ...
 
 
-def load_scorer(model: Path | str, device: Device = "auto") -> Scorer:
+def load_scorer(model: Path | str, device: Device = "auto", *, own_code: bool = True) -> Scorer:
     """Return a trained model, whatever its type.
 
     Args:
         model: A model's folder, or ``hf:`` and the path or name of a Hugging Face model.
         device: Where a network computes; ``auto`` takes CUDA, then MPS, then the processor.
+        own_code: Whether the folder may name its type as ``"module:Class"``, which is imported.
 
     Raises:
-        LmError: The folder holds no model, its type is unknown, its files are damaged, or the
-            device is not there or not for it.
+        LmError: The folder holds no model, its type is unknown, cannot be imported or must not
+            be, its files are damaged, or the device is not there or not for it.
     """
     named = str(model)
     if named.startswith(HF_PREFIX):
-        from lm.hf import load_hf
+        from lm.huggingface.scorer import load_hf
 
         return load_hf(named.removeprefix(HF_PREFIX), device=device)
     folder = Path(model)
     config = read_config(folder)
-    type_ = config.get("type")
-    if not isinstance(type_, str) or type_ not in TYPES:
-        raise LmError(
-            f'{folder / CONFIG}: there is no model type "{type_}". '
-            f"Expected one of: {', '.join(sorted(TYPES))}.{_hint(config, folder)}"
-        )
-    module, _, attribute = TYPES[type_].partition(":")
-    found = cast(_ScorerClass, getattr(importlib.import_module(module), attribute))
-    if type_ in _ON_DEVICES:
+    type_ = str(config.get("type"))
+    found = _type_named(type_, config, folder, own_code=own_code)
+    if type_ in _ON_DEVICES or getattr(found, "takes_device", False):
         return found.load(folder, device=device)
     if device not in ("auto", "cpu"):
         raise LmError(
@@ -61,6 +59,39 @@ def load_scorer(model: Path | str, device: Device = "auto") -> Scorer:
             f"`--device {device}` out."
         )
     return found.load(folder)
+
+
+def _type_named(
+    name: str, config: dict[str, object], folder: Path, *, own_code: bool
+) -> _ScorerClass:
+    if name in TYPES:
+        module, _, attribute = TYPES[name].partition(":")
+        return cast(_ScorerClass, getattr(importlib.import_module(module), attribute))
+    installed = {each.name: each for each in entry_points(group=GROUP)}
+    if name in installed:
+        return _imported(installed[name], folder)
+    if ":" in name and own_code:
+        return _imported(EntryPoint(name, name, GROUP), folder)
+    raise LmError(
+        f'{folder / CONFIG}: there is no model type "{name}". '
+        f"Expected one of: {', '.join(sorted({*TYPES, *installed}))}.{_hint(config, folder)}"
+    )
+
+
+def _imported(plugin: EntryPoint, folder: Path) -> _ScorerClass:
+    try:
+        found = plugin.load()
+    except Exception as error:
+        # Somebody else's module may raise anything while it is imported.
+        raise LmError(
+            f'{folder / CONFIG}: the model type "{plugin.name}" cannot be imported '
+            f"({type(error).__name__}: {error}). Expected a class on Python's path (PYTHONPATH)."
+        ) from error
+    if not isinstance(found, type) or not hasattr(found, "load"):
+        raise LmError(
+            f'{folder / CONFIG}: "{plugin.name}" is no model type. Expected a class with `load`.'
+        )
+    return cast(_ScorerClass, found)
 
 
 def _hint(config: dict[str, object], folder: Path) -> str:

@@ -28,6 +28,65 @@ class TokenScores:
     errors_nats: NDArray[np.float64] | None = None
 
 
+# A first pass that is hardly faster is not worth the second one.
+_LEAST_SPEEDUP = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class FastKernel:
+    """What a fast mode brings on this machine, as it was measured.
+
+    Attributes:
+        name: What the library calls the kernel that ran.
+        rounds: Whether it rounds at all; if not, it is the exact mode under another name.
+        speedup: How many times as fast as the exact mode its products are.
+        explicit_speedup: The same for tensors that are bfloat16 themselves.
+    """
+
+    name: str
+    rounds: bool
+    speedup: float
+    explicit_speedup: float
+
+    @property
+    def is_faster(self) -> bool:
+        """Whether a fast pass is worth while."""
+        return self.rounds and self.speedup >= _LEAST_SPEEDUP
+
+    def __str__(self) -> str:
+        return f"kernel {self.name}, {self.speedup:.1f} times as fast as float32 here"
+
+    @property
+    def refusal(self) -> str:
+        """Why a fast pass is not worth while, in words."""
+        if not self.rounds:
+            return (
+                f"this processor multiplies no bfloat16 numbers by itself: {self.name} ran, a "
+                "float32 kernel, and tensors of bfloat16 would be computed "
+                f"{self.explicit_speedup:.2g} times as fast"
+            )
+        return (
+            f"products in bfloat16 ({self.name}) are {self.speedup:.2g} times as fast as in "
+            "float32 here"
+        )
+
+
+@runtime_checkable
+class HasSubwords(Protocol):
+    """A scorer whose tokens are parts of words: it cuts running text up itself."""
+
+    def token_ends(self, text: str) -> list[int]:
+        """Return at which character of a text each of its tokens ends."""
+        ...
+
+    def boundary_logprobs(self, texts: Sequence[str]) -> list[NDArray[np.float64]] | None:
+        """Return, for each token of each text, log P(a new word or the end follows it).
+
+        None where the model's tokens do not begin with the space before a word.
+        """
+        ...
+
+
 @runtime_checkable
 class Scorer(Protocol):
     """A language model behind one question; summing and comparing belong to the analysis.

@@ -1,41 +1,44 @@
 """The house's rules that a reader could break without noticing."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import folder_graph
+from tests.folder_graph import PACKAGES
+
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("experiment", "webapp", "lm", "analysis")
 MAY_IMPORT = {
     "experiment": {"experiment"},
     "lm": {"lm"},
     "webapp": {"webapp", "experiment"},
     "analysis": {"analysis", "experiment", "lm"},
+    # A stand-in is a guest: it knows a platform's protocol and nothing of us.
+    "marketplace": {"marketplace"},
     "wsgi": {"webapp"},
     "parallax": set(PACKAGES),
 }
 # Who alone may import a library: a change of library then touches one room.
 MONOPOLIES = {
     "boto3": ("webapp/recruiters/mturk/",),
-    "botocore": ("webapp/recruiters/mturk/", "webapp/marketplace/"),
+    "botocore": ("webapp/recruiters/mturk/", "marketplace/mturk/"),
     "torch": ("lm/",),
-    "transformers": ("lm/hf.py",),
+    "transformers": ("lm/huggingface/scorer.py",),
     "pandas": ("analysis/",),
-    "sqlalchemy": ("webapp/",),
-    "alembic": ("webapp/schema.py", "webapp/migrations/"),
-    "flask": ("webapp/",),
+    "sqlalchemy": ("webapp/", "marketplace/"),
+    "alembic": ("webapp/database/",),
+    "flask": ("webapp/", "marketplace/"),
 }
-LONGEST_FILE = 300
+# Nine of ten files stay under the first, every one under the second.
+MOST_FILES, LONGEST_FILE = 200, 400
 LONGEST_FUNCTION = 60
 
 
 def sources() -> list[Path]:
-    files = [ROOT / "parallax.py", ROOT / "wsgi.py"]
-    for package in PACKAGES:
-        files += sorted((ROOT / package).rglob("*.py"))
-    return files
+    return folder_graph.sources(ROOT)
 
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:
@@ -89,6 +92,56 @@ def test_files_and_functions_stay_small(path: Path):
     assert not long
 
 
+def test_nine_of_ten_files_are_short():
+    lengths = sorted(len(path.read_text(encoding="utf-8").splitlines()) for path in sources())
+    assert lengths[len(lengths) * 9 // 10] <= MOST_FILES
+
+
+def test_no_two_folders_import_each_other_at_any_depth():
+    assert folder_graph.circles(ROOT) == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_tests_stand_where_the_module_stands(package: str):
+    folders = {path.parent for path in (ROOT / "tests" / package).rglob("test_*.py")}
+    mirrored = {folder: ROOT / folder.relative_to(ROOT / "tests") for folder in folders}
+    assert [folder for folder, original in mirrored.items() if not original.is_dir()] == []
+
+
+def test_tests_have_one_patience_that_no_busy_machine_exhausts():
+    own = [
+        f"{relative(path)}:{node.value.lineno}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.keyword)
+        and node.arg == "timeout"
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, int | float)
+    ]
+    assert not own, "timeout=PATIENCE_S, from tests/patience.py"
+
+
+def test_no_test_has_the_five_seconds_that_httpx_gives_by_itself():
+    calls = (
+        (path, node)
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    )
+    hasty = [
+        f"{relative(path)}:{node.lineno}"
+        for path, node in calls
+        if ast.unparse(node.func) in ("httpx.get", "httpx.post", "httpx.request", "httpx.Client")
+        and "timeout" not in {keyword.arg for keyword in node.keywords}
+    ]
+    assert not hasty, "timeout=PATIENCE_S, from tests/patience.py"
+
+
+def test_no_test_of_the_pages_waits_for_a_fixed_time():
+    steps = sorted((ROOT / "tests" / "browser").rglob("*.py"))
+    assert [path.name for path in steps if "wait_for_timeout" in path.read_text("utf-8")] == []
+
+
 def test_the_top_level_holds_nothing_but_the_fixed_rooms():
     allowed = {
         *PACKAGES, "tests", "instance", "docs", "benchmarks", ".ci", "wsgi.py", "parallax.py",
@@ -98,3 +151,46 @@ def test_the_top_level_holds_nothing_but_the_fixed_rooms():
     generated = {".git", ".venv", ".mypy_cache", ".ruff_cache", ".hypothesis", ".pytest_cache"}
     seen = {path.name for path in ROOT.iterdir() if path.suffix != ".egg-info"}
     assert seen - generated - {"__pycache__", ".coverage"} <= allowed
+
+
+# Who may name Mechanical Turk outside its own two rooms, and why.
+MAY_NAME_MTURK = {
+    "webapp/recruiters/registry.py": "the line that registers it",
+    "marketplace/command.py": "the command that starts its stand-in",
+    "parallax.py": "the main job can go through its stand-in",
+    "webapp/commands/main_job.py": "the main job's steps there",
+    "analysis/readers/sources.py": "the format of its batch files, among those that are imported",
+    "analysis/readers/tables.py": "what is peculiar in its batch files",
+    "analysis/readers/colorless_green.py": "a column of published data is called after it",
+    "experiment/materials/treebank/published/results.py": "the same column",
+}
+
+
+def test_a_platform_is_known_to_its_own_rooms_alone():
+    """Everything that a platform knows is answered by its recruiter."""
+    rooms = ("webapp/recruiters/mturk/", "marketplace/mturk/")
+    kinds = ("*.py", "*.html", "*.js", "*.toml", "*.cfg")
+    found = {
+        relative(path)
+        for package in (*PACKAGES, ".")
+        for kind in kinds
+        for path in (ROOT.glob(kind) if package == "." else (ROOT / package).rglob(kind))
+        if re.search(r"mturk|mechanical ?turk", path.read_text(encoding="utf-8"), re.IGNORECASE)
+    }
+    outside = {path for path in found if not path.startswith(rooms)} - {"pyproject.toml"}
+    assert outside == set(MAY_NAME_MTURK)
+
+
+def test_migrations_stand_in_one_line():
+    """Two that follow the same one would leave every database without a way forward."""
+    folder = ROOT / "webapp" / "database" / "migrations" / "versions"
+    found = {
+        tuple(
+            re.findall(rf'^{name} = "?(\w+)"?$', path.read_text(encoding="utf-8"), re.MULTILINE)[0]
+            for name in ("down_revision", "revision")
+        )
+        for path in folder.glob("[0-9]*.py")
+    }
+    line = sorted(found, key=lambda arrow: arrow[1])
+    assert [down for down, _ in line] == ["None", *(revision for _, revision in line[:-1])]
+    assert len(found) == len(list(folder.glob("[0-9]*.py")))

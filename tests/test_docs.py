@@ -13,9 +13,11 @@ from experiment.exclusion.rules import RULES
 from experiment.simulation.responders import RESPONDERS
 from experiment.studies.study import Study
 from experiment.trials.presentations import PRESENTATIONS
+from webapp.core.settings import Settings, flat_name
 from webapp.recruiters.registry import RECRUITERS
-from webapp.settings import Settings
+from webapp.recruiters.settings import SECTIONS
 
+REGISTRIES = (RULES, RESPONDERS, RECRUITERS, PRESENTATIONS)
 ROOT = Path(__file__).parent.parent
 PAGES = {path: path.read_text("utf-8") for path in [ROOT / "README.md", *ROOT.glob("docs/*.md")]}
 EVERYTHING = "\n".join(PAGES.values())
@@ -44,7 +46,15 @@ def test_every_command_is_documented(command: str):
     assert command in EVERYTHING
 
 
-@pytest.mark.parametrize("setting", Settings.model_fields)
+def settings() -> Iterator[str]:
+    yield from Settings.model_fields
+    for section in RECRUITERS.built_in:
+        model = SECTIONS.model(section)
+        assert model is not None
+        yield from (flat_name(section, name) for name in model.model_fields)
+
+
+@pytest.mark.parametrize("setting", list(settings()))
 def test_every_setting_is_documented(setting: str):
     assert f"`{setting}`" in PAGES[ROOT / "docs" / "settings.md"]
 
@@ -54,7 +64,7 @@ def test_every_study_key_is_documented(key: str):
     assert f"`{key}`" in PAGES[ROOT / "docs" / "studies.md"]
 
 
-@pytest.mark.parametrize("name", [*RULES, *RESPONDERS, *RECRUITERS, *PRESENTATIONS])
+@pytest.mark.parametrize("name", [name for registry in REGISTRIES for name in registry.built_in])
 def test_every_rule_responder_recruiter_and_presentation_is_documented(name: str):
     assert f"`{name}`" in EVERYTHING
 
@@ -63,3 +73,15 @@ def test_every_rule_responder_recruiter_and_presentation_is_documented(name: str
 def test_links_between_pages_lead_somewhere(page: Path):
     for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", PAGES[page]):
         assert (page.parent / target).exists(), target
+
+
+def test_the_files_to_which_newcomers_are_sent_exist():
+    rows = re.findall(
+        r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$",
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert len(rows) >= 20
+    missing = {file for file, _ in rows if not (ROOT / file).is_file()}
+    missing |= {test for _, test in rows if not (ROOT / "tests" / test).is_file()}
+    assert missing == set()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -21,7 +23,7 @@ def parallax(*arguments: str, instance: Path) -> subprocess.CompletedProcess[str
 @pytest.fixture(scope="module")
 def main_job(tmp_path_factory: pytest.TempPathFactory):
     instance = tmp_path_factory.mktemp("instance")
-    return instance, parallax("study", "minimal", "--port", "0", instance=instance)
+    return instance, parallax("demo", "minimal", "--port", "0", instance=instance)
 
 
 def test_the_main_job_ends_with_the_table_the_report_and_what_to_do_next(main_job):
@@ -44,7 +46,7 @@ def test_the_main_job_leaves_no_server_running(main_job):
 
 def test_a_second_call_reuses_everything_and_prints_the_same_table(main_job):
     instance, first = main_job
-    second = parallax("study", "minimal", "--port", "0", instance=instance)
+    second = parallax("demo", "minimal", "--port", "0", instance=instance)
     assert second.returncode == 0, second.stderr
     assert "$ parallax" not in second.stdout
     table = second.stdout[second.stdout.index("Table 1") :]
@@ -55,11 +57,11 @@ def test_keep_leaves_the_server_on_with_a_link_that_opens(main_job):
     import httpx
 
     instance, _ = main_job
-    kept = parallax("study", "minimal", "--port", "0", "--keep", instance=instance)
+    kept = parallax("demo", "minimal", "--port", "0", "--keep", instance=instance)
     try:
         assert kept.returncode == 0, kept.stderr
-        link = kept.stdout.partition("To take part yourself, open: ")[2].split()[0]
-        page = httpx.get(link, trust_env=False)
+        link = kept.stdout.partition("To take part: ")[2].split()[0]
+        page = httpx.get(link, trust_env=False, timeout=PATIENCE_S)
         assert page.status_code == 200
         assert "SIMULATED" not in page.text.upper()
     finally:
@@ -69,7 +71,7 @@ def test_keep_leaves_the_server_on_with_a_link_that_opens(main_job):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["study", "marvin_linzen_2019"], 'Did you mean "marvin_linzen_2018"?'),
+        (["demo", "marvin_linzen_2019"], 'Did you mean "marvin_linzen_2018"?'),
         (["lists", "build", "no/such/folder", "--seed", "1", "--out", "x"], "there is no study"),
         (["export", "nowhere"], "nothing was launched here yet"),
         (["lm", "score", "nowhere", "minimal", "--out", "s.parquet"], "nowhere"),
@@ -107,4 +109,6 @@ def test_serving_needs_no_library_of_the_analysis(tmp_path: Path):
 def test_help_lists_every_command(tmp_path: Path):
     helped = parallax("--help", instance=tmp_path)
     assert helped.returncode == 0
-    assert all(f"\n  {name} " in helped.stdout for name in ("lists", "serve", "compare", "study"))
+    assert all(
+        f"\n  {name} " in helped.stdout for name in ("lists", "serve", "compare", "study", "demo")
+    )

@@ -12,16 +12,19 @@ from werkzeug.serving import make_server
 
 import parallax
 from analysis.compare import compare
+from analysis.comparison import ComparisonOptions
 from experiment.studies.load import load_study
 from webapp import create_app
-from webapp.db import reading
-from webapp.flow.exclude import exclude
-from webapp.flow.export import export
-from webapp.flow.launch import launch
-from webapp.recruiters.simulator.crowd import simulate
-from webapp.recruiters.simulator.plan import plan
+from webapp.database.engine import reading
+from webapp.runs.exclude import exclude
+from webapp.runs.export import export
+from webapp.runs.launch import launch
+from webapp.runs.runs import study_as_launched
+from webapp.simulation.crowd import simulate
+from webapp.simulation.plan import plan
 
 PARTICIPANTS = 8
+FEW = ComparisonOptions(resamples=200)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,7 @@ def exported(folder: Path) -> Path:
             session, load_study("minimal"), 7, "simulator", now=now, code_version="test"
         )  # fmt: skip
     with reading(sessions) as session:
-        ready = plan(session, run)
+        ready = plan(session, run, study_as_launched(session, run))
     for url in served(app):
         outcomes = list(simulate(ready, url))
     assert [outcome.problem for outcome in outcomes] == [""] * PARTICIPANTS
@@ -73,7 +76,7 @@ def scores(folder: Path) -> Path:
 
 
 def test_people_who_came_over_http_stand_beside_a_model_in_table_1(exported, scores, folder):
-    comparison = compare(exported, [scores], folder / "report", resamples=200)
+    comparison = compare(exported, [scores], folder / "report", FEW)
     table = comparison.tables[0]
     assert table.name == "table_1"
     people = comparison.by_construction.query("judge == 'people'")
@@ -85,7 +88,7 @@ def test_people_who_came_over_http_stand_beside_a_model_in_table_1(exported, sco
 
 
 def test_every_output_says_that_the_participants_were_simulated(exported, scores, folder):
-    comparison = compare(exported, [scores], folder / "report", resamples=200)
+    comparison = compare(exported, [scores], folder / "report", FEW)
     package = json.loads((exported / "datapackage.json").read_text("utf-8"))
     assert package["parallax"]["simulated"] is True
     for path in comparison.files:

@@ -1,24 +1,32 @@
 """Serving people: Flask, SQLAlchemy, recruiters."""
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 from flask import Flask
 
-from webapp.clock import Clock, utc_now
-from webapp.db import open_database
-from webapp.health import health_address
-from webapp.instance import open_instance, secret_key
-from webapp.language import translate_pages
-from webapp.metrics import METRICS, Metrics
+from webapp.core.clock import Clock, utc_now
+from webapp.core.i18n import translate_pages
+from webapp.core.instance import open_instance, secret_key
+from webapp.core.metrics import METRICS, Metrics
+from webapp.core.tokens import Tokens
+from webapp.database.engine import open_database
+from webapp.database.retry import retry_failed_requests
+from webapp.errors import SettingError
+from webapp.http.compression import compress_pages
+from webapp.http.error_handlers import register_error_handlers
+from webapp.http.health import health_address
+from webapp.http.origins import guard_origins
+from webapp.http.platform_hooks import platform_hooks
+from webapp.http.request_log import log_requests
+from webapp.http.security_headers import add_headers
 from webapp.participant import register_participant_pages
-from webapp.recruiters.mturk.sites import platform_sources
-from webapp.refusals import answer_errors
-from webapp.request_log import watch_requests
-from webapp.retry import repeat_failed_requests
-from webapp.security import add_headers
+from webapp.participant.assets import Assets, serve_assets
+from webapp.recruiters.registry import RECRUITERS
+from webapp.recruiters.settings import load_settings
+from webapp.researcher import register_researcher_pages
 from webapp.services import EXTENSION, Services
-from webapp.settings import load_settings
-from webapp.tokens import Tokens
 
 # A questionnaire with every field filled to its limit fits several times over.
 _LARGEST_BODY_BYTES = 256 * 1024
@@ -40,17 +48,33 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     app.logger.setLevel(settings.log_level.upper())
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None
-    app.extensions[EXTENSION] = Services(
+    services = app.extensions[EXTENSION] = Services(
         settings,
         open_database(settings.database_url),
         Tokens(secret_key(folder, settings.secret_key_file)),
         now,
     )
-    watch_requests(app, app.extensions[METRICS])
+    log_requests(app, app.extensions[METRICS])
+    guard_origins(app, settings)
     translate_pages(app)
+    assets = Assets(Path(app.root_path) / "static")
+    serve_assets(app, assets)
     register_participant_pages(app)
+    register_researcher_pages(app)
     app.register_blueprint(health_address)
-    repeat_failed_requests(app)
-    answer_errors(app)
-    add_headers(app, settings.frame_ancestors, platform_sources(settings))
+    app.register_blueprint(platform_hooks)
+    retry_failed_requests(app)
+    register_error_handlers(app)
+    compress_pages(app)
+    add_headers(app, settings.frame_ancestors, _sites(services), assets.boot_source)
     return app
+
+
+def _sites(services: Services) -> Iterator[str]:
+    """Yield the sites of every platform; with each one the log learns what to hide."""
+    for name in RECRUITERS:
+        try:
+            yield from services.recruiter(name).sites(None)
+        except SettingError as error:
+            # No run of it can be shown, and all others can.
+            logging.getLogger(__name__).warning("%s", error)

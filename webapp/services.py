@@ -8,14 +8,16 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from experiment.studies.study import Study
-from webapp.clock import Clock
-from webapp.db import Sessions, make_sessions
-from webapp.flow.record_many import SentAnswer, record_in_one_transaction
-from webapp.flow.runs import study_as_launched
-from webapp.flow.together import Together
-from webapp.models import Run
-from webapp.settings import Settings
-from webapp.tokens import Tokens
+from webapp.core.clock import Clock
+from webapp.core.settings import Settings
+from webapp.core.tokens import Tokens
+from webapp.database.engine import Sessions, make_sessions
+from webapp.database.models import Run
+from webapp.recruiters.base import Recruiter
+from webapp.recruiters.registry import load_recruiter
+from webapp.runs.runs import study_as_launched
+from webapp.sessions.batching import Batcher
+from webapp.sessions.record_batch import SentAnswer, record_in_one_transaction
 
 EXTENSION = "parallax"
 
@@ -36,10 +38,11 @@ class Services:
         self.sessions: Sessions = make_sessions(engine)
         self.tokens = tokens
         self.now = now
-        self.answers = Together[SentAnswer, int | None](
+        self.answers = Batcher[SentAnswer, int | None](
             partial(record_in_one_transaction, engine, settings.session_days)
         )
         self._studies: dict[int, Study] = {}
+        self._recruiters: dict[str, Recruiter] = {}
 
     def study_of(self, session: Session, run: Run) -> Study:
         """Return the run's study, read from the database once.
@@ -51,7 +54,18 @@ class Services:
             self._studies[run.id] = study_as_launched(session, run)
         return self._studies[run.id]
 
+    def recruiter(self, name: str) -> Recruiter:
+        """Return the recruiter of that name, made once with its settings.
 
-def services() -> Services:
+        Raises:
+            PluginError: It cannot be imported any more.
+            SettingError: A setting without which it cannot work is missing.
+        """
+        if name not in self._recruiters:
+            self._recruiters[name] = load_recruiter(name, self.settings)
+        return self._recruiters[name]
+
+
+def current_services() -> Services:
     """Return the parts of the app that answers the present request."""
     return cast(Services, current_app.extensions[EXTENSION])

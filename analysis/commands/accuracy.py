@@ -1,4 +1,4 @@
-"""``parallax lm accuracy``: models beside each other on their items, without people."""
+"""``parallax lm accuracy``: models compared on their items, without people."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,29 +8,29 @@ from pathlib import Path
 import click
 import pandas as pd
 
+from analysis.data.load import PEOPLE, ExportedRun, Scores, load_all_scores, load_run
 from analysis.errors import AnalysisError
-from analysis.figures.drawing import FORMATS as PICTURES
+from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
 from analysis.figures.models import by_feature_figure
 from analysis.findings.models import (
     CONDITION,
-    accuracy_table,
-    described,
-    described_people,
+    accuracy_by,
+    decisions_with_features,
+    people_with_features,
     perplexity_table,
 )
-from analysis.load import ExportedRun, Scores, load_all_scores, load_run
 from analysis.readers.judgments import read_judgments
 from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, with_metric
-from analysis.side_by_side import Table
-from analysis.statistics.accuracy import PEOPLE
+from analysis.scores.scoring_inputs import find_materials
 from analysis.statistics.models import grouped
-from analysis.typeset import SETTINGS, to_text
-from experiment.materials.read import item_row, load_items, read_items
-from experiment.studies.load import load_study
-from experiment.tables import FORMATS
+from analysis.tables.accuracy_table import Table
+from analysis.tables.render import FORMATS as TABLE_FORMATS
+from analysis.tables.render import save_table, to_text
+from experiment.materials.formats.files import is_materials
+from experiment.materials.read import item_row
+from experiment.tables.atomic_write import atomic_folder
 from experiment.version import code_version
-from experiment.writing import replacing_folder
 from lm.model_folder import CONFIG, read_config
 
 ALL_MODELS = "all models"
@@ -78,7 +78,9 @@ def accuracy(
     out: Path | None,
     figures: bool,
 ) -> None:
-    """Print how often each model prefers the expected version, by condition and construction.
+    """Print how often each model prefers the expected version.
+
+    The shares are given by condition and by construction.
 
     SCORES are files that `parallax lm score` wrote for STUDY_OR_ITEMS.
     """
@@ -86,17 +88,17 @@ def accuracy(
         raise click.UsageError("--figures needs a folder to write to: add --out.")
     loaded = [with_metric(one, metric) for one in load_all_scores(scores)]
     table = _items(items)
-    decided = described(loaded, table)
+    decided = decisions_with_features(loaded, table)
     averaged = _groups(list(decided), groups)
     used = {model for models in averaged.values() for model in models}
     if people:
         run = _judged(people, items)
         judge = SIMULATED if run.facts.simulated else PEOPLE
-        decided[judge] = described_people(run, table)
+        decided[judge] = people_with_features(run, table)
         averaged = {judge: [judge], **averaged}
     origin = list(_origin([one for one in loaded if one.facts.model in used], metric))
     tables = [
-        accuracy_table(decided, one, averaged, origin)
+        accuracy_by(decided, one, averaged, origin)
         for one in dict.fromkeys((CONDITION, "construction", *by))
     ]
     drawn = tables[1:] if figures else []
@@ -110,7 +112,7 @@ def accuracy(
 
 
 def _items(named: str) -> pd.DataFrame:
-    found = read_items(Path(named)) if named.endswith(FORMATS) else load_items(load_study(named))
+    found = find_materials(named).items()
     return pd.DataFrame([item_row(item) for item in found])
 
 
@@ -176,17 +178,16 @@ def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
 def _judged(people: Path, items: str) -> ExportedRun:
     if people.is_dir():
         return load_run(people)
-    return read_judgments(people, Path(items) if items.endswith(FORMATS) else None, None)
+    return read_judgments(people, Path(items) if is_materials(items) else None, None)
 
 
 def _write(out: Path, tables: Sequence[Table], drawn: Sequence[Table]) -> None:
-    names = {f"{table.name}{suffix}" for table in tables for suffix in SETTINGS}
+    names = {f"{table.name}{suffix}" for table in tables for suffix in TABLE_FORMATS}
     # An earlier call may have drawn what this one does not.
-    names |= {f"{table.name}.{suffix}" for table in tables for suffix in PICTURES}
-    with replacing_folder(out, names) as folder:
+    names |= {f"{table.name}.{suffix}" for table in tables for suffix in FIGURE_FORMATS}
+    with atomic_folder(out, names) as folder:
         for table in tables:
-            for suffix, setting in SETTINGS.items():
-                (folder / f"{table.name}{suffix}").write_text(setting(table), "utf-8")
+            save_table(table, folder)
         for table in drawn:
             save_figure(by_feature_figure(table, (PEOPLE, SIMULATED)), folder, table.name)
     click.echo(f"Tables{' and figures' if drawn else ''}: {out}")

@@ -7,11 +7,14 @@ import click
 import pandas as pd
 from tqdm import tqdm
 
-from analysis.figures.drawing import FORMATS, save_figure
+from analysis.errors import AnalysisError
+from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
+from analysis.figures.drawing import save_figure
 from analysis.figures.power import power_figure
-from analysis.power import OVERALL, Assumptions, design_of, needed, simulate, summary
-from analysis.side_by_side import Column, Table
-from analysis.typeset import SETTINGS, to_text
+from analysis.statistics.power import OVERALL, Assumptions, design_of, needed, simulate, summary
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.render import FORMATS as TABLE_FORMATS
+from analysis.tables.render import save_table, to_text
 from experiment.design.lists import build_lists
 from experiment.errors import ParallaxError
 from experiment.materials.read import load_items
@@ -19,12 +22,14 @@ from experiment.simulation.session import RT_SPREAD, accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
+from experiment.tables.atomic_write import atomic_folder
+from experiment.trials.rating import Rating
 from experiment.version import code_version
-from experiment.writing import replacing_folder
 
 _SIZES = "5,10,15,20,30"
 _NAME = "power"
-_WRITTEN = frozenset(f"{_NAME}{suffix}" for suffix in (*SETTINGS, *(f".{one}" for one in FORMATS)))
+_SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
+_WRITTEN = frozenset(f"{_NAME}{suffix}" for suffix in _SUFFIXES)
 # Consent, instructions and questionnaire, in minutes.
 _AROUND_MIN = 3.0
 # Where the study names no typical reaction time.
@@ -71,7 +76,7 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help="Share of participants who always do.")  # fmt: skip
 @click.option("--accuracy", type=_SHARE,
               help="Expected of every construction.  [default: the published ones]")  # fmt: skip
-@click.option("--reward-cents", type=click.IntRange(min=0), help="Paid to each participant.")
+@click.option("--reward", type=click.FloatRange(min=0), help="Paid to each participant.")
 @click.option("--fee-percent", default=0.0, show_default=True, help="The platform's, on top.")
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
 def power(
@@ -86,16 +91,19 @@ def power(
     lapse: float,
     guessing: float,
     accuracy: float | None,
-    reward_cents: int | None,
+    reward: float | None,
     fee_percent: float,
     seed: int,
 ) -> None:
-    """Simulate STUDY to find how many participants it needs, what they cost and how long it takes.
+    """Simulate STUDY to find how many participants it needs.
+
+    It also tells what they cost and how long the study takes.
 
     Power is the share of simulated studies whose 95% interval excludes a value that lies
     --difference below people's true accuracy.
     """
     loaded = load_study(study)
+    _refuse_ratings(loaded)
     people = Assumptions(sd_participants, sd_items, lapse, guessing)
     design = design_of(build_lists(loaded, load_items(loaded), seed).lists)
     expected = [_expected(loaded, name, accuracy) for name in design.constructions]
@@ -106,13 +114,22 @@ def power(
             difference=difference, seed=seed,
         )
     )  # fmt: skip
-    cost_cents = None if reward_cents is None else reward_cents * (1 + fee_percent / 100)
-    table = _table(loaded, found, people, cost_cents, difference, simulations, seed)
+    each = None if reward is None else reward * (1 + fee_percent / 100)
+    table = _table(loaded, found, people, each, difference, simulations, seed)
     click.echo(to_text(table))
     for line in _answers(found, len(design.lists), difference, width):
         click.echo(line)
     if out:
         _write(out, table, found, difference, width)
+
+
+def _refuse_ratings(study: Study) -> None:
+    if study.presentation == Rating.name:
+        raise AnalysisError(
+            "the study asks for ratings, which have no accuracy to plan for",
+            where=str(study.folder),
+            expected="a study whose participants choose among options",
+        )
 
 
 def _expected(study: Study, construction: str, given: float | None) -> float:
@@ -129,7 +146,7 @@ def _table(
     study: Study,
     found: pd.DataFrame,
     people: Assumptions,
-    cost_cents: float | None,
+    each: float | None,
     difference: float,
     simulations: int,
     seed: int,
@@ -140,7 +157,7 @@ def _table(
         {
             "group": "",
             "label": overall["per_list"].astype(str),
-            "participants": overall["per_list"] * study.design.lists,
+            "participants": overall["per_list"] * study.design.n_lists,
             "kept": overall["kept"].round(),
             "half_width": overall["half_width"],
             "widest": overall["per_list"].map(single["half_width"].max()),
@@ -152,13 +169,13 @@ def _table(
         Column("label", "per list", "text"),
         Column("participants", "recruited", "count"),
         Column("kept", "kept", "count"),
-        Column("half_width", "all", "number", over="Half the 95% interval"),
-        Column("widest", "widest construction", "number", over="Half the 95% interval"),
-        Column("power", "all", "number", over="Power"),
-        Column("weakest", "weakest construction", "number", over="Power"),
+        Column("half_width", "all", "number", spanner="Half the 95% interval"),
+        Column("widest", "widest construction", "number", spanner="Half the 95% interval"),
+        Column("power", "all", "number", spanner="Power"),
+        Column("weakest", "weakest construction", "number", spanner="Power"),
     ]
-    if cost_cents is not None:
-        frame["cost"] = frame["participants"] * cost_cents / 100
+    if each is not None:
+        frame["cost"] = frame["participants"] * each
         columns.append(Column("cost", "cost", "number"))
     minutes = _minutes(study)
     return Table(
@@ -198,21 +215,22 @@ def _answers(found: pd.DataFrame, lists: int, difference: float, width: float) -
     ]
 
 
-def _answer(goal: str, enough: dict[str, int | None], lists: int) -> str:
-    overall = enough.pop(OVERALL)
-    every = [size for size in enough.values() if size is not None]
-    largest = max(every) if len(every) == len(enough) else None
+def _answer(goal: str, enough: pd.DataFrame, lists: int) -> str:
+    is_overall = enough["construction"] == OVERALL
+    [overall] = enough.loc[is_overall, "per_list"]
+    largest = enough.loc[~is_overall, "per_list"].max(skipna=False)
     parts = [
-        "more than were tried" if size is None else f"{size * lists} participants ({size} per list)"
+        "more than were tried"
+        if pd.isna(size)
+        else f"{size * lists} participants ({size} per list)"
         for size in (overall, largest)
     ]
     return f"For {goal}: {parts[0]} over all judgments, {parts[1]} in every construction."
 
 
 def _write(out: Path, table: Table, found: pd.DataFrame, difference: float, width: float) -> None:
-    with replacing_folder(out, _WRITTEN) as folder:
-        for suffix, setting in SETTINGS.items():
-            (folder / f"{_NAME}{suffix}").write_text(setting(table), "utf-8")
+    with atomic_folder(out, _WRITTEN) as folder:
+        save_table(table, folder)
         figure = power_figure(found, difference=difference, wanted_width=width)
         save_figure(figure, folder, _NAME)
     click.echo(f"Table and figure: {out}")

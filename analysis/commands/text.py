@@ -7,7 +7,7 @@ import click
 from tqdm import tqdm
 
 from analysis.scores.materials import sentences
-from analysis.scores.wanted import WORD_TOKENS
+from analysis.scores.scoring_inputs import WORD_TOKENS
 from experiment.materials.grammar import load_grammar
 from experiment.materials.notation.lexicon import Lexicon
 from experiment.materials.read import load_items
@@ -19,6 +19,7 @@ from lm.text.sampler import sentences as draw_sentences
 from lm.text.shares import Shares, with_shares
 
 TEXT_GRAMMAR = "training_text.toml"
+TRAINING_TEXT = "training_text.txt"
 _PATH = click.Path(path_type=Path)
 _SHARE = click.FloatRange(0, 1)
 
@@ -63,7 +64,7 @@ def text(
     tagged: bool,
     out: Path,
 ) -> None:
-    """Generate simple English over the words of STUDY, to train a small language model on.
+    """Generate simple English with STUDY's words to train on.
 
     None of the study's own sentences, good or bad, ever occurs in it. Shares are from 0 to 1, and
     those of the study's grammar where they are not given; the text's description tells them all.
@@ -74,12 +75,30 @@ def text(
     plain = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
     grammar = with_shares(plain, Shares(agreement_errors, attractors, given))
     words = word_lists(load_grammar(loaded.grammar_path).lexicon.values())
-    never = set(sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
-    drawn = draw_sentences(grammar, words, number, seed, never, held_out_pairs)
+    excluded = set(sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
+    drawn = draw_sentences(grammar, words, number, seed, excluded, held_out_pairs)
     lines = tqdm(drawn, desc="Generating", total=number, unit=" sentences", disable=None)
     click.echo(
         f"{out}: {(write_tagged if tagged else write_text)(out, lines, drawn)['description']}"
     )
+
+
+def training_text(study: str) -> Path | None:
+    """Return where a study's own text to train on is, or say why there is none to make either.
+
+    Returns:
+        The text's file, which is not there where it can be generated; None without a text.
+    """
+    folder = load_study(study).folder
+    if any((folder / name).exists() for name in (TRAINING_TEXT, TEXT_GRAMMAR)):
+        return folder / TRAINING_TEXT
+    click.echo(
+        f"\nThe report is about people alone: {folder} has no text to train a model on.\n"
+        f"For a small model, put a text of its language there as {TRAINING_TEXT}, a sentence per "
+        "line,\nand call this again. Or score the study with a model that you have:\n"
+        f"  parallax lm score MODEL {folder} --out scores.parquet"
+    )
+    return None
 
 
 def word_lists(lexicons: Iterable[Lexicon]) -> dict[str, tuple[str, ...]]:

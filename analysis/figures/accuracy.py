@@ -1,4 +1,4 @@
-"""People beside models, row by row, as wide as a paper's column."""
+"""People and models, row by row, as wide as a paper's column."""
 
 import matplotlib as mpl
 import numpy as np
@@ -10,39 +10,60 @@ from analysis.figures.style import (
     COLUMN_INCHES,
     GUIDE,
     MODELS,
+    PAGE_INCHES,
     PEOPLE,
     STYLE,
     TEXT,
     new_figure,
     warn_of_programs,
 )
-from analysis.side_by_side import Table
 from analysis.statistics.accuracy import JUDGED
+from analysis.tables.accuracy_table import Table
 
 CHANCE = 0.5
+_NEAR = 0.1
+_ROW_INCHES, _MOST_INCHES = 0.19, 9.0
+# Rows and headings that one column of a page shows.
+_MOST_PLACES = 42
 
 
-def accuracy_figure(table: Table, *, simulated: bool) -> Figure:
+def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) -> Figure:
     """Draw a table's rows: people with their intervals, published people, and each model.
 
     Args:
         table: A table of accuracies; its frame gives the rows, their labels and headings.
         simulated: Whether the figure must say that programs answered.
+        chance: How often the expected option would be chosen without reading.
     """
-    rows = table.frame.assign(place=_places(table.frame["group"]))
-    height = 0.9 + 0.19 * rows["place"].max()
+    panels = [rows.assign(place=_places(rows["group"])) for rows in _panels(table.frame)]
+    longest = max(rows["place"].max() for rows in panels)
+    # Beyond a page's height rows lie closer together.
+    height = min(0.9 + _ROW_INCHES * longest, _MOST_INCHES)
+    models = [c.spanner for c in table.columns if c.key.endswith(f"_{JUDGED}")]
     with mpl.rc_context(STYLE):
-        figure = new_figure(COLUMN_INCHES, height)
-        axes = figure.add_subplot()
-        _draw_frame(axes, rows)
-        _draw_people(axes, rows)
-        _draw_models(axes, rows, [c.over for c in table.columns if c.key.endswith(f"_{JUDGED}")])
+        figure = new_figure(COLUMN_INCHES if len(panels) == 1 else PAGE_INCHES, height)
+        drawn = figure.subplots(1, len(panels), squeeze=False)[0]
+        for number, (axes, rows) in enumerate(zip(drawn, panels, strict=True)):
+            _draw_frame(axes, rows, number / len(panels), longest)
+            _draw_chance(axes, chance)
+            _draw_people(axes, rows)
+            _draw_models(axes, rows, models)
         figure.legend(
-            loc="outside upper left", ncols=2, frameon=False, handletextpad=0.3, columnspacing=1.2
-        )
+            *drawn[0].get_legend_handles_labels(), loc="outside upper left",
+            ncols=2 * len(panels), frameon=False, handletextpad=0.3, columnspacing=1.2,
+        )  # fmt: skip
         if simulated:
-            warn_of_programs(axes)
+            warn_of_programs(drawn[0])
     return figure
+
+
+def _panels(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows, or two halves to stand side by side where they would outgrow a page."""
+    places = np.array(_places(frame["group"]))
+    if places[-1] <= _MOST_PLACES:
+        return [frame]
+    half = int(np.searchsorted(places, places[-1] / 2)) + 1
+    return [frame.iloc[:half], frame.iloc[half:]]
 
 
 def _places(groups: "pd.Series[str]") -> list[int]:
@@ -55,28 +76,34 @@ def _places(groups: "pd.Series[str]") -> list[int]:
     return places
 
 
-def _draw_frame(axes: Axes, rows: pd.DataFrame) -> None:
+def _draw_frame(axes: Axes, rows: pd.DataFrame, left: float, longest: int) -> None:
     axes.hlines(rows["place"], 0, 1, color=GUIDE, linewidth=0.5, zorder=0)
-    axes.axvline(CHANCE, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
     axes.set_yticks(rows["place"], rows["label"])
     headed = rows[rows["group"] != ""]
     for group, first in headed.groupby("group", sort=False)["place"].min().items():
         # A heading may be wider than the labels, and must not push the axes aside.
         axes.annotate(
             str(group),
-            (0.01, first - 1),
+            (left + 0.01, first - 1),
             xycoords=("figure fraction", "data"),
             weight="bold",
             va="center",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
             in_layout=False,
         )
-    axes.set_ylim(rows["place"].max() + 0.7, 0.3)
+    axes.set_ylim(longest + 0.7, 0.3)
     axes.set_xlim(-0.02, 1.02)
-    axes.set_xticks([0, 0.25, CHANCE, 0.75, 1], ["0", ".25", ".5\nchance", ".75", "1"])
     axes.set_xlabel("accuracy")
     axes.tick_params(length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _draw_chance(axes: Axes, chance: float) -> None:
+    axes.axvline(chance, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
+    others = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
+    ticks = {at: text for at, text in others.items() if abs(at - chance) >= _NEAR}
+    ticks[chance] = f"{f'{chance:.2g}'.lstrip('0')}\nchance"
+    axes.set_xticks(sorted(ticks), [ticks[at] for at in sorted(ticks)])
 
 
 def _draw_people(axes: Axes, rows: pd.DataFrame) -> None:
@@ -106,7 +133,7 @@ def _draw_people(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _draw_models(axes: Axes, rows: pd.DataFrame, models: list[str]) -> None:
-    heights = np.linspace(0.1, 0.34, len(models)) if len(models) > 1 else [0.22]
+    heights = np.linspace(0.1, 0.34, len(models)) if len(models) > 1 else [0.22] * len(models)
     for number, (model, height) in enumerate(zip(models, heights, strict=True)):
         colour, marker = MODELS[number % len(MODELS)]
         axes.plot(

@@ -8,6 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from analysis.figures.style import STYLE
+from analysis.tables.section import Section
 
 FORMATS = ("svg", "pdf", "png")
 # Missing dates give the same bytes for the same data.
@@ -22,14 +23,14 @@ class Drawing:
         name: The stem of its files.
         title: What to call it, such as "Figure 1".
         caption: What it shows and how to read it, complete enough for a paper.
-        section: The heading of the report that it stands under.
+        section: The section of the report that it stands in.
         draw: Draws it.
     """
 
     name: str
     title: str
     caption: str
-    section: str
+    section: Section
     draw: Callable[[], Figure]
 
 

@@ -6,14 +6,14 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.data.participant_flow import Flow, reason
 from analysis.figures.style import COLUMN_INCHES, PEOPLE, STYLE, TEXT, new_figure, warn_of_programs
-from analysis.participants import Flow
 
 _STEP_INCHES = 0.62
 
 
 def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
-    """Draw the participants' way from arrival to analysis, with those who left beside it.
+    """Draw the participants' way from arrival to analysis, with those who left at its side.
 
     Args:
         flow: The numbers at each step.
@@ -41,10 +41,12 @@ def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
 
 def _steps(flow: Flow) -> Sequence[tuple[str, str]]:
     """Return each box's text and, where some left after it, the text of those who did."""
-    excluded = "\n".join(f"{count} excluded by\n{rule}" for rule, count in flow.excluded.items())
+    excluded = "\n".join(
+        f"{count} excluded for\n{reason(rule)}" for rule, count in flow.excluded.items()
+    )
     # A finished participant without a verdict is neither kept nor excluded.
-    unjudged = flow.finished - flow.kept - sum(flow.excluded.values())
-    waiting = f"{unjudged} without a verdict" if unjudged > 0 else ""
+    without_verdict = flow.finished - flow.kept - sum(flow.excluded.values())
+    waiting = f"{without_verdict} without a verdict" if without_verdict > 0 else ""
     return (
         (f"{flow.recruited} recruited", _lost(flow.recruited - flow.consented, "did not consent")),
         (f"{flow.consented} consented", _lost(flow.consented - flow.finished, "did not finish")),

@@ -18,7 +18,7 @@ from analysis.figures.style import (
     bare,
     new_figure,
 )
-from analysis.side_by_side import Table
+from analysis.tables.accuracy_table import Table
 
 CHANCE = 50
 _PANEL_INCHES = 2.2
@@ -34,7 +34,7 @@ def by_feature_figure(table: Table, people: Collection[str] = ()) -> Figure:
     Numbers stand along the bottom, joined by lines; names stand in rows.
 
     Args:
-        table: As ``analysis.findings.models.accuracy_table`` gives them.
+        table: As ``analysis.findings.models.accuracy_by`` gives them.
         people: The groups that stand for people, not models.
     """
     conditions = [column.key for column in table.columns if column.form == "spread"]

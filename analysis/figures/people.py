@@ -23,19 +23,20 @@ _HEIGHT_INCHES = 2.5
 _MS_PER_S = 1000
 
 
-def calibration_figure(bins: pd.DataFrame, *, simulated: bool) -> Figure:
+def calibration_figure(bins: pd.DataFrame, *, simulated: bool, chance: float = 0.5) -> Figure:
     """Draw the share of people who chose good against each model's log-probability difference.
 
     Args:
         bins: ``judge``, ``difference_nats``, ``share_good``, ``low``, ``high`` and ``fitted``, one
             row per model and bin of items.
         simulated: Whether the figure must say that programs answered.
+        chance: How often good would be chosen without reading.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(COLUMN_INCHES, _HEIGHT_INCHES)
         axes = figure.add_subplot()
         axes.axvline(0, color=GUIDE, linewidth=0.7)
-        axes.axhline(0.5, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)))
+        axes.axhline(chance, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)))
         for number, (model, rows) in enumerate(bins.groupby("judge", sort=False)):
             colour, marker = MODELS[number % len(MODELS)]
             _with_bars(axes, rows, "difference_nats", "share_good", colour, marker, str(model))

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures.style import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, bare, new_figure
-from analysis.power import OVERALL
+from analysis.statistics.power import OVERALL
 
 _HEIGHT_INCHES = 2.6
 
@@ -15,7 +15,7 @@ def power_figure(found: pd.DataFrame, *, difference: float, wanted_width: float)
     """Draw half the width of intervals and power, a thin line per construction, all in bold.
 
     Args:
-        found: A summary of ``analysis.power``.
+        found: A summary of ``analysis.statistics.power``.
         difference: The difference to be detected.
         wanted_width: Half the width that is asked for; drawn as a dashed line.
     """

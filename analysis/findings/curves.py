@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pandas as pd
 import pyarrow.parquet as pq
 
+from analysis.data.load import Scores
 from analysis.errors import AnalysisError
-from analysis.load import Scores
 from experiment.materials.render import render
 from experiment.records import Variant
 
@@ -23,7 +23,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Region:
     """A slot of the frame with the words that fill it, or a word alone.
 
     Attributes:
@@ -39,7 +39,7 @@ class Place:
     end: int
 
 
-def places(tokens: Sequence[str], frame: str) -> list[Place]:
+def regions(tokens: Sequence[str], frame: str) -> list[Region]:
     """Cut a version's words into places, each a slot's words or one word of no slot.
 
     Args:
@@ -49,25 +49,25 @@ def places(tokens: Sequence[str], frame: str) -> list[Place]:
     """
     slots = [pair.partition("=")[::2] for pair in frame.split()]
     left = {name: lemma.lower().split("_") for name, lemma in slots}
-    found: list[Place] = []
+    found: list[Region] = []
     at = 0
     while at < len(tokens):
         name, length = _slot_at(tokens[at:], left)
         left.pop(name, None)
-        found.append(Place(name, " ".join(tokens[at : at + length]), at, at + length))
+        found.append(Region(name, " ".join(tokens[at : at + length]), at, at + length))
         at += length
     return found
 
 
 def _slot_at(tokens: Sequence[str], left: Mapping[str, Sequence[str]]) -> tuple[str, int]:
     for name, lemma in left.items():
-        fits = all(map(_alike, tokens, lemma)) and len(lemma) <= len(tokens)
+        fits = all(map(_same_stem, tokens, lemma)) and len(lemma) <= len(tokens)
         if fits:
             return name, len(lemma)
     return "", 1
 
 
-def _alike(word: str, lemma: str) -> bool:
+def _same_stem(word: str, lemma: str) -> bool:
     # The verb "to be" shares no letter between its forms.
     being = {"is", "are", "be", "been"}
     return word == lemma or word[:_STEM] == lemma[:_STEM] or {word, lemma} <= being
@@ -131,7 +131,7 @@ def _rows(
                 expected="a word-level model's scores of these items",
                 remedy="Leave out --curves for models whose tokens are parts of words",
             )
-        cut = places(words, item["frame"])
+        cut = regions(words, item["frame"])
         sides.append([(one, sum(logprobs[one.start : one.end])) for one in cut])
     good, other = sides
     signature = " ".join(one.slot or "." for one, _ in good)

@@ -1,18 +1,16 @@
 """What a group of statistics finds: tables to print and the frames behind them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 
-from analysis.provenance import Provenance
-from analysis.side_by_side import Column, Table
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.provenance import Provenance
+from analysis.tables.section import Section
 from experiment.studies.study import Study
 
-SAME_ERRORS = "Are the errors the same errors?"
-MIXED = "Mixed model"
-PEOPLE_SECTION = "People"
-SUPPLEMENT = "Supplement"
 ALL_ITEMS = "All constructions"
 # The ends of a percentile interval are steady long before 10,000 resamples; accuracies alone,
 # the numbers that papers print, get as many as were asked for.
@@ -27,11 +25,13 @@ class Findings:
         tables: Ready to be set.
         statistics: Long frames by name, for programs and figures.
         left_out: What a reader would look for in vain, and why, in sentences.
+        folders: Further folders of the report by name, and what writes each one's files.
     """
 
-    tables: tuple[Table, ...]
-    statistics: Mapping[str, pd.DataFrame]
+    tables: tuple[Table, ...] = ()
+    statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    folders: Mapping[str, Callable[[Path], list[Path]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +64,18 @@ class Context:
         frame: pd.DataFrame,
         columns: Sequence[Column],
         notes: Sequence[str] = (),
-        section: str = SAME_ERRORS,
-        *,
-        bootstrapped: bool = True,
+        section: Section = Section.AGREEMENT,
     ) -> Table:
         """Return a table with its origin.
 
         Rows without ``group`` stand under no heading; an estimate without ends of its own takes
-        ``low`` and ``high``. Where ``bootstrapped``, a note says how many resamples were taken if
-        they are fewer than were asked for.
+        ``low`` and ``high``.
         """
         rows = frame if "group" in frame else frame.assign(group="")
         for column in columns:
             if column.form == "estimate" and f"{column.key}_low" not in rows and "low" in rows:
                 ends = {f"{column.key}_low": rows["low"], f"{column.key}_high": rows["high"]}
                 rows = rows.assign(**ends).drop(columns=["low", "high"])
-        if bootstrapped and self.resamples < self.origin.resamples:
-            notes = (*notes, f"Bootstrap intervals of this table: {self.resamples:,} resamples.")
         return Table(
             name=name,
             title=title,

@@ -1,23 +1,25 @@
 """Which words people and models stumble over: accuracy by each lexical choice of the items."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log10
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from analysis.data.join import Joined
 from analysis.errors import AnalysisError
 from analysis.findings.choices import CRITICAL, FEATURE, Choices, choices
-from analysis.provenance import Provenance
-from analysis.side_by_side import Column, Table
+from analysis.findings.findings import Context, Findings
 from analysis.statistics.overlapping import overlapping_accuracy
-from analysis.statistics.resample import numpy_generator
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+from experiment.materials.read import item_from_row, load_items
 from experiment.records import Item
-
-MOST_RESAMPLES = 1_000
+from experiment.studies.study import Study
 
 
 def count_corpus_words(path: Path, seen: Callable[[], object] = lambda: None) -> Counter[str]:
@@ -45,89 +47,83 @@ def count_corpus_words(path: Path, seen: Callable[[], object] = lambda: None) ->
     return counts
 
 
-def words_tables(
-    judged: pd.DataFrame,
-    decided: Mapping[str, pd.DataFrame],
-    items: Iterable[Item],
-    origin: Provenance,
-    *,
-    resamples: int,
-    seed: int,
-    corpus: Mapping[str, int] | None = None,
-) -> tuple[Table, ...]:
-    """Return accuracy by each lexical choice, people beside models: two tables.
+def lexical_findings(
+    data: Joined, context: Context, corpus: Mapping[str, int] | None = None
+) -> Findings:
+    """Return accuracy by each lexical choice, of people and models: two tables.
+
+    The words in which the versions differ, and every slot and feature; none of these where the
+    items name no lexical choice. A model counts on every item that it scored.
 
     Args:
-        judged: One row per judgment.
-        decided: For each model one row per item, as ``analysis.join.decisions`` gives them.
-        items: The items, at least all judged ones; a model counts on all of these it scored.
-        origin: Where the numbers come from.
-        resamples: How many times to resample; at most ``MOST_RESAMPLES`` are taken.
-        seed: The seed of the resampling.
+        data: Judgments and decisions on every item scored.
+        context: The study and where the numbers come from.
         corpus: How often each word occurs in the models' training text, where known.
-
-    Returns:
-        The words in which the versions differ, and every slot and feature; none of these where
-        the items name no lexical choice.
     """
-    chosen = choices(items)
-    n = min(resamples, MOST_RESAMPLES)
-    frame = _of_people(judged, chosen, numpy_generator(seed, "words"), n)
+    chosen = choices(_scored_items(context.study, data))
+    frame = _of_people(data.judgments, chosen)
     if frame.empty:
-        return ()
-    for model, decisions in decided.items():
+        return Findings()
+    for model, decisions in data.decisions.items():
         frame = frame.join(_of_model(chosen, decisions, model), on="pair")
     frame = _ordered(frame)
-    notes = [f"Intervals: {n:,} resamples. A model counts on every item of its score file."]
+    notes = ["Intervals: 95%, two-way clustered. A model counts on every item of its score file."]
     if corpus is not None:
         is_feature = frame["group"].str.startswith(f"{FEATURE} ")
         frequency = frame["label"].map(lambda words: _frequency(words, corpus))
         frame["frequency"] = frequency.mask(is_feature)
         notes.append(_frequency_note(corpus))
-        notes += _rank_correlations(frame, ["people", *decided])
+        notes += _rank_correlations(frame, ["people", *data.decisions])
     frame = frame.drop(columns="pair")
-    return tuple(_tables(frame, list(decided), notes, origin))
+    return Findings(tuple(_tables(frame, list(data.decisions), notes, context)))
+
+
+def _scored_items(study: Study, data: Joined) -> list[Item]:
+    """Return the study's items if they hold the run's and a model scored more, else the run's."""
+    most = max((len(frame) for frame in data.decisions.values()), default=0)
+    if most > len(data.items) and study.grammar_path.is_file():
+        generated = list(load_items(study))
+        if set(data.items["item_id"]) <= {item.item_id for item in generated}:
+            return generated
+    rows = cast(list[dict[str, object]], data.items.to_dict("records"))
+    return [item_from_row(row) for row in rows]
 
 
 def _tables(
-    frame: pd.DataFrame, models: Sequence[str], notes: Sequence[str], origin: Provenance
+    frame: pd.DataFrame, models: Sequence[str], notes: Sequence[str], context: Context
 ) -> Iterator[Table]:
     columns = [
         Column("label", "", "text"),
-        Column("people", "accuracy", "estimate", over="People"),
-        Column("n_judgments", "n", "count", over="People"),
-        *(Column(model, model, over="Models") for model in models),
+        Column("people", "accuracy", "estimate", spanner="People"),
+        Column("n_judgments", "n", "count", spanner="People"),
+        *(Column(model, model, spanner="Models") for model in models),
     ]
     if "frequency" in frame:
-        columns.append(Column("frequency", "log10 per million", "signed", over="Corpus"))
+        columns.append(Column("frequency", "log10 per million", "signed", spanner="Corpus"))
     differing = frame["group"] == CRITICAL
     for name, title, what, rows, section in (
-        ("words", "Words", "the words that differ (expected / other)", differing, "Words"),
-        ("slots", "Slots and features", "every other choice of words", ~differing, "Supplement"),
+        ("words", "Words", "the words that differ (expected / other)", differing, Section.WORDS),
+        (
+            "slots",
+            "Slots and features",
+            "every other choice of words",
+            ~differing,
+            Section.SUPPLEMENT,
+        ),
     ):
         if rows.any():
-            yield Table(
-                name=name,
-                title=title,
-                caption=f"Accuracy by {what}. {origin.warning}".strip(),
-                frame=frame[rows].reset_index(drop=True),
-                columns=tuple(columns),
-                notes=tuple(notes),
-                origin=tuple(origin.sentences),
-                section=section,
-            )
+            caption = f"Accuracy by {what}."
+            yield context.table(name, title, caption, frame[rows], columns, notes, section)
 
 
-def _of_people(
-    judged: pd.DataFrame, chosen: Choices, rng: np.random.Generator, resamples: int
-) -> pd.DataFrame:
+def _of_people(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
     """Return people's accuracy for each pair, with its factor as ``group`` and ``label``."""
-    seen = pd.Index(judged["item_id"].unique().tolist())
+    seen = pd.Index(judgments["item_id"].unique().tolist())
     item = seen.get_indexer(chosen.item_ids)[chosen.item]
     met = item >= 0
     if not met.any():
         return pd.DataFrame()
-    found = overlapping_accuracy(judged, item[met], chosen.pair[met], rng, resamples)
+    found = overlapping_accuracy(judgments, item[met], chosen.pair[met])
     return pd.DataFrame(
         {
             "pair": found["group"],

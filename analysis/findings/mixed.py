@@ -1,44 +1,39 @@
-"""The mixed model as a table, and the intervals of accuracy beside each other."""
+"""The mixed model as tables, and as scripts that fit it again elsewhere."""
 
+import re
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 
-from analysis.findings.findings import MIXED, SUPPLEMENT, Context, Findings
-from analysis.side_by_side import Column, Table
-from analysis.statistics.accuracy import PEOPLE
-from analysis.statistics.mixed import (
-    FEWEST_CLUSTERS,
-    MOST_ROWS,
-    MixedModel,
-    choices,
-    fit,
-    too_few,
-)
+from analysis.data.join import Joined
+from analysis.findings.findings import Context, Findings
+from analysis.report.mixed_scripts import write_scripts
+from analysis.statistics.clustered import FEWEST_CLUSTERS
+from analysis.statistics.mixed import MOST_ROWS, MixedModel, fit
+from analysis.statistics.mixed_rows import choices, clusters
+from analysis.statistics.one_scale import on_one_scale
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
 
-_SHOWN_LEFT_OUT = 12
+_TERM = re.compile(r"construction ([^,]+)")
 
 
-def mixed_findings(
-    judgments: pd.DataFrame,
-    decisions: Mapping[str, pd.DataFrame],
-    formula: str | None,
-    context: Context,
-) -> Findings:
+def mixed_findings(data: Joined, context: Context, formula: str | None = None) -> Findings:
     """Return the mixed model's coefficients, or the reason why it was not fitted.
 
     It is not where no participants are known, nor, for the usual model, with too few or too many
     choices.
 
     Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.join.decisions`` gives them.
-        formula: The fixed effects; None for the usual ones.
+        data: Judgments and decisions on the judged items.
         context: The study and where the numbers come from.
+        formula: Fixed and random effects; None for the usual ones.
 
     Raises:
         AnalysisError: The formula cannot be used.
     """
+    judgments, decisions = data.judgments, data.decisions
     if judgments["participant"].isna().all():
         return _none("no participants are known")
     n_choices = len(judgments) + sum(map(len, decisions.values()))
@@ -48,30 +43,53 @@ def mixed_findings(
             f"{MOST_ROWS:,} it is fitted where a formula is given (--formula)"
         )
     rows = choices(judgments, decisions)
-    if formula is None and too_few(rows):
+    if formula is None and (clusters(rows) < FEWEST_CLUSTERS).any(axis=None):
         return _none(
             f"fewer than {FEWEST_CLUSTERS} participants or items do not tell their variances"
         )
+    if formula is None and _always_right(judgments):
+        return _none("people's choices do not vary within any construction")
     model = fit(rows, formula)
-    spread = {"sd_participant": model.sd_participant, "sd_item": model.sd_item}
+    tables, statistics = (
+        [_mixed_table(model, context)],
+        {
+            "mixed_model": model.coefficients,
+            "mixed_model_random": model.random,
+        },
+    )
+    if decisions:
+        compared = on_one_scale(model, rows)
+        tables.append(_one_scale_table(compared, context))
+        statistics["mixed_model_one_scale"] = compared
     return Findings(
-        (_mixed_table(model, context),),
-        {"mixed_model": model.coefficients, "mixed_model_spread": pd.DataFrame([spread])},
+        tuple(tables),
+        statistics,
+        folders={"mixed_model": partial(write_scripts, rows=rows, model=model)},
     )
 
 
+def _always_right(judgments: pd.DataFrame) -> bool:
+    """Return whether people never differ in any construction, which leaves nothing to explain."""
+    share = judgments.groupby("construction", observed=True)["chose_good"].mean()
+    return bool(share.isin([0.0, 1.0]).all())
+
+
 def _none(reason: str) -> Findings:
-    return Findings((), {}, (f"The mixed model was left out: {reason}.",))
+    return Findings(left_out=(f"The mixed model was left out: {reason}.",))
 
 
 def _mixed_table(model: MixedModel, context: Context) -> Table:
-    frame = model.coefficients.assign(label=model.coefficients["term"])
+    titles = {
+        one.name: f"{one.group}: {one.title}" if one.group else one.title
+        for one in context.study.constructions
+    }
+    labels = [_titled(term, titles) for term in model.coefficients["term"]]
     return context.table(
         "mixed_model",
         "Mixed model",
-        "Logistic regression of choosing the expected version, crossed random intercepts of "
-        f"participants and items. Fixed effects: {model.formula}.",
-        frame,
+        "Logistic regression of choosing the expected version, with random effects, as lme4 "
+        f"writes it: {model.formula}.",
+        model.coefficients.assign(label=labels),
         (
             Column("label", "", "text"),
             Column("estimate", "Logits", "estimate"),
@@ -79,61 +97,59 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
             Column("z", "z", "signed"),
             Column("p", "p", "p"),
         ),
-        tuple(_notes(model)),
-        MIXED,
-        bootstrapped=False,
+        tuple(_notes(model, titles)),
+        Section.MIXED_MODEL,
     )
 
 
-def _notes(model: MixedModel) -> list[str]:
+def _titled(term: str, titles: Mapping[str, str]) -> str:
+    """Return a term with the construction's title in place of its name."""
+    return _TERM.sub(lambda found: titles.get(found[1], found[0]), term)
+
+
+def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
+    spreads = ", ".join(
+        f"{row['effect'].replace('_id', '').replace(':', ' by ')} {row['sd']:.2f}"
+        for row in model.random.to_dict("records")
+    )
     notes = [
-        f"{model.n_rows:,} choices. Standard deviations: participants {model.sd_participant:.2f}, "
-        f"items {model.sd_item:.2f} logits. Laplace's approximation; intervals and p: Wald. "
-        "Items' effects are shared by people and models."
+        f"{model.n_rows:,} choices. Standard deviations in logits: {spreads}. "
+        "Participants' effects are of people alone, items' of all. Laplace's approximation; "
+        "intervals and p: Wald. A judge's term sets a model against a typical participant.",
     ]
-    if model.left_out:
-        shown = "; ".join(model.left_out[:_SHOWN_LEFT_OUT])
-        more = len(model.left_out) - _SHOWN_LEFT_OUT
+    singular = model.random.loc[model.random["singular"], "effect"]
+    if len(singular):
+        notes.append(f"The fit is singular: no variance could be told for {', '.join(singular)}.")
+    penalised = model.coefficients.loc[model.coefficients["penalised"], "term"]
+    if len(penalised):
+        terms = "; ".join(_titled(term, titles) for term in penalised)
         notes.append(
-            "Left out, because the judge was always right or always wrong, which no finite logit "
-            f"describes: {shown}{f'; and {more} more' if more > 0 else ''}."
+            "All judgments were right, or all wrong, so that only a penalty (log-F(2,2), one right "
+            f"and one wrong judgment more) gives a finite value: {terms}."
         )
-    if model.coefficients["separated"].any():
-        terms = ", ".join(model.coefficients.loc[model.coefficients["separated"], "term"])
-        notes.append(f"Not to be trusted, for the choices bound them on one side only: {terms}.")
     return notes
 
 
-def intervals_table(accuracy: pd.DataFrame, context: Context) -> Table:
-    """Return people's accuracy with its three intervals side by side.
-
-    Args:
-        accuracy: Accuracies by construction in long form (see ``analysis.statistics.accuracy``).
-        context: The study and where the numbers come from.
-    """
-    people = accuracy[accuracy["judge"] == PEOPLE]
-    frame = pd.DataFrame(
-        {"construction": people["construction"], "n_judgments": people["n_judgments"]}
-    )
-    for key, stem in (("bootstrap", ""), ("clustered", "clustered_"), ("wilson", "wilson_")):
-        frame[key] = people["accuracy"]
-        frame[f"{key}_low"], frame[f"{key}_high"] = people[f"{stem}low"], people[f"{stem}high"]
+def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
+    ordered = context.by_construction(found).sort_values("judge", kind="stable")
+    heading = ordered["group"].where(ordered["group"] == "", ordered["group"] + ": ")
     return context.table(
-        "intervals",
-        "Intervals compared",
-        "People's accuracy with 95% intervals of three kinds.",
-        context.by_construction(frame),
+        "mixed_model_one_scale",
+        "People and models on one scale",
+        "People minus each model by the mixed model, both averaged over participants and items "
+        "(marginal), or both of a typical participant (conditional), in logits.",
+        ordered.assign(group=ordered["judge"], label=heading + ordered["label"]),
         (
             Column("label", "", "text"),
-            Column("bootstrap", "Crossed bootstrap", "estimate"),
-            Column("clustered", "Two-way clustered", "estimate"),
-            Column("wilson", "Wilson, no clusters", "estimate"),
-            Column("n_judgments", "Judgments", "count"),
+            Column("people", "People"),
+            Column("model", "Model"),
+            Column("marginal", "Marginal", "estimate"),
+            Column("conditional", "Conditional", "estimate"),
+            Column("p", "p", "p"),
         ),
         (
-            "The crossed bootstrap is cautious; the two-way clustered interval keeps closer to "
-            "95%; Wilson's takes all judgments for independent and is there as a check.",
+            "Intervals: 95%, delta method, the random effects' standard deviations taken as known. "
+            "p: of no marginal difference.",
         ),
-        SUPPLEMENT,
-        bootstrapped=False,
+        Section.MIXED_MODEL,
     )

@@ -1,22 +1,23 @@
-"""Models beside each other on their items: accuracy by any of the items' columns and features."""
+"""Models compared on their items: accuracy by any of the items' columns and features."""
 
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from analysis.coded import places, spelled_out
+from analysis.data.categorical import codes_in, decode
+from analysis.data.join import decisions, judgments
+from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
-from analysis.join import decisions, judgments
-from analysis.load import ExportedRun, Scores
-from analysis.side_by_side import Column, Table
 from analysis.statistics.attraction import feature_columns
 from analysis.statistics.models import accuracies, over_models, with_perplexity
+from analysis.tables.accuracy_table import Column, Table
 
-SECTION = "Models"
 CONDITION = "condition"
 
 
-def described(scores: Sequence[Scores], items: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def decisions_with_features(
+    scores: Sequence[Scores], items: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
     """Return each model's decisions with the columns and features of their items.
 
     Args:
@@ -29,13 +30,13 @@ def described(scores: Sequence[Scores], items: pd.DataFrame) -> dict[str, pd.Dat
     found = {}
     for one in scores:
         chosen = decisions(one)
-        own = spelled_out(chosen[["item_id"]]).assign(correct=chosen["correct"], tie=chosen["tie"])
+        own = decode(chosen[["item_id"]]).assign(correct=chosen["correct"], tie=chosen["tie"])
         found[one.facts.model] = _with_columns(own, items, "scored", str(one.path))
     return found
 
 
-def described_people(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
-    """Return what ``described`` does, of people: ``correct`` is the share of an item's judgments.
+def people_with_features(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
+    """Return the same of people, where ``correct`` is the share of an item's right judgments.
 
     Accuracies are then means over items, each counting alike, as a model's are.
 
@@ -43,14 +44,14 @@ def described_people(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
         AnalysisError: The run's tables contradict each other, or a judged item is not among the
             items.
     """
-    judged = spelled_out(judgments(run)[["item_id", "chose_good"]])
+    judged = decode(judgments(run)[["item_id", "chose_good"]])
     shares = judged.groupby("item_id")["chose_good"].mean().rename("correct").reset_index()
     return _with_columns(shares.assign(tie=False), items, "judged", str(run.folder))
 
 
 def _with_columns(own: pd.DataFrame, items: pd.DataFrame, what: str, where: str) -> pd.DataFrame:
     columns = items[["construction", "condition"]].join(feature_columns(items))
-    place = places(own["item_id"], pd.Index(items["item_id"]))
+    place = codes_in(own["item_id"], pd.Index(items["item_id"]))
     if (place < 0).any():
         raise AnalysisError(
             f"{int((place < 0).sum())} {what} item(s) are not among the items; the first: "
@@ -61,7 +62,7 @@ def _with_columns(own: pd.DataFrame, items: pd.DataFrame, what: str, where: str)
     return own.join(columns.iloc[place].reset_index(drop=True))
 
 
-def accuracy_table(
+def accuracy_by(
     decided: Mapping[str, pd.DataFrame],
     by: str,
     groups: Mapping[str, Sequence[str]],
@@ -70,7 +71,7 @@ def accuracy_table(
     """Return accuracies in per cent, a row for each value and a column for each condition.
 
     Args:
-        decided: As ``described`` gives them.
+        decided: As ``decisions_with_features`` gives them.
         by: A column of theirs; ``condition`` alone gives one row per group.
         groups: Models to average, by the name of their group.
         origin: Where the numbers come from, in sentences.
@@ -97,8 +98,8 @@ def accuracy_table(
         values = ["group", "label", condition, f"{condition}_sd", f"{condition}_n"]
         frame = frame.merge(own[values], "left", on=["group", "label"])
         columns += [
-            Column(condition, "% (SD)", "spread", over=condition),
-            Column(f"{condition}_n", "items", "count", over=condition),
+            Column(condition, "% (SD)", "spread", spanner=condition),
+            Column(f"{condition}_n", "items", "count", spanner=condition),
         ]
     sizes = {group: len(models) for group, models in groups.items()}
     return Table(
@@ -113,7 +114,6 @@ def accuracy_table(
             "wrong. Standard deviations with n - 1.",
         ),
         origin=tuple(origin),
-        section=SECTION,
     )
 
 
@@ -139,5 +139,4 @@ def perplexity_table(
             "A better model has a lower perplexity: a negative correlation is the expected one.",
         ),
         origin=tuple(origin),
-        section=SECTION,
     )

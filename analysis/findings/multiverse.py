@@ -4,31 +4,33 @@ Steegen, S., Tuerlinckx, F., Gelman, A., & Vanpaemel, W. (2016). Increasing tran
 multiverse analysis. Perspectives on Psychological Science, 11(5), 702-712.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from analysis.join import judgments, on_items
-from analysis.load import ExportedRun
-from analysis.provenance import Provenance
-from analysis.side_by_side import Column, Table
+from analysis.data.join import Joined, judgments, on_items
+from analysis.data.load import ExportedRun
+from analysis.data.participant_flow import setting
+from analysis.findings.findings import Context, Findings
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.consistency import kappas_with_people
 from analysis.statistics.correlation import spearman
-from analysis.statistics.preferences import beside, preferences
-from analysis.statistics.resample import numpy_generator
+from analysis.statistics.preferences import preferences, with_model_scores
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
 from experiment.errors import ParallaxError
+from experiment.exclusion.answered import Answered, Everyone
 from experiment.exclusion.rules import load_rule
 from experiment.exclusion.verdict import verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
 from experiment.studies.study import Rule, Study
+from experiment.tables.schemas import ITEMS
 
 # The rules are Python, applied to one participant at a time.
-MOST_JUDGMENTS = 500_000
-MOST_RESAMPLES = 1_000
+MOST_RESPONSES = 500_000
 _STEPS = (-2, -1, 1, 2)
 _FACTORS = (0.5, 0.75, 1.25, 1.5)
 _OF_MODEL = (
@@ -43,7 +45,7 @@ class Universe:
     """One way to have set the exclusion rules.
 
     Attributes:
-        name: What differs from the run, such as "max_errors = 2".
+        name: What differs from the run, such as "errors allowed: 2".
         rules: The rules.
     """
 
@@ -72,7 +74,7 @@ def _settings(rule: Rule) -> Iterator[tuple[Rule, str]]:
         for other in _others(value):
             changed = Rule.model_validate({**rule.model_dump(), key: other})
             if _accepted(changed):
-                yield changed, f"{key} = {other:g}"
+                yield changed, setting(key, float(other))
 
 
 def _others(value: object) -> list[float]:
@@ -91,61 +93,59 @@ def _accepted(rule: Rule) -> bool:
     return True
 
 
-def multiverse_table(
-    run: ExportedRun,
-    decided: Mapping[str, pd.DataFrame],
-    origin: Provenance,
-    *,
-    resamples: int,
-    seed: int,
-) -> Table | None:
+def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Findings:
     """Return the headline numbers, one column for each universe.
 
     These are people's accuracies, and each model's accuracy on the judged items, correlation and
-    error consistency with people: whom the rules keep decides these as well.
+    error consistency with people: whom the rules keep decides these as well. Nothing is found
+    where the study has no rule or the run more than ``MOST_RESPONSES``.
 
     Args:
-        run: The exported run; every participant who finished is judged again.
-        decided: Each model's decisions, as ``analysis.join.decisions`` gives them.
-        origin: Where the numbers come from.
-        resamples: How many times to resample; at most ``MOST_RESAMPLES`` are taken.
-        seed: The seed of the resampling.
-
-    Returns:
-        The table; None where the study has no rule or the run more than ``MOST_JUDGMENTS``.
+        run: The exported run; the rules are applied again to every participant who finished.
+        data: Each model's decisions.
+        context: The study and where the numbers come from.
     """
     chosen = universes(run.study)
-    if len(chosen) == 1 or len(run.responses) > MOST_JUDGMENTS:
-        return None
+    if len(chosen) == 1:
+        return Findings()
+    if len(run.responses) > MOST_RESPONSES:
+        return Findings(left_out=(_too_many(len(run.responses)),))
     sessions = _sessions(run)
-    on_seen = on_items(decided, run.responses["item_id"])
-    frame, columns = _labels(run.study, list(decided)), [Column("label", "", "text")]
+    on_seen = on_items(data.decisions, run.responses["item_id"])
+    frame, columns = _labels(run.study, list(data.decisions)), [Column("label", "", "text")]
     for universe in chosen:
-        seen = _applied(run, sessions, universe.rules)
-        n_kept, key = int(seen["kept"].sum()), universe.name
+        verdicts = _verdicts(sessions, universe.rules)
+        n_kept, key = int(verdicts["kept"].sum()), universe.name
         if not n_kept:
             continue
-        judged = judgments(replace(run, verdicts=seen))
-        values = _headline(judged, on_seen, min(resamples, MOST_RESAMPLES), seed)
+        values = _headline(judgments(replace(run, verdicts=verdicts)), on_seen)
         renamed = {"value": key, "low": f"{key}_low", "high": f"{key}_high"}
         named = values.rename(columns=renamed)
         frame = frame.merge(named, "left", on="number").assign(**{f"{key}_participants": n_kept})
-        columns.append(Column(key, f"{n_kept} kept", "estimate", over=universe.name))
-    return Table(
-        name="multiverse",
-        title="Other thresholds",
-        caption="The headline numbers, had the exclusion rules been set otherwise. "
-        f"{origin.warning}".strip(),
-        frame=frame,
-        columns=tuple(columns),
-        notes=(
-            f"People's accuracy with intervals: 95%, bootstrap over participants and items, "
-            f"{min(resamples, MOST_RESAMPLES):,} resamples. Models: accuracy on the judged items; "
-            "Spearman's correlation, over items, of people's share with the model's difference; "
-            "kappa of being right, mean over participants.",
+        columns.append(Column(key, f"{n_kept} kept", "estimate", spanner=universe.name))
+    return Findings((_table(frame, columns, context),))
+
+
+def _too_many(n_responses: int) -> str:
+    return (
+        f"The table of other thresholds was left out: the rules are applied to one participant "
+        f"at a time, which {n_responses:,} responses make too slow (at most {MOST_RESPONSES:,})."
+    )
+
+
+def _table(frame: pd.DataFrame, columns: Sequence[Column], context: Context) -> Table:
+    return context.table(
+        "multiverse",
+        "Other thresholds",
+        "The headline numbers, had the exclusion rules been set otherwise.",
+        frame,
+        columns,
+        (
+            "People's accuracy with intervals: 95%, two-way clustered. Models: accuracy on the "
+            "judged items; Spearman's correlation, over items, of people's share with the model's "
+            "difference; kappa of being right, mean over participants.",
         ),
-        origin=tuple(origin.sentences),
-        section="Exclusions",
+        Section.EXCLUSIONS,
     )
 
 
@@ -156,23 +156,40 @@ def _labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["group", "label", "number"])
 
 
-def _sessions(run: ExportedRun) -> dict[str, list[Judgment]]:
-    """Return the judgments of each participant who finished, as the rules see them."""
-    people = run.participants
+def _sessions(run: ExportedRun) -> dict[str, Answered]:
+    """Return what each participant who finished has answered, as the rules see it."""
+    people, own = run.participants, [str(c) for c in run.items if c not in ITEMS.column_names]
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
     rows = (
         run.responses[run.responses["participant"].isin(finished)]
         .merge(run.trials[["participant", "position", "kind"]], on=["participant", "position"])
-        .merge(run.items[["item_id", "construction"]], on="item_id")
+        .merge(run.items[["item_id", "construction", "condition", *own]], on="item_id")
         .sort_values(["participant", "position"])
     )
     found: dict[str, list[Judgment]] = {}
     for row in rows.to_dict("records"):
-        found.setdefault(row["participant"], []).append(_judgment(row))
+        found.setdefault(row["participant"], []).append(_judgment(row, own))
+    shown, answers = run.trials["participant"].value_counts(), _answers(run, found)
+    sessions = {
+        person: Answered(tuple(judged), answers.get(person), int(shown[person]))
+        for person, judged in found.items()
+    }
+    everyone = Everyone(list(sessions.values()))
+    return {person: session.among(everyone) for person, session in sessions.items()}
+
+
+def _answers(run: ExportedRun, people: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return each participant's questionnaire, or nothing where nobody knows the answers."""
+    if run.answers is None:
+        return {}
+    asked = dict.fromkeys((question.name for question in run.study.questionnaire), "")
+    found = {person: dict(asked) for person in people}
+    for row in run.answers[run.answers["participant"].isin(list(found))].to_dict("records"):
+        found[row["participant"]][row["field"]] = str(row["value"])
     return found
 
 
-def _judgment(row: dict[Hashable, Any]) -> Judgment:
+def _judgment(row: dict[Hashable, Any], own: Sequence[str]) -> Judgment:
     return Judgment(
         position=row["position"],
         item_id=row["item_id"],
@@ -181,12 +198,12 @@ def _judgment(row: dict[Hashable, Any]) -> Judgment:
         chose_good=row["chose_good"],
         chosen_side=Side(row["chosen_side"]),
         rt_ms=None if pd.isna(row["rt_ms"]) else row["rt_ms"],
+        condition=row["condition"],
+        extra=tuple((name, str(row[name])) for name in own),
     )
 
 
-def _applied(
-    run: ExportedRun, sessions: dict[str, list[Judgment]], rules: Sequence[Rule]
-) -> pd.DataFrame:
+def _verdicts(sessions: dict[str, Answered], rules: Sequence[Rule]) -> pd.DataFrame:
     verdicts = {person: verdict(rules, seen) for person, seen in sessions.items()}
     return pd.DataFrame(
         {
@@ -197,27 +214,24 @@ def _applied(
     ).astype({"kept": bool})
 
 
-def _headline(
-    judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame], resamples: int, seed: int
-) -> pd.DataFrame:
-    return pd.concat([_of_people(judged, resamples, seed), *_of_models(judged, decided)])
+def _headline(judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([_of_people(judged), *_of_models(judged, decided)])
 
 
-def _of_people(judged: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
+def _of_people(judged: pd.DataFrame) -> pd.DataFrame:
     found = []
     for key, prefix in (("all", ""), ("construction", "construction ")):
-        rows = people_accuracy(
-            judged.assign(all="all"), [key], numpy_generator(seed, "multiverse", key), resamples
-        )
+        rows = people_accuracy(judged.assign(all="all"), [key])
         named = rows.rename(columns={"accuracy": "value"}).assign(number=prefix + rows[key])
         found.append(named[["number", "value", "low", "high"]])
     return pd.concat(found, ignore_index=True)
 
 
 def _of_models(judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    preferred, kappas = preferences(judged), kappas_with_people(judged, decided)
+    preferred = preferences(judged)
+    kappas = kappas_with_people(judged, decided).set_index("judge")["kappa"]
     for model, frame in decided.items():
-        matched = beside(preferred, frame)
+        matched = with_model_scores(preferred, frame)
         values = (
             matched["correct"].mean(),
             spearman(matched["share_good"].to_numpy(), matched["difference_nats"].to_numpy()),

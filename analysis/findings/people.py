@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from analysis.findings.findings import PEOPLE_SECTION, SUPPLEMENT, Context, Findings
-from analysis.side_by_side import Column, Table
+from analysis.data.join import Joined
+from analysis.findings.findings import Context, Findings
 from analysis.statistics.agreement import agreement
+from analysis.statistics.correlation import FEWEST_ITEMS
 from analysis.statistics.people import (
     distributions,
     learning,
@@ -15,8 +16,8 @@ from analysis.statistics.people import (
     speed_across_people,
     ways_of_answering,
 )
-from analysis.statistics.preferences import preferences
-from analysis.statistics.resample import numpy_generator
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
 
 _MEASURES = {
     "accuracy": "Accuracy",
@@ -38,15 +39,15 @@ _SPEED = (
 )
 
 
-def people_findings(judgments: pd.DataFrame, context: Context) -> Findings:
+def people_findings(data: Joined, context: Context) -> Findings:
     """Return agreement among people and, where participants are known, what they are like.
 
     Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+        data: The judgments.
         context: The study and where the numbers come from.
     """
-    seed, resamples = context.seed, context.resamples
-    agreed = agreement(preferences(judgments), numpy_generator(seed, "agreement"), resamples)
+    judgments = data.judgments
+    agreed = agreement(judgments)
     tables, statistics = [_agreement_table(agreed, context)], {"agreement": agreed}
     if judgments["participant"].notna().any():
         found = _participants(judgments, context)
@@ -71,26 +72,25 @@ def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
         ),
         (
             "Alpha is low where nearly everybody is right everywhere, for then little differs "
-            "between items; read it beside the share of unanimous items. Intervals: 95%, "
-            "bootstrap over items.",
+            "between items; read it next to the share of unanimous items. Intervals: 95%, "
+            "jackknife over participants and items.",
         ),
-        PEOPLE_SECTION,
+        Section.PEOPLE,
     )
 
 
 def _participants(judgments: pd.DataFrame, context: Context) -> Findings:
-    seed, resamples = context.seed, context.resamples
     of_people = participants(judgments)
     frames = {
         "participants": of_people,
         "distributions": distributions(of_people),
-        "sides": sides(judgments, numpy_generator(seed, "sides shown"), resamples),
-        "learning": learning(judgments, numpy_generator(seed, "learning"), resamples),
-        "speed_accuracy": speed_accuracy(judgments, numpy_generator(seed, "speed"), resamples),
-        "ways": ways_of_answering(judgments, numpy_generator(seed, "ways"), resamples),
+        "sides": sides(judgments),
+        "learning": learning(judgments),
+        "speed_accuracy": speed_accuracy(judgments),
+        "ways": ways_of_answering(judgments),
     }
-    effect = learning_effect(judgments, numpy_generator(seed, "learning effect"), resamples)
-    across = speed_across_people(of_people, numpy_generator(seed, "speed across"), resamples)
+    effect = learning_effect(judgments)
+    across = speed_across_people(of_people)
     tables = [
         _distribution_table(frames["distributions"], context),
         _sides_table(frames["sides"], context),
@@ -126,8 +126,7 @@ def _distribution_table(found: pd.DataFrame, context: Context) -> Table:
             Column("n", "Participants", "count"),
         ),
         (),
-        PEOPLE_SECTION,
-        bootstrapped=False,
+        Section.PEOPLE,
     )
 
 
@@ -142,14 +141,12 @@ def _sides_table(found: pd.DataFrame, context: Context) -> Table:
             Column("estimate", "Share", "estimate"),
             Column("n_judgments", "Judgments", "count"),
         ),
-        ("First: the upper or left option, and its key. Intervals: 95%, crossed bootstrap.",),
-        PEOPLE_SECTION,
+        ("First: the upper or left option, and its key. Intervals: 95%, two-way clustered.",),
+        Section.PEOPLE,
     )
 
 
-def _learning_table(
-    found: pd.DataFrame, effect: tuple[float, float, float], context: Context
-) -> Table:
+def _learning_table(found: pd.DataFrame, effect: pd.DataFrame, context: Context) -> Table:
     labels = [
         f"Trials {first} to {last}"
         for first, last in zip(found["first"], found["last"], strict=True)
@@ -160,27 +157,45 @@ def _learning_table(
         "Accuracy and speed over the session.",
         found.assign(label=labels),
         _SPEED,
-        (
-            "Second half of the session minus first, accuracy: {:+.3f} [{:+.3f}, {:+.3f}]; 95%, "
-            "crossed bootstrap.".format(*effect),
-        ),
-        PEOPLE_SECTION,
+        (_learning_note(effect),),
+        Section.PEOPLE,
     )
 
 
-def _speed_table(found: pd.DataFrame, across: dict[str, float], context: Context) -> Table:
+def _learning_note(effect: pd.DataFrame) -> str:
+    [difference] = effect.to_dict("records")
+    compared = "Second half of the session minus first, accuracy"
+    if pd.isna(difference["difference"]):
+        return f"{compared}: cannot be told, for one half has no judgments."
+    return (
+        f"{compared}: {difference['difference']:+.3f} [{difference['low']:+.3f}, "
+        f"{difference['high']:+.3f}]; 95%, two-way clustered."
+    )
+
+
+def _speed_note(across: pd.DataFrame) -> str:
+    [found] = across.to_dict("records")
+    compared = "Over participants, Spearman's correlation of median reaction time and accuracy"
+    if pd.isna(found["spearman"]):
+        return (
+            f"{compared}: cannot be told, for there are fewer than {FEWEST_ITEMS} participants, or "
+            "all are equally fast or equally accurate."
+        )
+    return (
+        f"{compared}: {found['spearman']:+.2f} [{found['spearman_low']:+.2f}, "
+        f"{found['spearman_high']:+.2f}]."
+    )
+
+
+def _speed_table(found: pd.DataFrame, across: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "speed_accuracy",
         "Speed and accuracy",
         "Accuracy in fifths of each participant's own reaction times.",
         found.assign(label=[f"Fifth {number}" for number in found["quintile"]]),
         _SPEED,
-        (
-            "Over participants, Spearman's correlation of median reaction time and accuracy: "
-            f"{across['spearman']:+.2f} [{across['spearman_low']:+.2f}, "
-            f"{across['spearman_high']:+.2f}].",
-        ),
-        PEOPLE_SECTION,
+        (_speed_note(across),),
+        Section.PEOPLE,
     )
 
 
@@ -192,5 +207,5 @@ def _ways_table(found: pd.DataFrame, context: Context) -> Table:
         found.assign(label=found["input_method"].astype(str)),
         _SPEED,
         ("Participants chose their way themselves: no effect of the way can be read off.",),
-        SUPPLEMENT,
+        Section.SUPPLEMENT,
     )

@@ -4,7 +4,7 @@ Gulordava, K., Bojanowski, P., Grave, E., Linzen, T., & Baroni, M. (2018). Color
 recurrent networks dream hierarchically. NAACL 2018. Each sentence has two rows, one per form.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,11 +39,6 @@ class Published:
     items: list[Item]
     long: pd.DataFrame
     logprobs: pd.DataFrame
-
-
-def is_colorless_green(columns: Iterable[str]) -> bool:
-    """Return whether a table with these columns is the published one."""
-    return set(COLUMNS) <= set(columns)
 
 
 def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:

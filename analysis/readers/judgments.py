@@ -1,31 +1,33 @@
 """A file of judgments and a file of items as an exported run, which the comparison takes."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from analysis.data.load import PEOPLE, ExportedRun, RunFacts
 from analysis.errors import AnalysisError
-from analysis.load import ExportedRun, RunFacts
-from analysis.readers.colorless_green import is_colorless_green, read_colorless_green
-from analysis.readers.mapping import read_mapping, to_long
-from analysis.readers.sources import read_source
+from analysis.readers.choices import with_versions
+from analysis.readers.colorless_green import read_colorless_green
+from analysis.readers.mapping import Meaning, read_mapping, to_long
+from analysis.readers.plausibility import check_times
+from analysis.readers.sources import Source, read_source
+from experiment.materials.formats.files import open_materials
 from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_row, read_items
+from experiment.materials.read import item_row
 from experiment.participation import State
 from experiment.records import Item, Side, Variant
+from experiment.studies.design import Design, Square
 from experiment.studies.study import (
     About,
     Construction,
-    Design,
     Materials,
     Simulation,
-    Square,
     Study,
 )
 
-PEOPLE = "people"
 _TRUE, _FALSE = {"true", "1", "yes", "1.0"}, {"false", "0", "no", "0.0"}
 _SHOWN = 5
 
@@ -43,14 +45,15 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
         AnalysisError: A column is missing, a value is not known, or an item is not in the items.
         ParallaxError: The items cannot be read.
     """
-    table = read_source(path)
-    if is_colorless_green(table.columns):
-        published = read_colorless_green(table, path)
+    source = read_source(path)
+    if source.is_colorless_green:
+        published = read_colorless_green(source.table, path)
         if published.long.empty:
             raise AnalysisError(
                 "the table holds models' scores and nobody's judgments",
                 where=str(path),
-                remedy="`parallax convert` writes its scores, `parallax lm accuracy` reads them",
+                remedy="`parallax import judgments` writes its scores, `parallax lm accuracy` "
+                "reads them",
             )
         return as_run(published.long, published.items, path)
     if items is None:
@@ -59,7 +62,38 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
             where=str(path),
             remedy="Name the table of items with --items",
         )
-    return as_run(to_long(table, read_mapping(mapping), path), list(read_items(items)), path)
+    return interpreted(source, read_mapping(mapping), read_known_items(items))
+
+
+def read_known_items(path: Path) -> list[Item]:
+    """Return the items of a table, each id once.
+
+    Raises:
+        AnalysisError: There is no item, or an id occurs twice.
+        ParallaxError: The table cannot be read.
+    """
+    items = list(open_materials(path).items())
+    ids = [item.item_id for item in items]
+    twice = [name for name, count in Counter(ids).items() if count > 1]
+    if twice or not items:
+        raise AnalysisError(
+            f"{len(twice)} item(s) occur more than once; the first: {', '.join(twice[:_SHOWN])}"
+            if twice
+            else "the table holds no item",
+            where=str(path),
+            expected="at least one item, each item_id once",
+        )
+    return items
+
+
+def interpreted(source: Source, mapping: Meaning, items: Sequence[Item]) -> ExportedRun:
+    """Return a source's judgments as a run, as a mapping says.
+
+    Raises:
+        AnalysisError: The mapping does not fit the table, or the table not the items.
+    """
+    long = to_long(source.table, mapping, source.path, [item.item_id for item in items])
+    return as_run(with_versions(long, items, source.path), items, source.path)
 
 
 def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun:
@@ -73,6 +107,7 @@ def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun
     """
     known = pd.DataFrame([item_row(item) for item in items])
     rows = _completed(_of_people(long, path), known, path)
+    check_times(rows["rt_ms"], str(path))
     people = rows.drop_duplicates("participant")
     return ExportedRun(
         folder=path,
@@ -191,11 +226,19 @@ def _number(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
     if name not in rows:
         return pd.Series(float("nan"), rows.index)
     try:
-        return pd.to_numeric(rows[name].replace("", None)).astype(float)
+        numbers = pd.to_numeric(rows[name].replace("", None)).astype(float)
     except (ValueError, TypeError) as error:
         raise AnalysisError(
             f'the column "{name}" holds something that is no number ({error})', where=str(path)
         ) from error
+    strange = int((numbers.isin([float("inf"), float("-inf")]) | (numbers < 0)).sum())
+    if strange:
+        raise AnalysisError(
+            f'the column "{name}" is infinite or negative in {strange} row(s)',
+            where=str(path),
+            expected="times in milliseconds, or empty cells where none was measured",
+        )
+    return numbers
 
 
 def _numbered(rows: pd.DataFrame, name: str) -> "pd.Series[int]":

@@ -1,89 +1,128 @@
-"""Tables as experiment software writes them: text, Parquet, jsPsych, PCIbex, psiTurk."""
+"""Files of judgments as tables, whichever program wrote them."""
 
 import csv
-import json
+import zipfile
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.errors import AnalysisError
+from analysis.readers import jatos, pcibex, recorded, tables
+from analysis.readers.colorless_green import COLUMNS as COLORLESS_GREEN
 
-_PCIBEX_FIRST = "# Results on "
-# psiTurk's trialdata.csv has no header; what the experiment recorded stands in the last column.
-_PSITURK = ("uniqueid", "current_trial", "recorded_ms", "data")
+_ARCHIVES = (".zip", ".jrzip")
+_ENCODINGS = ("utf-8-sig", "utf-16", "cp1252")
+# A format's name, and the columns by which its table is known; the first that fits counts.
+_BY_COLUMNS: Mapping[str, Collection[str]] = MappingProxyType(
+    {
+        "Gulordava et al. (2018)": COLORLESS_GREEN,
+        "MTurk batch results": ("WorkerId", "AssignmentId"),
+        "oTree": ("participant.code", "session.code"),
+        "Gorilla": ("Participant Private ID",),
+        "Qualtrics": ("ResponseId",),
+        "jsPsych": ("trial_type", "trial_index"),
+    }
+)
+_TIDY: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = MappingProxyType(
+    {
+        "MTurk batch results": tables.mturk,
+        "Gorilla": tables.gorilla,
+        "Qualtrics": tables.qualtrics,
+        "oTree": tables.otree,
+    }
+)
 
 
-def read_source(path: Path) -> pd.DataFrame:
-    """Return a file's table, every value as text, empty text where there is none.
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file's table.
 
-    The name's ending tells the format: ``.parquet``, ``.json`` (jsPsych: a list of trials, or a
-    list of such lists), ``.tsv`` and ``.tab`` (tabs); anything else is CSV. A CSV file that PCIbex
-    wrote is known by its first line; its column names stand in its comments. psiTurk's trial data
-    is known by JSON in the last of four columns.
+    Attributes:
+        path: Where it was read from.
+        format: The program that wrote it, in words; "table" where it is not known.
+        table: Every value as text, empty text where there is none.
+    """
+
+    path: Path
+    format: str
+    table: pd.DataFrame
+
+    @property
+    def is_colorless_green(self) -> bool:
+        """Whether this is the published table that holds its items."""
+        return self.format == "Gulordava et al. (2018)"
+
+
+def read_source(path: Path) -> Source:
+    """Return a file's table; the content tells the format, the name no more than it must.
 
     Raises:
-        AnalysisError: There is no such file, or it is not in the format its name tells.
+        AnalysisError: There is no such file, it holds no row, or it cannot be read.
     """
     try:
-        if path.suffix == ".parquet":
-            return pd.DataFrame(pq.read_table(path).to_pandas().astype(str))
-        text = path.read_text("utf-8-sig")
-        if path.suffix == ".json":
-            return _jspsych(text)
-        if text.startswith(_PCIBEX_FIRST):
-            return _pcibex(text)
-        if _is_psiturk(text):
-            return _psiturk(text)
-        separator = "\t" if path.suffix in (".tsv", ".tab") else ","
-        return pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False)
-    except (OSError, ValueError, pa.ArrowInvalid) as error:
+        found = _read(path)
+    except (OSError, ValueError, pa.ArrowInvalid, zipfile.BadZipFile, csv.Error) as error:
         raise AnalysisError(
             f"the judgments cannot be read ({error})",
             where=str(path),
-            expected="a table in CSV, TSV, Parquet, jsPsych's JSON, PCIbex's or psiTurk's results",
+            expected="CSV, TSV, Parquet, JSON, or results of PCIbex, Ibex, JATOS or psiTurk",
         ) from error
+    if found.table.empty:
+        raise AnalysisError(
+            "the file holds no row of data",
+            where=str(path),
+            expected="at least one judgment below the names of the columns",
+        )
+    return found
 
 
-def _jspsych(text: str) -> pd.DataFrame:
-    trials = json.loads(text)
-    return _as_text(
-        [trial for one in trials for trial in (one if isinstance(one, list) else [one])]
+def _read(path: Path) -> Source:
+    if path.suffix == ".parquet":
+        frame = pq.read_table(path).to_pandas()
+        return _named(path, recorded.as_text(frame.to_dict("records")), "table")
+    if path.suffix in _ARCHIVES:
+        return Source(path, "JATOS", jatos.read_archive(path))
+    text = _decoded(path)
+    if pcibex.is_results(text):
+        frame = pcibex.read_results(text)
+        return Source(path, "PCIbex" if "PennElementType" in frame else "Ibex", frame)
+    if recorded.is_psiturk(text):
+        return Source(path, "psiTurk", recorded.psiturk(text))
+    if text.lstrip().startswith(("[", "{")):
+        frame, several = recorded.read_json(text)
+        return Source(path, "JATOS", frame) if several else _named(path, frame, "JSON")
+    return _named(path, _delimited(text), "table")
+
+
+def _named(path: Path, frame: pd.DataFrame, otherwise: str) -> Source:
+    columns = set(frame.columns)
+    name = next((one for one, needed in _BY_COLUMNS.items() if set(needed) <= columns), otherwise)
+    return Source(path, name, _TIDY.get(name, pd.DataFrame.copy)(frame))
+
+
+def _decoded(path: Path) -> str:
+    """Return a file's text; what is not UTF-8 is what spreadsheets write."""
+    content = path.read_bytes()
+    encodings = _ENCODINGS if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
+    for encoding in encodings:
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise ValueError("it is not text in UTF-8, UTF-16 or Windows-1252")
+
+
+def _delimited(text: str) -> pd.DataFrame:
+    """Return CSV or TSV as a table; the first line tells by which mark its cells are divided."""
+    first = text.split("\n", 1)[0]
+    separator = max((",", "\t", ";"), key=first.count)
+    frame = pd.read_csv(
+        StringIO(text), sep=separator, dtype=str, keep_default_na=False, skipinitialspace=True
     )
-
-
-def _as_text(trials: list[dict[str, object]]) -> pd.DataFrame:
-    return pd.DataFrame(trials).map(lambda value: "" if _missing(value) else str(value))
-
-
-def _is_psiturk(text: str) -> bool:
-    first = next(csv.reader(StringIO(text)), [])
-    return len(first) == len(_PSITURK) and first[-1].startswith("{")
-
-
-def _psiturk(text: str) -> pd.DataFrame:
-    """Return psiTurk's trials: its own columns, then what the experiment recorded of each."""
-    rows = [dict(zip(_PSITURK, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
-    return _as_text([row | json.loads(row.pop("data")) for row in rows])
-
-
-def _missing(value: object) -> bool:
-    return value is None or value != value
-
-
-def _pcibex(text: str) -> pd.DataFrame:
-    """Return PCIbex's rows; each block of them follows comments that name its columns."""
-    names: list[str] = []
-    rows: list[dict[str, str]] = []
-    for line in text.splitlines():
-        if line.startswith("#"):
-            number, _, name = line[1:].strip().partition(". ")
-            if number.isdigit():
-                # A list of columns begins again at 1, or goes on below where it differs.
-                names = [*names[: int(number) - 1], name.rstrip(".")]
-        elif line.strip():
-            cells = next(iter(pd.read_csv(StringIO(line), header=None, dtype=str).to_numpy()))
-            rows.append(dict(zip(names, cells, strict=False)))
-    return pd.DataFrame(rows).fillna("")
+    return frame.rename(columns=lambda name: str(name).strip())

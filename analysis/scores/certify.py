@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from analysis.errors import AnalysisError
-from analysis.scores.materials import Floats, Ints, Portion, Sentences
+from analysis.scores.materials import Chunk, Floats, Ints, Sentences
 
 N_SAMPLED = 1_024
 # Exact scores of one sentence, computed in batches of other shapes, differ by less than that.
@@ -30,6 +30,7 @@ class Certificate:
         n_sampled: How many sentences the sample had.
         n_close: How many comparisons were too close for the fast pass.
         n_compared: How many comparisons there were.
+        kernel: What computed the fast pass, as it was measured.
     """
 
     bound_nats: float
@@ -37,18 +38,36 @@ class Certificate:
     n_sampled: int
     n_close: int
     n_compared: int
+    kernel: str
 
     def __str__(self) -> str:
         return (
-            f"first pass in bfloat16, each token provably at most {self.bound_nats:.2g} nats off "
+            f"first pass in bfloat16 ({self.kernel}), each token provably at most "
+            f"{self.bound_nats:.2g} nats off "
             f"(at most {self.worst_nats:.2g} on {self.n_sampled:,} sampled sentences); "
             f"{self.n_close:,} of {self.n_compared:,} comparisons were closer than the errors of "
             "their tokens allow and were scored again in float32"
         )
 
 
+def joined_certificates(certificates: Sequence[Certificate]) -> str:
+    """Return in words what several certificates of one run say; empty if there are none."""
+    if not certificates:
+        return ""
+    return str(
+        Certificate(
+            max(one.bound_nats for one in certificates),
+            max(one.worst_nats for one in certificates),
+            sum(one.n_sampled for one in certificates),
+            sum(one.n_close for one in certificates),
+            sum(one.n_compared for one in certificates),
+            certificates[0].kernel,
+        )
+    )
+
+
 def sampled(n: int) -> Ints:
-    """Return the places of a sample, spread evenly over ``n`` sentences."""
+    """Return the indices of a sample, spread evenly over ``n`` sentences."""
     return np.unique(np.linspace(0, n - 1, min(n, N_SAMPLED)).astype(np.int64))
 
 
@@ -77,7 +96,7 @@ def token_errors(answers: pa.Table) -> Floats:
 
 
 def close_calls(
-    wanted: Sentences, scores: pa.Table, fast: Sequence[Portion]
+    wanted: Sentences, scores: pa.Table, fast: Sequence[Chunk]
 ) -> tuple[Ints, int, int]:
     """Find the comparisons that a fast pass may have got wrong.
 
@@ -89,7 +108,7 @@ def close_calls(
         fast: The fast pass's answers.
 
     Returns:
-        The places of the sentences to score again, the number of close comparisons, and the
+        The indices of the sentences to score again, the number of close comparisons, and the
         number of all.
     """
     sums = scores["logprob_nats"].to_numpy()
@@ -107,25 +126,25 @@ def close_calls(
     return np.unique(again), int(close.sum()), len(rows)
 
 
-def _running_errors(wanted: Sentences, fast: Sequence[Portion]) -> tuple[Ints, Ints, Floats]:
+def _running_errors(wanted: Sentences, fast: Sequence[Chunk]) -> tuple[Ints, Ints, Floats]:
     """Return where each distinct sentence's tokens start and end in the errors' running sum."""
     starts = np.zeros(len(wanted.distinct), np.int64)
     ends = starts.copy()
     errors, before = [np.zeros(1)], 0
-    for places, answers in fast:
+    for indices, answers in fast:
         offsets = answers["tokens"].combine_chunks().offsets.to_numpy().astype(np.int64)
-        starts[places], ends[places] = before + offsets[:-1], before + offsets[1:]
+        starts[indices], ends[indices] = before + offsets[:-1], before + offsets[1:]
         errors.append(token_errors(answers))
         before += int(offsets[-1])
     return starts, ends, np.cumsum(np.concatenate(errors))
 
 
-def largest_error(fast: Sequence[Portion]) -> float:
+def largest_error(fast: Sequence[Chunk]) -> float:
     """Return the largest bound of a token's error in a fast pass's answers."""
     return max((float(np.max(token_errors(a), initial=0.0)) for _, a in fast), default=0.0)
 
 
-def portions_of(places: Ints, size: int) -> Iterator[list[int]]:
-    """Cut places into portions that are scored at a time."""
-    for start in range(0, len(places), size):
-        yield places[start : start + size].tolist()
+def chunks_of(indices: Ints, size: int) -> Iterator[list[int]]:
+    """Cut indices into chunks that are scored at a time."""
+    for start in range(0, len(indices), size):
+        yield indices[start : start + size].tolist()

@@ -11,29 +11,47 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.load import ScoreFacts
+from analysis.data.load import ScoreFacts
 from analysis.scores.certify import (
     Certificate,
+    chunks_of,
     close_calls,
+    joined_certificates,
     largest_error,
-    portions_of,
     sampled,
     worst_difference,
 )
-from analysis.scores.materials import Portion, Sentences, score_table, sentences, token_table
-from analysis.scores.parts import Parts, parts_beside
-from analysis.scores.wanted import Materials
+from analysis.scores.check import Check, check_scores, joined
+from analysis.scores.materials import (
+    Chunk,
+    Floats,
+    Sentences,
+    score_table,
+    sentences,
+    token_table,
+)
+from analysis.scores.scoring_inputs import Materials
+from analysis.scores.shard_cache import ShardCache, shard_cache
 from experiment.materials.render import render
-from experiment.schemas import SCORES
-from experiment.tables import arrow_schema
-from experiment.writing import replacing
-from lm.scoring.shards import PLAIN, TEXTS_AT_A_TIME, Loading, score_texts, shards
+from experiment.seeds import derive_seed
+from experiment.tables.atomic_write import atomic_write
+from experiment.tables.files import arrow_schema
+from experiment.tables.schemas import SCORES
+from lm.sharding import (
+    PLAIN,
+    TEXTS_AT_A_TIME,
+    Loading,
+    reference_logprobs,
+    score_texts,
+    shards,
+)
 
 # What is held at a time: the published sets fit in one block, so that no beginning is met twice.
 ITEMS_AT_A_TIME = 262_144
 _ROWS_PER_GROUP = 65_536
+_SEED = 1
 
-Show = Callable[[int], object]
+Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +62,16 @@ class Scoring:
         model: The model as the command line names it.
         loading: How it is loaded; a fast pass is certified by ``analysis.scores.certify``.
         executor: Who scores shards; None for this process.
-        show: Told how many versions were scored since it was last told.
+        kernel: What computes a fast pass, in words for its certificate.
+        progress: Called with how many versions were scored since the call before.
         items_at_a_time: How many items are held at a time.
     """
 
     model: str
     loading: Loading = PLAIN
     executor: Executor | None = None
-    show: Show = lambda _: None
+    kernel: str = "kernel not measured"
+    progress: Progress = lambda _: None
     items_at_a_time: int = ITEMS_AT_A_TIME
 
 
@@ -70,25 +90,33 @@ def write_score_file(
         What the file says about itself.
 
     Raises:
-        AnalysisError: The model gave something that is no log-probability.
+        AnalysisError: The model gave something that is no log-probability, or other scores without
+            shortcuts.
         LmError: A text cannot be scored.
         TableError: The file cannot be written.
     """
     about = facts.model_dump() | {
         "fast": str(scoring.loading.fast),
+        "packed": str(scoring.loading.packed),
         "items_at_a_time": str(scoring.items_at_a_time),
     }
-    with parts_beside(out, about) as parts:
+    with shard_cache(out, about) as cache:
         certificates: list[Certificate] = []
+        checks: list[Check] = []
         with (
-            replacing(out) as temporary,
+            atomic_write(out) as temporary,
             pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
         ):
             for block, wanted in enumerate(_blocks(materials, scoring.items_at_a_time)):
-                table, certificate = _BlockScores(wanted, block, scoring, parts).table()
+                scores = _BlockScores(wanted, block, scoring, cache)
+                seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
+                table, certificate = scores.table()
+                check = scores.check(np.random.default_rng(seed))
+                checks += [check] if check else []
                 certificates += [certificate] if certificate else []
                 writer.write_table(table, _ROWS_PER_GROUP)
-            facts = facts.model_copy(update={"certificate": _joined(certificates)})
+            known = {"certificate": joined_certificates(certificates), "check": joined(checks)}
+            facts = facts.model_copy(update=known)
             writer.add_key_value_metadata(facts.model_dump())
     return facts
 
@@ -99,60 +127,61 @@ def _blocks(materials: Materials, size: int) -> Iterator[Sentences]:
         yield sentences(block, render(materials.rendering))
 
 
-def _joined(certificates: Sequence[Certificate]) -> str:
-    if not certificates:
-        return ""
-    return str(
-        Certificate(
-            max(one.bound_nats for one in certificates),
-            max(one.worst_nats for one in certificates),
-            sum(one.n_sampled for one in certificates),
-            sum(one.n_close for one in certificates),
-            sum(one.n_compared for one in certificates),
-        )
-    )
-
-
 class _BlockScores:
-    """The scores of one block of items, kept as parts while they are made."""
+    """The scores of one block of items, cached shard by shard while they are made."""
 
-    def __init__(self, wanted: Sentences, number: int, scoring: Scoring, parts: Parts) -> None:
-        self._wanted, self._number, self._scoring, self._parts = wanted, number, scoring, parts
+    def __init__(self, wanted: Sentences, number: int, scoring: Scoring, cache: ShardCache) -> None:
+        self._wanted, self._number, self._scoring, self._cache = wanted, number, scoring, cache
         self._versions = np.bincount(wanted.of_row)
+        self._scored: list[Chunk] = []
 
     def table(self) -> tuple[pa.Table, Certificate | None]:
         """Return the block's score table, certified if the first pass was fast."""
-        places = shards(self._wanted.distinct)
+        indices = shards(self._wanted.distinct)
         fast = self._scoring.loading.fast
-        portions = self._portions("shard", places, fast=fast)
-        table = score_table(self._wanted, portions)
-        return self._certified(table, portions) if fast else (table, None)
+        chunks = self._scored_chunks("shard", indices, fast=fast)
+        table = score_table(self._wanted, chunks)
+        self._scored = chunks
+        return self._certified(table, chunks) if fast else (table, None)
 
-    def _certified(self, table: pa.Table, portions: list[Portion]) -> tuple[pa.Table, Certificate]:
-        places = sampled(len(self._wanted.distinct))
-        [(_, exact)] = self._portions("sample", [places.tolist()], fast=False)
-        [(_, fast)] = self._portions("sample-fast", [places.tolist()], fast=True)
+    def check(self, rng: np.random.Generator) -> Check | None:
+        """Return how far the scores of ``table`` are from plain ones; see ``check_scores``."""
+        loading = replace(self._scoring.loading, fast=False)
+
+        def reference(texts: list[str], indices: list[list[int]]) -> list[Floats] | None:
+            plain = partial(reference_logprobs, self._scoring.model, loading=loading)
+            run = self._scoring.executor.map if self._scoring.executor else map
+            return next(iter(run(plain, [texts], [indices])))
+
+        return check_scores(self._wanted, self._scored, reference, rng)
+
+    def _certified(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
+        indices = sampled(len(self._wanted.distinct))
+        [(_, exact)] = self._scored_chunks("sample", [indices.tolist()], fast=False)
+        [(_, fast)] = self._scored_chunks("sample-fast", [indices.tolist()], fast=True)
         worst = worst_difference(exact, fast)
-        again, n_close, n_compared = close_calls(self._wanted, table, portions)
-        close = self._portions("close", list(portions_of(again, TEXTS_AT_A_TIME)), fast=False)
-        bound = largest_error(portions)
-        certificate = Certificate(bound, worst, len(places), n_close, n_compared)
-        return score_table(self._wanted, [*portions, *close]), certificate
+        again, n_close, n_compared = close_calls(self._wanted, table, chunks)
+        close = self._scored_chunks("close", list(chunks_of(again, TEXTS_AT_A_TIME)), fast=False)
+        kernel, bound = self._scoring.kernel, largest_error(chunks)
+        certificate = Certificate(bound, worst, len(indices), n_close, n_compared, kernel)
+        return score_table(self._wanted, [*chunks, *close]), certificate
 
-    def _portions(self, kind: str, places: Sequence[Sequence[int]], *, fast: bool) -> list[Portion]:
-        names = {f"{self._number:05}-{kind}-{n:05}": own for n, own in enumerate(places)}
-        missing = self._parts.missing(list(names))
+    def _scored_chunks(
+        self, kind: str, indices: Sequence[Sequence[int]], *, fast: bool
+    ) -> list[Chunk]:
+        names = {f"{self._number:05}-{kind}-{n:05}": own for n, own in enumerate(indices)}
+        missing = self._cache.missing(list(names))
         for name in names.keys() - set(missing):
-            self._tell(kind, names[name])
+            self._report(kind, names[name])
         texts = [[self._wanted.distinct[place] for place in names[name]] for name in missing]
         loading = replace(self._scoring.loading, fast=fast)
         score = partial(score_texts, self._scoring.model, loading=loading)
         run = self._scoring.executor.map if self._scoring.executor else map
         for name, scored in zip(missing, run(score, texts), strict=True):
-            self._parts.keep(name, token_table(self._wanted, names[name], scored))
-            self._tell(kind, names[name])
-        return [(own, self._parts.read(name)) for name, own in names.items()]
+            self._cache.put(name, token_table(self._wanted, names[name], scored))
+            self._report(kind, names[name])
+        return [(own, self._cache.get(name)) for name, own in names.items()]
 
-    def _tell(self, kind: str, places: Sequence[int]) -> None:
+    def _report(self, kind: str, indices: Sequence[int]) -> None:
         if kind == "shard":
-            self._scoring.show(int(self._versions[places].sum()))
+            self._scoring.progress(int(self._versions[indices].sum()))

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
 from experiment.records import Item, Variant
-from experiment.schemas import SCORES
-from experiment.tables import arrow_schema
+from experiment.tables.files import arrow_schema
+from experiment.tables.schemas import SCORES
 from lm.scorer import Scorer, TokenScores
-from lm.scoring.shards import shards
+from lm.sharding import shards
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-# Some sentences' places in ``Sentences.distinct``, and their scores in that order.
-Portion = tuple[Sequence[int], pa.Table]
+# Some sentences' indices in ``Sentences.distinct``, and their scores in that order.
+Chunk = tuple[Sequence[int], pa.Table]
 
 _ANSWERS = ["tokens", "logprobs_nats", "unknown"]
 _NAMING_COLUMNS = ("item_id", "construction", "condition", "contrast", "variant")
@@ -81,21 +81,21 @@ def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
 
 
 def token_table(
-    wanted: Sentences, places: Sequence[int], scored: Sequence[TokenScores]
+    wanted: Sentences, indices: Sequence[int], scored: Sequence[TokenScores]
 ) -> pa.Table:
     """Return a model's answers as columns: tokens, logprobs_nats, unknown; a list per sentence.
 
-    Answers that may be off have errors_nats beside them.
+    Answers that may be off have errors_nats as well.
 
     Args:
         wanted: What was to be scored.
-        places: Which of its sentences these are.
+        indices: Which of its sentences these are.
         scored: The answers.
 
     Raises:
         AnalysisError: The model gave something that is no log-probability.
     """
-    for place, one in zip(places, scored, strict=True):
+    for place, one in zip(indices, scored, strict=True):
         if not np.all(one.logprobs_nats <= 0):
             row = int(np.flatnonzero(wanted.of_row == place)[0])
             raise AnalysisError(
@@ -121,17 +121,17 @@ def _joined(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
     return np.concatenate(arrays) if arrays else np.empty(0)
 
 
-def score_table(wanted: Sentences, scored: Iterable[Portion]) -> pa.Table:
+def score_table(wanted: Sentences, scored: Iterable[Chunk]) -> pa.Table:
     """Return the score table: each item's versions with the scores of their sentences.
 
     Args:
         wanted: What was to be scored.
-        scored: The scores of all its sentences; of a sentence in two portions, the later ones.
+        scored: The scores of all its sentences; of a sentence in two chunks, the later ones.
     """
-    portions = list(scored)
-    answers = pa.concat_tables(table.select(_ANSWERS) for _, table in portions).combine_chunks()
+    chunks = list(scored)
+    answers = pa.concat_tables(table.select(_ANSWERS) for _, table in chunks).combine_chunks()
     place_of = np.empty(len(wanted.distinct), np.int64)
-    place_of[np.concatenate([np.array(places, np.int64) for places, _ in portions])] = np.arange(
+    place_of[np.concatenate([np.array(indices, np.int64) for indices, _ in chunks])] = np.arange(
         answers.num_rows
     )
     row_of = place_of[wanted.of_row]
@@ -206,10 +206,10 @@ def score_items(scorer: Scorer, items: Iterable[Item], render: Callable[[str], s
     """Return the score table of the items: one row per item and version."""
     wanted = sentences(items, render)
     return score_table(
-        wanted, (_answered(scorer, wanted, places) for places in shards(wanted.distinct))
+        wanted, (_answered(scorer, wanted, indices) for indices in shards(wanted.distinct))
     )
 
 
-def _answered(scorer: Scorer, wanted: Sentences, places: Sequence[int]) -> Portion:
-    scored = scorer.score([("", wanted.distinct[place]) for place in places])
-    return places, token_table(wanted, places, scored)
+def _answered(scorer: Scorer, wanted: Sentences, indices: Sequence[int]) -> Chunk:
+    scored = scorer.score([("", wanted.distinct[place]) for place in indices])
+    return indices, token_table(wanted, indices, scored)

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from analysis.coded import alike
+from analysis.data.categorical import equal_text
+from analysis.data.load import Scores
 from analysis.errors import AnalysisError
-from analysis.load import Scores
 from experiment.plugins import unknown_name
 from experiment.records import Variant
 
@@ -89,7 +89,7 @@ def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
     frame = scores.frame
     wanted = frame["item_id"].isin(items) if items is not None else True
     good = np.flatnonzero((frame["variant"] == Variant.GOOD) & wanted)
-    against = np.flatnonzero(alike(frame["variant"], frame["contrast"]))
+    against = np.flatnonzero(equal_text(frame["variant"], frame["contrast"]))
     number, known = pd.factorize(frame["item_id"])
     place = np.full(len(known), -1)
     place[number[against]] = against
@@ -107,8 +107,8 @@ def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
     starts, lengths = offsets[:-1][order], np.diff(offsets)[order]
     matrix = _padded(lists.values.to_numpy(zero_copy_only=False), starts, lengths)
     rows = frame.iloc[order][["item_id", "variant"]].reset_index(drop=True)
-    told = table["difference_at"].take(pa.array(order[0::2]))
-    start = _difference(matrix) if told.null_count else told.to_numpy()
+    recorded = table["difference_at"].take(pa.array(order[0::2]))
+    start = _difference(matrix) if recorded.null_count else recorded.to_numpy()
     return Tokens(rows, matrix, lengths.astype(np.int64), np.repeat(start, 2))
 
 
@@ -121,7 +121,10 @@ def _padded(values: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64
 
 
 def _difference(matrix: Floats) -> NDArray[np.int64]:
-    differs = np.abs(matrix[0::2] - matrix[1::2]) > _SAME_NATS
+    good, other = matrix[0::2], matrix[1::2]
+    # Two impossible tokens (-inf each) are the same, and have no difference.
+    apart = np.subtract(good, other, out=np.zeros(good.shape), where=good != other)
+    differs = np.abs(apart) > _SAME_NATS
     return np.asarray(differs.argmax(axis=1), np.int64)
 
 

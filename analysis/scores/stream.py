@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.load import ScoreFacts
+from analysis.data.load import ScoreFacts
 from analysis.scores.file import Scoring
 from analysis.scores.materials import Sentences, score_table, sentences, token_table
-from analysis.scores.wanted import Materials
+from analysis.scores.scoring_inputs import Materials
 from experiment.materials.render import render
-from experiment.schemas import SCORES
-from experiment.tables import arrow_schema
-from experiment.writing import replacing
-from lm.scoring.shards import ReadsStreams, stream_reader_of
+from experiment.tables.atomic_write import atomic_write
+from experiment.tables.files import arrow_schema
+from experiment.tables.schemas import SCORES
+from lm.sharding import ReadsStreams, stream_reader_of
 
 READING = "as one stream, each item after the good versions of all items before it"
 # Their hidden values wait for the softmax together.
@@ -47,12 +47,12 @@ def write_stream_file(
     """
     reader = stream_reader_of(scoring.model, scoring.loading)
     with (
-        replacing(out) as temporary,
+        atomic_write(out) as temporary,
         pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
     ):
         for table in _tables(materials, reader):
             writer.write_table(table)
-            scoring.show(table.num_rows)
+            scoring.progress(table.num_rows)
         writer.add_key_value_metadata(facts.model_dump())
     return facts
 
@@ -62,9 +62,9 @@ def _tables(materials: Materials, reader: ReadsStreams) -> Iterator[pa.Table]:
     while block := list(islice(items, _ITEMS_AT_A_TIME)):
         wanted = sentences(block, render(materials.rendering), repeated=True)
         scored, before = reader.score_stream(_groups(wanted), before)
-        places = range(len(wanted.distinct))
-        answers = token_table(wanted, places, [one for group in scored for one in group])
-        yield score_table(wanted, [(places, answers)])
+        indices = range(len(wanted.distinct))
+        answers = token_table(wanted, indices, [one for group in scored for one in group])
+        yield score_table(wanted, [(indices, answers)])
 
 
 def _groups(wanted: Sentences) -> list[list[str]]:

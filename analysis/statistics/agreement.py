@@ -4,7 +4,14 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.resample import Floats, block_sizes, draws, percentile_interval
+from analysis.statistics.clustered import jackknifed, quantile
+from analysis.statistics.preferences import preferences
+from analysis.statistics.resample import Floats, codes
+
+# Nearer to 1, the scale of the interval has no end.
+_MOST = 1 - 1e-6
+# Of fewer items no fourth moment can be told.
+_FEWEST = 4
 
 
 def entropy_bits(share: Floats) -> Floats:
@@ -21,34 +28,32 @@ def entropy_bits(share: Floats) -> Floats:
     return found
 
 
-def agreement(preferred: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
+def agreement(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return how much people agree: over all items, then by construction.
 
     Alpha is ``1 - D_o / D_e``: the disagreement between judgments of one item over the disagreement
     between any two judgments (nominal). 1: everybody agrees on every item; 0: knowing the item
     tells nothing about the choice. Krippendorff, K. (2011). Computing Krippendorff's
-    alpha-reliability. University of Pennsylvania. The interval resamples items.
+    alpha-reliability. University of Pennsylvania. The interval is symmetric on the
+    scale of log F, its variance the two-way jackknife's over participants and items
+    (``clustered.jackknifed``).
 
     Args:
-        preferred: One row per item, as ``analysis.statistics.preferences.preferences`` gives them.
-        rng: The source of randomness.
-        resamples: How many times to resample.
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them. Where no
+            participants are known, only items are taken to cluster.
 
     Returns:
         construction (empty: all), alpha, low, high (NaN where nobody ever chose otherwise, or no
         item has two judgments), entropy_bits (mean over items), share_unanimous, n_items,
         n_judgments.
     """
-    groups = [("", preferred), *preferred.groupby("construction", sort=False, observed=True)]
-    return pd.DataFrame([_row(str(name), group, rng, resamples) for name, group in groups])
+    groups = [("", judgments), *judgments.groupby("construction", sort=False, observed=True)]
+    return pd.DataFrame([_row(str(name), group) for name, group in groups])
 
 
-def _row(
-    construction: str, items: pd.DataFrame, rng: np.random.Generator, resamples: int
-) -> dict[str, object]:
-    share = items["share_good"].to_numpy()
-    good, n = items["n_good"].to_numpy(dtype=float), items["n_judgments"].to_numpy(dtype=float)
-    alpha, low, high = _alpha(good, n, rng, resamples)
+def _row(construction: str, judgments: pd.DataFrame) -> dict[str, object]:
+    share = preferences(judgments)["share_good"].to_numpy()
+    alpha, low, high = _alpha(judgments)
     return {
         "construction": construction,
         "alpha": alpha,
@@ -56,37 +61,83 @@ def _row(
         "high": high,
         "entropy_bits": float(entropy_bits(share).mean()),
         "share_unanimous": float(((share == 0) | (share == 1)).mean()),
-        "n_items": len(items),
-        "n_judgments": int(n.sum()),
+        "n_items": len(share),
+        "n_judgments": len(judgments),
     }
 
 
-def _alpha(
-    good: Floats, n: Floats, rng: np.random.Generator, resamples: int
-) -> tuple[float, float, float]:
-    paired = n > 1
-    good, n = good[paired], n[paired]
-    if not 0 < good.sum() < n.sum():
+def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
+    item, n_items = codes(judgments["item_id"])
+    paired = np.bincount(item, minlength=n_items)[item] > 1
+    item, n_items = codes(item[paired])
+    person, n_people = codes(judgments["participant"].to_numpy()[paired])
+    right = judgments["chose_good"].to_numpy(dtype=float)[paired]
+    if not 0 < right.sum() < len(right):
         return float("nan"), float("nan"), float("nan")
+    good, n = (np.bincount(item, one).astype(float) for one in (right, np.ones(len(item))))
     counts = np.column_stack([good, n - good])
-    alpha = krippendorff.alpha(value_counts=counts, level_of_measurement="nominal")
-    blocks = block_sizes(resamples, len(n))
-    resampled = [weighted_alpha(good, n, draws(rng, len(n), size)) for size in blocks]
-    interval = percentile_interval(np.concatenate(resampled))
-    return float(alpha), interval.low, interval.high
+    alpha = float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+    of_items = _item_sums(good, n)
+    left = _item_sums(good[item] - right, n[item] - 1)
+    # What goes when one judgment goes: its own, and its item's last pair where two were all.
+    lost = of_items[:, item] - left
+    total = of_items.sum(axis=1)
+    people = np.array([np.bincount(person, one, minlength=n_people) for one in lost])
+    each = len(item) / n_items
+    middle = _scaled(np.asarray(alpha), each)
+    changes = [
+        _scaled(_of_sums(*(total[:, None] - one)), each) - middle
+        for one in (people, of_items, lost)
+    ]
+    variance, freedom = jackknifed(*changes)
+    if not freedom or alpha == 1:
+        return alpha, float("nan"), float("nan")
+    half = quantile(np.asarray(min(freedom, _freedom(changes[1])))) * np.sqrt(variance)
+    low, high = (_unscaled(middle + end, each) for end in (-half, half))
+    return alpha, float(low), float(high)
 
 
-def weighted_alpha(good: Floats, n: Floats, weights: Floats) -> Floats:
-    """Return Krippendorff's alpha of items that count several times, one value per resample.
+def _scaled(alpha: Floats, each: float) -> Floats:
+    """Return the logarithm of the F ratio that alpha stands for, with so many judgments an item.
 
-    Args:
-        good: Shape ``(items,)``: judgments that chose the expected version.
-        n: Shape ``(items,)``: all judgments, at least two.
-        weights: Shape ``(resamples, items)``: how often each item counts.
+    Alpha is a ratio of variances: its error grows with its value, that of log F hardly does.
+    McGraw, K. O. & Wong, S. P. (1996). Forming inferences about some intraclass correlation
+    coefficients. Psychological Methods, 1(1), 30-46.
     """
-    other = n - good
-    total, first, second = weights @ n, weights @ good, weights @ other
-    with np.errstate(divide="ignore", invalid="ignore"):
-        observed = weights @ (2 * good * other / (n - 1)) / total
-        found: Floats = 1 - observed * total * (total - 1) / (2 * first * second)
+    found: Floats = np.log(np.maximum(1 + each * alpha / (1 - np.minimum(alpha, _MOST)), 1 - _MOST))
     return found
+
+
+def _unscaled(logarithm: Floats, each: float) -> Floats:
+    ratio = np.exp(logarithm)
+    found: Floats = (ratio - 1) / (each - 1 + ratio)
+    return found
+
+
+def _freedom(changes: Floats) -> float:
+    """Return the degrees of freedom of a variance that a few items may make up.
+
+    Satterthwaite's, from the fourth moment of the changes: as many as items less one where these
+    are normal, fewer where some items alone decide.
+    """
+    squares = (changes - changes.mean()) ** 2
+    spread = (squares**2).sum() - squares.sum() ** 2 / len(squares)
+    if len(squares) < _FEWEST or spread <= 0:
+        return float(len(squares) - 1)
+    return float(max(2 * squares.sum() ** 2 / spread - 1, 1.0))
+
+
+def _item_sums(good: Floats, n: Floats) -> Floats:
+    """Return what each item adds to alpha's sums, shape ``(3, items)``; without a pair nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sums = np.array([2 * good * (n - good) / (n - 1), good, n])
+    found: Floats = np.where(n > 1, sums, 0.0)
+    return found
+
+
+def _of_sums(disagreeing: Floats, good: Floats, n: Floats) -> Floats:
+    """Return alpha from its sums over items; 1 where nobody chose otherwise."""
+    other = n - good
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = 1 - disagreeing / n * n * (n - 1) / (2 * good * other)
+    return np.where(good * other > 0, found, 1.0)

@@ -6,12 +6,11 @@ the same values (number = singular | plural of two nouns) can match or not.
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
-from analysis.coded import named, places
+from analysis.data.categorical import codes_in, take
+from analysis.data.load import PEOPLE
 from analysis.statistics.accuracy import (
-    PEOPLE,
     accuracy_difference,
     model_accuracy,
     people_accuracy,
@@ -58,7 +57,7 @@ def configurations(items: pd.DataFrame) -> pd.DataFrame:
 def _compared(distinct: pd.DataFrame) -> pd.DataFrame:
     """Return the rows, of one construction, with configuration and agreement; none if not alike."""
     features = feature_columns(distinct).dropna(axis=1)
-    compared = features[_alike(features)].to_numpy(dtype=str)
+    compared = features[_comparable(features)].to_numpy(dtype=str)
     if compared.shape[1] == 0:
         distinct = distinct.head(0)
     rows = compared[: len(distinct)]
@@ -70,7 +69,7 @@ def _compared(distinct: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _alike(features: pd.DataFrame) -> list[str]:
+def _comparable(features: pd.DataFrame) -> list[str]:
     """Return the largest set of varying features with one set of values; empty where none is."""
     by_values: dict[frozenset[str], list[str]] = {}
     for name in features.columns:
@@ -81,56 +80,70 @@ def _alike(features: pd.DataFrame) -> list[str]:
     return largest if len(largest) > 1 else []
 
 
+def attraction_by_configuration(
+    judgments: pd.DataFrame,
+    decisions: Mapping[str, pd.DataFrame],
+    configured: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return accuracies by construction and configuration, in long form (``accuracy``).
+
+    Args:
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
+        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
+        configured: One row per item, as ``configurations`` gives them.
+    """
+    judged = _configured(judgments[_JUDGED], configured)
+    by = ("construction", "configuration")
+    items = judged["item_id"].unique().tolist()
+    frames = [people_accuracy(judged, by)]
+    frames += [
+        model_accuracy(_configured(frame, configured), model, by, items)
+        for model, frame in decisions.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
 def attraction(
     judgments: pd.DataFrame,
     decisions: Mapping[str, pd.DataFrame],
     configured: pd.DataFrame,
-    rng: np.random.Generator,
-    resamples: int,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return accuracies by configuration, and by how much mismatch lowers them.
+) -> pd.DataFrame:
+    """Return by how much mismatch lowers accuracy.
 
     Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.join.decisions`` gives them.
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
+        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
         configured: One row per item, as ``configurations`` gives them.
-        rng: The source of randomness.
-        resamples: How many times to resample.
 
     Returns:
-        First: accuracies in long form by construction and configuration. Second: judge,
-        construction, effect (accuracy where the features match minus where they do not), low, high
-        (people: crossed bootstrap; models on the judged items, without interval).
+        judge, construction, effect (accuracy where the features match minus where they do not),
+        low, high (people: two-way clustered; models on the judged items, without interval).
     """
     judged = _configured(judgments[_JUDGED], configured)
-    by = ("construction", "configuration")
-    frames = [people_accuracy(judged, by, rng, resamples)]
-    effects = [_peoples_effects(judged, rng, resamples)]
-    items = judged["item_id"].unique().tolist()
+    items = set(judged["item_id"].unique().tolist())
+    effects = [_peoples_effects(judged)]
     for model, frame in decisions.items():
         known = _configured(frame, configured)
-        frames.append(model_accuracy(known, model, by, items))
         effects.append(_models_effects(known[known["item_id"].isin(items)], model))
-    return pd.concat(frames, ignore_index=True), pd.concat(effects, ignore_index=True)
+    return pd.concat(effects, ignore_index=True)
 
 
 def _configured(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of items that can show attraction, with configuration and agreement."""
-    place = places(rows["item_id"], pd.Index(configured["item_id"].tolist()))
-    found = {name: named(configured[name], place) for name in ("configuration", "agreement")}
+    place = codes_in(rows["item_id"], pd.Index(configured["item_id"].tolist()))
+    found = {name: take(configured[name], place) for name in ("configuration", "agreement")}
     return rows.assign(**found)[place >= 0]
 
 
-def _peoples_effects(
-    judged: pd.DataFrame, rng: np.random.Generator, resamples: int
-) -> pd.DataFrame:
-    rows = []
+def _peoples_effects(judged: pd.DataFrame) -> pd.DataFrame:
+    columns = ["judge", "construction", "effect", "low", "high"]
+    found = []
     for construction, group in judged.groupby("construction", sort=False, observed=True):
         match = (group["agreement"] == MATCH).to_numpy()
-        effect, low, high = accuracy_difference(group, match, rng, resamples)
-        rows.append((PEOPLE, str(construction), effect, low, high))
-    found = pd.DataFrame(rows, columns=["judge", "construction", "effect", "low", "high"])
-    return found.dropna(subset="effect")
+        one = accuracy_difference(group, match)
+        found.append(one.assign(judge=PEOPLE, construction=str(construction)))
+    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=columns)
+    return rows.rename(columns={"difference": "effect"})[columns].dropna(subset="effect")
 
 
 def _models_effects(known: pd.DataFrame, model: str) -> pd.DataFrame:

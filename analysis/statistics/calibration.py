@@ -4,89 +4,134 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import expit
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 from statsmodels.tools.tools import add_constant
 
-from analysis.statistics.resample import wilson_interval
+from analysis.data.categorical import codes_in
+from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.clustered import jackknifed, quantile
+from analysis.statistics.resample import Floats, codes
 
 BINS = 10
-_Z = 1.959963984540054
+# A line goes through any two items, and leaves nothing to tell its error by.
+_FEWEST_ITEMS = 3
 
 
-def calibration(items: pd.DataFrame) -> dict[str, float]:
-    """Fit ``logit P(person chooses the expected version) = a + b d`` over items.
+def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Fit ``logit P(person chooses the expected version) = a + b d`` over judgments.
 
     ``d`` is the model's log-probability difference in nats. A model whose relative probabilities
     were people's would have ``a = 0`` and ``b = 1``; ``b`` near 0 says that the size of the
-    difference tells nothing. The binomial counts of the items are fitted by maximum likelihood; the
-    standard errors are robust (HC1), an item being one observation, for judgments of one
-    item are not independent.
+    difference tells nothing. Fitted by maximum likelihood; the standard errors are the two-way
+    jackknife's over participants and items (``clustered.jackknifed``), the quantile Student's.
 
     Args:
-        items: One row per item, as ``analysis.statistics.preferences.beside`` gives them.
+        items: One row per item, as ``preferences.with_model_scores`` gives them.
+        judgments: One row per judgment of these items, as ``analysis.data.join.judgments`` gives
+            them. Where no participants are known, only items are taken to cluster.
 
     Returns:
-        intercept, intercept_low, intercept_high, slope (logits per nat), slope_low, slope_high,
-        n_items; NaN where the difference or people's choices do not vary, or where the difference
-        separates people's choices.
+        One row: intercept, intercept_low, intercept_high, slope (logits per nat), slope_low,
+        slope_high, n_items; NaN where the difference or people's choices do not vary, where the
+        difference separates people's choices, or where two items leave no error to see.
     """
     names = [f"{term}{end}" for term in ("intercept", "slope") for end in ("", "_low", "_high")]
-    found = {"n_items": float(len(items))}
+    found = {"n_items": float(len(items))} | dict.fromkeys(names, float("nan"))
     wrong = items["n_judgments"] - items["n_good"]
     d = items["difference_nats"].to_numpy(dtype=float)
-    if not np.ptp(d) or not items["n_good"].sum() or not wrong.sum():
-        return found | dict.fromkeys(names, float("nan"))
+    if len(items) < _FEWEST_ITEMS or not np.ptp(d) or not items["n_good"].sum() or not wrong.sum():
+        return pd.DataFrame([found])
     counts = np.column_stack([items["n_good"], wrong])
     with warnings.catch_warnings():
         warnings.simplefilter("error", PerfectSeparationWarning)
         try:
-            fit = GLM(counts, add_constant(d), Binomial()).fit(cov_type="HC1")
+            fit = GLM(counts, add_constant(d), Binomial()).fit()
         except PerfectSeparationWarning:
-            return found | dict.fromkeys(names, float("nan"))
+            return pd.DataFrame([found])
+    errors, freedom = _errors(fit.params, d, items["item_id"], judgments)
+    half = float(quantile(np.asarray(freedom))) * errors
     for position, term in enumerate(("intercept", "slope")):
-        value, error = float(fit.params[position]), float(fit.bse[position])
+        value = float(fit.params[position])
         found |= {
             term: value,
-            f"{term}_low": value - _Z * error,
-            f"{term}_high": value + _Z * error,
+            f"{term}_low": value - half[position],
+            f"{term}_high": value + half[position],
         }
+    return pd.DataFrame([found])
+
+
+def _errors(
+    line: Floats, difference: Floats, item_ids: "pd.Series[str]", judgments: pd.DataFrame
+) -> tuple[Floats, float]:
+    """Return the standard errors of intercept and slope, and their degrees of freedom."""
+    item = codes_in(judgments["item_id"], pd.Index(item_ids.tolist())).astype(np.intp)
+    design = add_constant(difference)[item]
+    chance = expit(design @ line)
+    residual = judgments["chose_good"].to_numpy(dtype=float) - chance
+    curvature = chance * (1 - chance)
+    person, _ = codes(judgments["participant"])
+    changes = [
+        _without_each(design, residual, curvature, unit)
+        for unit in (person, item, np.arange(len(item)))
+    ]
+    terms = [jackknifed(*(one[:, term] for one in changes)) for term in range(2)]
+    return np.sqrt([variance for variance, _ in terms]), float(terms[0][1])
+
+
+def _without_each(
+    design: Floats, residual: Floats, curvature: Floats, unit: NDArray[np.intp]
+) -> Floats:
+    """Return how the line changes without each unit's judgments, shape ``(units, 2)``.
+
+    One Newton step from the whole data's line: ``inverse(A - A_u) s_u``, with the unit's
+    information ``A_u`` and score ``s_u``. Pregibon, D. (1981). Logistic regression diagnostics.
+    Annals of Statistics, 9(4), 705-724.
+    """
+    n, d = int(unit.max()) + 1, design[:, 1]
+    sums = [
+        np.bincount(unit, one, minlength=n)
+        for one in (curvature, curvature * d, curvature * d * d, residual, residual * d)
+    ]
+    first, cross, second = (one.sum() - one for one in sums[:3])
+    score, score_d = sums[3:]
+    determinant = first * second - cross**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        changes = (
+            np.column_stack([second * score - cross * score_d, first * score_d - cross * score])
+            / determinant[:, None]
+        )
+    # Without a unit that alone makes the items differ, there is no line.
+    found: Floats = np.where(determinant[:, None] > 0, -changes, 0.0)
     return found
 
 
-def calibration_curve(items: pd.DataFrame, fitted: dict[str, float]) -> pd.DataFrame:
+def calibration_curve(
+    items: pd.DataFrame, judgments: pd.DataFrame, fitted: pd.DataFrame
+) -> pd.DataFrame:
     """Return people's share of expected choices in tenths of a model's difference.
 
     Args:
-        items: One row per item, as ``analysis.statistics.preferences.beside`` gives them.
+        items: One row per item, as ``preferences.with_model_scores`` gives them.
+        judgments: One row per judgment of these items, as ``calibration`` takes them.
         fitted: What ``calibration`` found for them.
 
     Returns:
         One row per bin of (nearly) equally many items: bin, difference_nats (mean), share_good,
-        low, high (Wilson's interval, which takes the judgments for independent), n_items,
-        n_judgments, fitted (the curve at the mean difference).
+        low, high (as of ``accuracy.people_accuracy``), n_items, n_judgments, fitted (the curve at
+        the mean difference).
     """
     ranks = items["difference_nats"].rank(method="first")
     n_bins = min(BINS, len(items))
-    found = (
-        items.assign(bin=np.ceil(ranks * n_bins / len(items)).astype(int))
-        .groupby("bin")
-        .agg(
-            difference_nats=("difference_nats", "mean"),
-            n_good=("n_good", "sum"),
-            n_items=("item_id", "size"),
-            n_judgments=("n_judgments", "sum"),
-        )
-        .reset_index()
-    )
-    counts = zip(found["n_good"], found["n_judgments"], strict=True)
-    intervals = [wilson_interval(int(good), int(n)) for good, n in counts]
-    predicted = fitted["intercept"] + fitted["slope"] * found["difference_nats"].to_numpy()
-    return found.drop(columns="n_good").assign(
-        share_good=found["n_good"] / found["n_judgments"],
-        low=[one.low for one in intervals],
-        high=[one.high for one in intervals],
-        fitted=expit(predicted),
-    )
+    binned = items.assign(bin=np.ceil(ranks * n_bins / len(items)).astype(int))
+    difference = binned.groupby("bin")["difference_nats"].mean()
+    item = codes_in(judgments["item_id"], pd.Index(items["item_id"].tolist()))
+    shares = people_accuracy(judgments.assign(bin=binned["bin"].to_numpy()[item]), ["bin"])
+    columns = ["bin", "share_good", "low", "high", "n_items", "n_judgments"]
+    found = shares.rename(columns={"accuracy": "share_good"})[columns]
+    found = found.sort_values("bin", ignore_index=True).join(difference, on="bin")
+    [line] = fitted[["intercept", "slope"]].to_numpy()
+    return found.assign(fitted=expit(line[0] + line[1] * found["difference_nats"].to_numpy()))

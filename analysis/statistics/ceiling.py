@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.stats import rankdata
 
-from analysis.coded import places
+from analysis.data.categorical import codes_in
 from analysis.statistics.correlation import FEWEST_ITEMS, METHODS
 from analysis.statistics.resample import Floats, block_sizes, codes, percentile_interval
 
 
-def split_half(judgments: pd.DataFrame, rng: np.random.Generator, splits: int) -> dict[str, float]:
+def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
     """Return the reliability of people's preferences by random split halves.
 
     The participants of each list are dealt at random into two halves; the shares of expected
@@ -27,12 +27,12 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, splits: int) -
     271-295. Brown, W. (1910), same volume, 296-322.
 
     Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
         rng: The source of randomness.
-        splits: How many random splits.
+        resamples: How many random splits.
 
     Returns:
-        For each method: ``<method>_half`` (mean over splits), ``<method>`` (stepped up),
+        One row; for each method: ``<method>_half`` (mean over splits), ``<method>`` (stepped up),
         ``<method>_low`` and ``<method>_high`` (the middle 95% of splits, stepped up: how much
         the split matters, no confidence interval), ``<method>_ceiling``; NaN where no split has
         items that vary.
@@ -44,15 +44,14 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, splits: int) -
     right = coo_array((correct, (unit, item)), shape).tocsr()
     judged = coo_array((np.ones(len(unit)), (unit, item)), shape).tocsr()
     found: dict[str, list[float]] = {method: [] for method in METHODS}
-    for size in block_sizes(splits, 3 * sum(shape)):
+    for size in block_sizes(resamples, 3 * sum(shape)):
         for one in _halves(right, judged, _dealt(stratum, rng, size)):
             for method in METHODS:
                 found[method].append(one[method])
-    return {
-        name: value
-        for method in METHODS
-        for name, value in _stepped_up(method, np.array(found[method])).items()
-    }
+    row: dict[str, float] = {}
+    for method in METHODS:
+        row |= _stepped_up(method, np.array(found[method]))
+    return pd.DataFrame([row])
 
 
 def _units(judgments: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -111,8 +110,11 @@ def _stepped_up(method: str, halves: Floats) -> dict[str, float]:
 
 
 def spearman_brown(half: float) -> float:
-    """Return the reliability of the whole group from the correlation of its halves."""
-    return 2 * half / (1 + half)
+    """Return the reliability of the whole group from the correlation of its halves.
+
+    NaN where the halves are each other's opposite, which has none.
+    """
+    return 2 * half / (1 + half) if half > -1 else float("nan")
 
 
 def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -125,8 +127,8 @@ def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
     judgment is left out by itself.
 
     Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.join.decisions`` gives them.
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
+        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
 
     Returns:
         judge ("people" first), pearson, n_judgments: those with somebody else's on the item.
@@ -139,7 +141,9 @@ def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
     choices = {"people": own}
     for model, frame in decisions.items():
         decided = frame["correct"].to_numpy(dtype=float)
-        choices[model] = decided[places(judgments["item_id"], pd.Index(frame["item_id"].tolist()))]
+        choices[model] = decided[
+            codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
+        ]
     rows = [
         {"judge": judge, "pearson": _both(chosen[accompanied], others)["pearson"]}
         for judge, chosen in choices.items()

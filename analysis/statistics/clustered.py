@@ -3,7 +3,8 @@
 The variance is the two-way clustered one of Cameron, A. C., Gelbach, J. B. & Miller, D. L. (2011).
 Robust inference with multiway clustering. Journal of Business & Economic Statistics, 29(2),
 238-249: what participants contribute, plus what items contribute, minus what single judgments do,
-which both hold. The interval is Wilson's with as many judgments as would give that variance if
+which both hold. It takes any statistic whose influences are known: by how much each judgment moves
+it. The interval of an accuracy is Wilson's with as many judgments as would give that variance if
 they were independent, and Student's t for the fewer clusters in place of the normal quantile.
 """
 
@@ -16,6 +17,9 @@ from scipy.stats import t as student
 from analysis.statistics.resample import LEVEL, Floats
 
 Codes = NDArray[np.intp]
+
+# With fewer participants or items, how they differ cannot be told.
+FEWEST_CLUSTERS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,54 +41,127 @@ class Clustered:
     high: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class Variances:
+    """Two-way clustered variances of groups.
+
+    Attributes:
+        total: Shape ``(groups,)``.
+        freedom: Shape ``(groups,)``: degrees of freedom, the fewer clusters less one.
+    """
+
+    total: Floats
+    freedom: Floats
+
+
+def two_way(influence: Floats, participant: Codes, item: Codes, group: Codes) -> Variances:
+    """Return the variance of each group's statistic from what each judgment contributes to it.
+
+    With the influences' sums ``e_p`` over each participant's and ``e_i`` over each item's
+    judgments, it is ``V_P + V_I - V_J`` where ``V_P = P/(P-1) sum e_p^2``,
+    ``V_I = I/(I-1) sum e_i^2``, ``V_J = n/(n-1) sum e^2``; never less than ``V_P`` or ``V_I``,
+    for the difference is itself an estimate and can fall too low.
+
+    Args:
+        influence: Shape ``(n,)``: what each judgment contributes; sums to about 0 in a group.
+        participant: Shape ``(n,)``: who judged, numbered from 0.
+        item: Shape ``(n,)``: what was judged, numbered from 0.
+        group: Shape ``(n,)``: which statistic a judgment counts towards, from 0 without gaps.
+    """
+    n = np.bincount(group).astype(float)
+    by_person, n_people = _within(influence, participant, group)
+    by_item, n_items = _within(influence, item, group)
+    total = combined(
+        corrected(by_person, n_people),
+        corrected(by_item, n_items),
+        corrected(np.bincount(group, influence**2).astype(float), n),
+    )
+    clusters = np.where(
+        n_people > 1, np.where(n_items > 1, np.minimum(n_people, n_items), n_people), n_items
+    )
+    return Variances(total, clusters - 1)
+
+
+def combined(of_people: Floats, of_items: Floats, of_judgments: Floats) -> Floats:
+    """Return ``V_P + V_I - V_J``, never less than either of the first two."""
+    found: Floats = np.maximum(of_people + of_items - of_judgments, np.maximum(of_people, of_items))
+    return found
+
+
+def corrected(squares: Floats, n: Floats) -> Floats:
+    """Return sums of squares times ``n / (n - 1)``; 0 where there is one cluster alone."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(n > 1, squares * n / (n - 1), 0.0)
+    return found
+
+
+def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tuple[float, float]:
+    """Return the two-way clustered variance of a statistic by leaving out one thing at a time.
+
+    Each of the three variances is ``(m - 1) / m`` times the sum of squares of the ``m`` changes,
+    about their mean. Efron, B. & Stein, C. (1981). The jackknife estimate of variance. Annals of
+    Statistics, 9(3), 586-596.
+
+    Args:
+        of_people: Shape ``(participants,)``: by how much the statistic changes without each.
+        of_items: Shape ``(items,)``, the same.
+        of_judgments: Shape ``(n,)``, the same.
+
+    Returns:
+        The variance, and its degrees of freedom: the fewer clusters less one.
+    """
+    parts = [
+        (len(changes) - 1) / len(changes) * np.sum((changes - changes.mean()) ** 2)
+        for changes in (of_people, of_items, of_judgments)
+    ]
+    variance = combined(*map(np.asarray, parts))
+    known = [len(changes) for changes in (of_people, of_items) if len(changes) > 1]
+    return float(variance), min(known, default=1) - 1
+
+
+def quantile(freedom: Floats, level: float = LEVEL) -> Floats:
+    """Return Student's two-sided quantile; NaN without a degree of freedom."""
+    found: Floats = student.ppf((1 + level) / 2, np.where(freedom > 0, freedom, np.nan))
+    return found
+
+
 def clustered_intervals(
-    correct: Floats, participant: Codes, item: Codes, group: Codes
+    correct: Floats, participant: Codes, item: Codes, group: Codes, weight: Floats | None = None
 ) -> Clustered:
     """Return each group's accuracy and its 95% interval.
 
-    With deviations ``e = (correct - accuracy) / n``, their sums ``e_p`` over each participant's and
-    ``e_i`` over each item's judgments, the variance is ``V_P + V_I - V_J`` where
-    ``V_P = P/(P-1) sum e_p^2``, ``V_I = I/(I-1) sum e_i^2``, ``V_J = n/(n-1) sum e^2``; never less
-    than ``V_P`` or ``V_I``, for the difference is itself an estimate and can fall too low.
+    The influence of a judgment is its share of the weights times ``correct - accuracy``.
 
     Args:
         correct: Shape ``(n,)``: 1 for a right judgment, 0 for a wrong one.
         participant: Shape ``(n,)``: who judged, numbered from 0.
         item: Shape ``(n,)``: what was judged, numbered from 0.
         group: Shape ``(n,)``: which accuracy a judgment counts towards, from 0 without gaps.
+        weight: Shape ``(n,)``: how much a judgment counts; every one alike by default.
     """
-    n = np.bincount(group).astype(float)
-    accuracy = np.bincount(group, correct) / n
-    deviation = (correct - accuracy[group]) / n[group]
-    by_person, n_people = _within(deviation, participant, group)
-    by_item, n_items = _within(deviation, item, group)
-    by_judgment = np.bincount(group, deviation**2)
+    weight = np.ones(len(correct)) if weight is None else weight
+    total = np.bincount(group, weight).astype(float)
+    accuracy = np.bincount(group, weight * correct) / total
+    influence = weight / total[group] * (correct - accuracy[group])
+    found = two_way(influence, participant, item, group)
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_people, of_items, of_judgments = (
-            np.where(size > 1, total * size / (size - 1), 0.0)
-            for total, size in ((by_person, n_people), (by_item, n_items), (by_judgment, n))
-        )
-        variance = np.maximum(of_people + of_items - of_judgments, np.maximum(of_people, of_items))
-        n_effective = accuracy * (1 - accuracy) / variance
-    clusters = np.where(
-        n_people > 1, np.where(n_items > 1, np.minimum(n_people, n_items), n_people), n_items
-    )
-    low, high = _wilson(accuracy, n_effective, clusters)
-    return Clustered(accuracy, np.sqrt(variance), n_effective, low, high)
+        n_effective = accuracy * (1 - accuracy) / found.total
+    low, high = wilson(accuracy, n_effective, quantile(found.freedom))
+    return Clustered(accuracy, np.sqrt(found.total), n_effective, low, high)
 
 
-def _within(deviation: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Floats]:
+def _within(influence: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Floats]:
     """Return each group's sum over clusters of their squared sums, and its number of clusters."""
     pairs, place = np.unique(group * (cluster.max() + 1) + cluster, return_inverse=True)
     of_group = pairs // (cluster.max() + 1)
-    squared = np.bincount(place, deviation) ** 2
+    squared = np.bincount(place, influence) ** 2
     n_clusters = np.bincount(of_group).astype(float)
     return np.bincount(of_group, squared).astype(float), n_clusters
 
 
-def _wilson(accuracy: Floats, n: Floats, clusters: Floats) -> tuple[Floats, Floats]:
+def wilson(accuracy: Floats, n: Floats, z: Floats) -> tuple[Floats, Floats]:
+    """Return Wilson's interval for a share of ``n`` judgments, which need be no whole number."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = student.ppf((1 + LEVEL) / 2, clusters - 1)
         centre = (accuracy + z**2 / (2 * n)) / (1 + z**2 / n)
         half = z / (1 + z**2 / n) * np.sqrt(accuracy * (1 - accuracy) / n + z**2 / (4 * n**2))
     return centre - half, centre + half

@@ -12,13 +12,19 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from analysis.coded import places
-from analysis.statistics.resample import Floats, block_sizes, codes, draws, percentile_interval
+from analysis.data.categorical import codes_in
+from analysis.statistics.clustered import jackknifed, quantile
+from analysis.statistics.resample import Floats, codes
 
 Shares = tuple[Floats, Floats, Floats]
 
 # Of more participants, pairs of this many drawn at random: all pairs would not fit into memory.
 MOST_PAIRED = 1000
+# Pairs of judges of an item, over all items, whose kappa is taken again without the item.
+_MOST_LEFT_OUT = 50_000_000
+# Of one item, two judges' kappa is 0 or nothing.
+_FEWEST_SHARED = 2
+_ADDED, _STEP = 0.5, 1e-6
 
 
 def kappa(both: Floats, first: Floats, second: Floats) -> Floats:
@@ -44,19 +50,18 @@ def error_consistency(
     judgments: pd.DataFrame,
     decisions: Mapping[str, pd.DataFrame],
     rng: np.random.Generator,
-    resamples: int,
 ) -> pd.DataFrame:
     """Return the consistency of every kind of pair: two people, a person and a model, two models.
 
     Pairs with people are averaged over participants (pairs of participants: those who judged the
-    same items, among at most ``MOST_PAIRED`` of them); their intervals resample participants.
-    Intervals of two models resample items.
+    same items, among at most ``MOST_PAIRED`` of them); their variance is the two-way jackknife's
+    over participants and items (``clustered.jackknifed``). Of one shared item there is no kappa.
 
     Args:
-        judgments: One row per judgment with its participant, as ``analysis.join.judgments`` gives.
-        decisions: Each model's decisions, as ``analysis.join.decisions`` gives them.
-        rng: The source of randomness.
-        resamples: How many times to resample.
+        judgments: One row per judgment with its participant, as
+            ``analysis.data.join.judgments`` gives them.
+        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
+        rng: Draws the participants whose pairs are formed, where there are too many.
 
     Returns:
         first, second ("people" or a model), kappa, low, high, observed, expected (means over the
@@ -67,43 +72,46 @@ def error_consistency(
     some = np.arange(n_people)
     if n_people > MOST_PAIRED:
         some = np.sort(rng.choice(n_people, MOST_PAIRED, replace=False))
-    pairs = _people_pairs(right[some], judged[some])
-    rows = [_row("people", "people", *pairs, rng, resamples)]
+    among = right[some], judged[some]
+    pairs = _people_pairs(*among)
+    rows = [_row("people", "people", pairs, _changes_among_people(*among, pairs))]
     of_models = {model: _right_on(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
         shares = _shares(right, judged, correct)
-        rows.append(_row("people", model, *shares, rng, resamples))
-    rows += _model_pairs(of_models, rng, resamples)
+        changes = _changes_with_model(right, judged, correct)
+        rows.append(_row("people", model, shares, changes))
+    rows += _model_pairs(of_models)
     return pd.DataFrame(rows)
 
 
 def kappas_with_people(
     judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
-) -> dict[str, float]:
-    """Return each model's kappa with people, averaged over participants; NaN if none has one.
+) -> pd.DataFrame:
+    """Return each model's kappa with people, averaged over participants.
 
     Args:
         judgments: One row per judgment, as ``error_consistency`` takes them.
         decisions: Each model's decisions.
+
+    Returns:
+        judge, kappa; NaN where no participant has one.
     """
+    found = pd.DataFrame({"judge": list(decisions), "kappa": np.nan})
     if judgments["participant"].isna().all():
-        return dict.fromkeys(decisions, float("nan"))
+        return found
     right, judged = _matrices(judgments)
-    found = {
-        model: kappa(*_shares(right, judged, _right_on(judgments, frame)))
-        for model, frame in decisions.items()
-    }
-    return {
-        model: float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
-        for model, values in found.items()
-    }
+    for row, frame in enumerate(decisions.values()):
+        values = kappa(*_shares(right, judged, _right_on(judgments, frame)))
+        if np.isfinite(values).any():
+            found.loc[row, "kappa"] = np.nanmean(values)
+    return found
 
 
 def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
     """Return whether a model is right on each judged item, in the order of first judgments."""
     items = pd.Index(judgments["item_id"].unique().tolist())
     right = np.full(len(items) + 1, np.nan)
-    right[places(decisions["item_id"], items)] = decisions["correct"]
+    right[codes_in(decisions["item_id"], items)] = decisions["correct"]
     found: Floats = right[:-1]
     return found
 
@@ -127,89 +135,178 @@ def _people_pairs(right: csr_array, judged: csr_array) -> Shares:
     with np.errstate(divide="ignore", invalid="ignore"):
         first = (right @ judged.T).toarray() / n
         both = (right @ right.T).toarray() / n
-    first[n == 0], both[n == 0] = np.nan, np.nan
+    first[n < _FEWEST_SHARED], both[n < _FEWEST_SHARED] = np.nan, np.nan
     return both, first, first.T
 
 
 def _shares(right: csr_array, judged: csr_array, correct: Floats) -> Shares:
     """Return shares of both right, person right, model right; shape ``(people,)``."""
     n = judged.sum(axis=1)
+    n = np.where(n < _FEWEST_SHARED, np.nan, n)
     return right @ correct / n, right.sum(axis=1) / n, judged @ correct / n
 
 
 def _row(
-    first: str,
-    second: str,
-    both: Floats,
-    one: Floats,
-    two: Floats,
-    rng: np.random.Generator,
-    resamples: int,
+    first: str, second: str, shares: Shares, changes: tuple[Floats, Floats, Floats]
 ) -> dict[str, object]:
-    found, met = kappa(both, one, two), np.isfinite(both)
+    both, one, two = shares
+    found, met = kappa(*shares), np.isfinite(both)
     defined = np.isfinite(found)
-    values = np.where(defined, found, 0.0)
-    blocks = block_sizes(resamples, 3 * len(found))
-    means = [_means(values, defined, draws(rng, len(found), size)) for size in blocks]
-    interval = percentile_interval(np.concatenate(means))
+    mean = _mean(found[defined])
+    variance, freedom = jackknifed(*changes)
+    half = float(quantile(np.asarray(freedom))) * np.sqrt(variance)
     times = 2 if found.ndim == 2 else 1
     return {
         "first": first,
         "second": second,
-        "kappa": float(found[defined].mean()) if defined.any() else float("nan"),
-        "low": interval.low,
-        "high": interval.high,
-        "observed": float((1 - one - two + 2 * both)[met].mean()),
-        "expected": float((one * two + (1 - one) * (1 - two))[met].mean()),
+        "kappa": mean,
+        "low": max(mean - half, -1.0),
+        "high": min(mean + half, 1.0),
+        "observed": _mean((1 - one - two + 2 * both)[met]),
+        "expected": _mean((one * two + (1 - one) * (1 - two))[met]),
         "n_pairs": int(met.sum()) // times,
         "n_undefined": int((met & ~defined).sum()) // times,
     }
 
 
-def _means(values: Floats, defined: NDArray[np.bool_], weights: Floats) -> Floats:
-    """Return weighted means of participants', or of pairs of participants', values."""
+def _without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
+    """Return by how much the mean of defined values changes if a sum and a number are lost."""
+    defined = np.isfinite(values)
+    total, number = values[defined].sum(), defined.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
-        if values.ndim == 1:
-            found: Floats = weights @ values / (weights @ defined)
-        else:
-            total = ((weights @ values) * weights).sum(axis=1)
-            found = total / ((weights @ defined) * weights).sum(axis=1)
+        changed = (total - lost) / (number - fewer) - total / number
+    found: Floats = np.nan_to_num(changed)
     return found
 
 
-def _model_pairs(
-    of_models: Mapping[str, Floats], rng: np.random.Generator, resamples: int
-) -> Iterator[dict[str, object]]:
-    pairs = list(combinations(of_models, 2))
-    if not pairs:
-        return
-    columns = [
-        column
-        for first, second in pairs
-        for column in (
-            of_models[first] * of_models[second],
-            of_models[first],
-            of_models[second],
+def _changes_with_model(
+    right: csr_array, judged: csr_array, correct: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return how people's mean kappa with a model changes without each person, item, judgment."""
+    shares = _shares(right, judged, correct)
+    whole = kappa(*shares)
+    n = judged.sum(axis=1)
+    pairs = judged.tocoo()
+    person, item, times = pairs.row, pairs.col, pairs.data
+    was_right = np.asarray(right[person, item]).ravel()
+    less = n[person] - times
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = kappa(
+            (shares[0][person] * n[person] - was_right * correct[item]) / less,
+            (shares[1][person] * n[person] - was_right) / less,
+            (shares[2][person] * n[person] - times * correct[item]) / less,
         )
+    lost = np.nan_to_num(whole[person]) - np.nan_to_num(left)
+    fewer = np.isfinite(whole[person]).astype(float) - np.isfinite(left)
+    by_item = [
+        np.bincount(item, one, minlength=judged.shape[1]).astype(float) for one in (lost, fewer)
     ]
-    stacked = np.column_stack(columns)
-    n = len(stacked)
-    resampled = np.concatenate(
-        [draws(rng, n, size) @ stacked / n for size in block_sizes(resamples, n)]
+    return (
+        _without(whole, np.nan_to_num(whole), np.isfinite(whole).astype(float)),
+        _without(whole, *by_item),
+        _without(whole, lost, fewer),
     )
-    for number, (first, second) in enumerate(pairs):
-        three = slice(3 * number, 3 * number + 3)
-        both, one, two = stacked[:, three].mean(axis=0)
-        interval = percentile_interval(kappa(*resampled[:, three].T))
-        found = float(kappa(both, one, two))
+
+
+def _changes_among_people(
+    right: csr_array, judged: csr_array, shares: Shares
+) -> tuple[Floats, Floats, Floats]:
+    """Return how the mean kappa over pairs of people changes without each of the same three."""
+    whole, n = kappa(*shares), (judged @ judged.T).toarray()
+    defined = np.isfinite(whole)
+    by_person = [np.nan_to_num(whole).sum(axis=1) * 2, defined.sum(axis=1) * 2.0]
+    of_items, of_judgments = [], []
+    columns_right, columns_judged = right.tocsc(), judged.tocsc()
+    for item in _some_items(judged):
+        who = columns_judged[:, [item]].tocoo().row
+        if len(who) > 1:
+            correct = columns_right[:, [item]].toarray().ravel()[who]
+            lost, fewer = _lost_with_item(whole, n, shares, who, correct)
+            of_items.append((lost.sum(), fewer.sum()))
+            # A judgment of one of two people is in two cells of the matrix of pairs.
+            of_judgments.append(2 * np.array([lost.sum(axis=1), fewer.sum(axis=1)]))
+    if not of_items:
+        nothing = np.zeros(1)
+        return _without(whole, *by_person), nothing, nothing
+    return (
+        _without(whole, *by_person),
+        _without(whole, *np.array(of_items).T),
+        _without(whole, *np.concatenate(of_judgments, axis=1)),
+    )
+
+
+def _some_items(judged: csr_array) -> NDArray[np.intp]:
+    """Return all items, or as many evenly spread ones as the pairs of their judges allow."""
+    n_pairs = float((np.asarray(judged.sum(axis=0)) ** 2).sum())
+    step = int(np.ceil(n_pairs / _MOST_LEFT_OUT))
+    return np.arange(0, judged.shape[1], max(step, 1))
+
+
+def _lost_with_item(
+    whole: Floats, n: Floats, shares: Shares, who: NDArray[np.intp], correct: Floats
+) -> tuple[Floats, Floats]:
+    """Return how far an item's judges' kappas fall without it, and which become undefined."""
+    block = np.ix_(who, who)
+    size, among = n[block], whole[block]
+    together = correct[:, None] * correct[None, :], correct[:, None], correct[None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = kappa(
+            *(
+                (share[block] * size - here) / (size - 1)
+                for share, here in zip(shares, together, strict=True)
+            )
+        )
+    np.fill_diagonal(left, np.nan)
+    return (
+        np.nan_to_num(among) - np.nan_to_num(left),
+        np.isfinite(among).astype(float) - np.isfinite(left),
+    )
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _model_pairs(of_models: Mapping[str, Floats]) -> Iterator[dict[str, object]]:
+    for (first, one), (second, two) in combinations(of_models.items(), 2):
+        both, right, other = (float(values.mean()) for values in (one * two, one, two))
+        found = float(kappa(np.asarray(both), np.asarray(right), np.asarray(other)))
+        low, high = _between_models(one, two)
         yield {
             "first": first,
             "second": second,
             "kappa": found,
-            "low": interval.low,
-            "high": interval.high,
-            "observed": float(1 - one - two + 2 * both),
-            "expected": float(one * two + (1 - one) * (1 - two)),
+            "low": low,
+            "high": high,
+            "observed": 1 - right - other + 2 * both,
+            "expected": right * other + (1 - right) * (1 - other),
             "n_pairs": 1,
             "n_undefined": int(not np.isfinite(found)),
         }
+
+
+def _between_models(first: Floats, second: Floats) -> tuple[float, float]:
+    """Return the 95% interval of two models' kappa, symmetric on the scale of artanh kappa.
+
+    The variance is the multinomial one of the four counts by the delta method, half an item added
+    to each, so that two models that never differ on a few items are not taken to be the same.
+    Agresti, A. (2013). Categorical data analysis (3rd ed.), sections 3.1 and 11.5. Wiley.
+    """
+    n = len(first)
+    if n < _FEWEST_SHARED:
+        return float("nan"), float("nan")
+    cells = np.array([first * second, first * (1 - second), (1 - first) * second,
+                      (1 - first) * (1 - second)]).sum(axis=1) + _ADDED  # fmt: skip
+    share = cells / cells.sum()
+
+    def scaled(shares: Floats) -> Floats:
+        found: Floats = np.arctanh(kappa(shares[0], shares[0] + shares[1], shares[0] + shares[2]))
+        return found
+
+    middle = scaled(share)
+    # How the value moves with each cell's share, the others held.
+    step = _STEP * np.eye(4)
+    slope = (scaled(share[:, None] + step) - scaled(share[:, None] - step)) / (2 * _STEP)
+    variance = (share @ slope**2 - (share @ slope) ** 2) / cells.sum()
+    half = float(quantile(np.asarray(n - 1.0))) * np.sqrt(variance)
+    return float(np.tanh(middle - half)), float(np.tanh(middle + half))

@@ -1,43 +1,36 @@
-"""Correlations over items, with bootstrap intervals that resample items."""
+"""Correlations over items, with intervals by leaving out one item at a time."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import pearsonr, rankdata, spearmanr
 
-from analysis.statistics.resample import Floats, block_sizes, draws, percentile_interval
+from analysis.statistics.clustered import quantile
+from analysis.statistics.resample import Floats
 
 METHODS = ("spearman", "pearson")
 FEWEST_ITEMS = 3
 _NO_SPREAD = 1e-9
+# Nearer to 1, Fisher's scale has no end.
+_MOST = 1 - 1e-6
+_CELLS_AT_A_TIME = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranking:
-    """What a bootstrap needs to rank one variable in every resample without sorting again."""
-
-    order: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    place: NDArray[np.intp]
-
-
-def correlations(
-    people: Floats, model: Floats, rng: np.random.Generator, resamples: int
-) -> dict[str, float]:
+def correlations(people: Floats, model: Floats) -> dict[str, float]:
     """Return Spearman's and Pearson's correlation of two values per item.
 
-    Spearman's is Pearson's of the ranks, ties at their mean rank. The intervals are the middle 95%
-    of a bootstrap over items, which ranks each resample anew. They take the items for a sample of
-    items; the participants' noise is in the shares. Values are NaN with fewer than three items,
-    or where one side does not vary.
+    Spearman's is Pearson's of the ranks, ties at their mean rank. The intervals are symmetric on
+    Fisher's scale, artanh r, with the jackknife's variance over items (each item left out, the
+    others ranked anew) and Student's quantile. They take the items for a sample of items; the
+    participants' noise is in the shares. Efron, B. & Stein, C. (1981). The jackknife estimate of
+    variance. Annals of Statistics, 9(3), 586-596. Values are NaN with fewer than three items, or
+    where one side does not vary; ends are NaN where a correlation is 1 or -1 without any item.
 
     Args:
         people: Shape ``(items,)``.
         model: Shape ``(items,)``.
-        rng: The source of randomness.
-        resamples: How many times to resample.
 
     Returns:
         For each of ``METHODS``: its value, ``<method>_low``, ``<method>_high`` and ``<method>_p``
@@ -47,11 +40,10 @@ def correlations(
     names = [name for method in METHODS for name in _names(method)]
     if len(people) < FEWEST_ITEMS or not np.ptp(people) or not np.ptp(model):
         return found | dict.fromkeys(names, float("nan"))
-    resampled = bootstrap_correlations(people, model, rng, resamples)
     for method, statistic in (("spearman", spearmanr), ("pearson", pearsonr)):
         value = statistic(people, model)
-        interval = percentile_interval(resampled[method])
-        values = (value.statistic, interval.low, interval.high, value.pvalue)
+        left = without_each(people, model, method)
+        values = (value.statistic, *_interval(float(value.statistic), left), value.pvalue)
         found |= dict(zip(_names(method), map(float, values), strict=True))
     return found
 
@@ -60,63 +52,76 @@ def _names(method: str) -> tuple[str, str, str, str]:
     return method, f"{method}_low", f"{method}_high", f"{method}_p"
 
 
-def bootstrap_correlations(
-    first: Floats, second: Floats, rng: np.random.Generator, resamples: int
-) -> dict[str, Floats]:
-    """Return the correlations of resampled items.
+def _interval(value: float, left: Floats) -> tuple[float, float]:
+    """Return the 95% interval of a correlation from its values without each item."""
+    known = left[np.isfinite(left)]
+    if len(known) < FEWEST_ITEMS or (np.abs(known) > _MOST).all():
+        return float("nan"), float("nan")
+    scaled = np.arctanh(np.clip(known, -_MOST, _MOST))
+    variance = (len(known) - 1) * scaled.var()
+    half = float(quantile(np.asarray(len(known) - 1.0))) * np.sqrt(variance)
+    middle = np.arctanh(np.clip(value, -_MOST, _MOST))
+    return float(np.tanh(middle - half)), float(np.tanh(middle + half))
 
-    Returns:
-        For each of ``METHODS``, shape ``(resamples,)``; NaN where a resample does not vary.
+
+def without_each(first: Floats, second: Floats, method: str) -> Floats:
+    """Return the correlation without each item, shape ``(items,)``; NaN where nothing varies.
+
+    Args:
+        first: Shape ``(items,)``.
+        second: Shape ``(items,)``.
+        method: One of ``METHODS``.
     """
-    centred = [(values - values.mean()) / values.std() for values in (first, second)]
-    products = np.column_stack(
-        [*centred, centred[0] ** 2, centred[1] ** 2, centred[0] * centred[1]]
-    )
-    rankings = (_ranking(first), _ranking(second))
-    found: dict[str, list[Floats]] = {method: [] for method in METHODS}
-    for size in block_sizes(resamples, 4 * len(first)):
-        weights = draws(rng, len(first), size)
-        found["pearson"].append(_from_means(*(weights @ products / len(first)).T))
-        ranks = [_ranks(weights, ranking) for ranking in rankings]
-        found["spearman"].append(_of_ranks(weights, *ranks))
-    return {method: np.concatenate(parts) for method, parts in found.items()}
+    if method == "pearson":
+        centred = [(values - values.mean()) / values.std() for values in (first, second)]
+        return _from_sums(len(first), *(_left(one) for one in _products(*centred)))
+    parts = []
+    for items in _blocks(len(first)):
+        ranks = [_ranks_without(values, items) for values in (first, second)]
+        sums = [one.sum(axis=1) for one in _products(*ranks)]
+        parts.append(_from_sums(len(first), *sums))
+    return np.concatenate(parts)
 
 
-def _from_means(
-    first: Floats, second: Floats, first_squared: Floats, second_squared: Floats, product: Floats
-) -> Floats:
-    """Return Pearson's correlation from the means of two variables, their squares and product."""
-    spread = (first_squared - first**2) * (second_squared - second**2)
-    # Rounding leaves a trace of spread where all drawn items are alike.
-    spread[spread < _NO_SPREAD] = np.nan
-    found: Floats = (product - first * second) / np.sqrt(spread)
+def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:
+    return first, second, first**2, second**2, first * second
+
+
+def _left(values: Floats) -> Floats:
+    """Return the sum without each value."""
+    found: Floats = values.sum() - values
     return found
 
 
-def _ranking(values: Floats) -> _Ranking:
-    _, place = np.unique(values, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
-    return _Ranking(order, starts, place)
+def _from_sums(
+    n: int, first: Floats, second: Floats, first_squared: Floats, second_squared: Floats,
+    product: Floats,
+) -> Floats:  # fmt: skip
+    """Return Pearson's correlation of n - 1 items from their sums, squares and products."""
+    less = n - 1
+    spread = (first_squared / less - (first / less) ** 2) * (
+        second_squared / less - (second / less) ** 2
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # Rounding leaves a trace of spread where all items left are alike.
+        spread = np.where(spread < _NO_SPREAD, np.nan, spread)
+        found: Floats = (product / less - first * second / less**2) / np.sqrt(spread)
+    return found
 
 
-def _ranks(weights: Floats, ranking: _Ranking) -> Floats:
-    """Return each item's mean rank in each resample, shape ``(resamples, items)``."""
-    tied = np.add.reduceat(weights[:, ranking.order], ranking.starts, axis=1)
-    below = np.cumsum(tied, axis=1) - tied
-    middle: Floats = (below + (tied + 1) / 2)[:, ranking.place]
-    return middle
+def _blocks(n: int) -> Iterator[NDArray[np.intp]]:
+    size = max(1, _CELLS_AT_A_TIME // n)
+    for start in range(0, n, size):
+        yield np.arange(start, min(start + size, n))
 
 
-def _of_ranks(weights: Floats, first: Floats, second: Floats) -> Floats:
-    """Return Spearman's correlation in each resample from its ranks, whose mean is known."""
-    n = weights.shape[1]
-    middle = np.full(len(weights), (n + 1) / 2)
-    weighted = weights * first
-    squares = np.einsum("ri,ri->r", weighted, first) / n
-    products = np.einsum("ri,ri->r", weighted, second) / n
-    second_squares = np.einsum("ri,ri,ri->r", weights, second, second) / n
-    return _from_means(middle, middle, squares, second_squares, products)
+def _ranks_without(values: Floats, items: NDArray[np.intp]) -> Floats:
+    """Return the others' ranks without each of some items, itself 0: shape ``(some, items)``."""
+    gone = values[items][:, None]
+    ranks = rankdata(values) - (values > gone) - 0.5 * (values == gone)
+    ranks[np.arange(len(items)), items] = 0.0
+    found: Floats = ranks
+    return found
 
 
 def spearman(first: Floats, second: Floats) -> float:
@@ -126,16 +131,12 @@ def spearman(first: Floats, second: Floats) -> float:
     return float(spearmanr(first, second).statistic)
 
 
-def correlation_rows(
-    items: pd.DataFrame, judge: str, rng: np.random.Generator, resamples: int
-) -> pd.DataFrame:
+def correlation_rows(items: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Return one model's correlations with people: over all items, then by construction.
 
     Args:
-        items: One row per item, as ``analysis.statistics.preferences.beside`` gives them.
+        items: One row per item, as ``preferences.with_model_scores`` gives them.
         judge: The model's name.
-        rng: The source of randomness.
-        resamples: How many times to resample.
 
     Returns:
         judge, construction (empty: all), what ``correlations`` gives for the shares, and
@@ -146,7 +147,7 @@ def correlation_rows(
     for construction, group in groups:
         share, difference = group["share_good"].to_numpy(), group["difference_nats"].to_numpy()
         found: dict[str, object] = {"judge": judge, "construction": str(construction)}
-        found |= correlations(share, difference, rng, resamples)
+        found |= correlations(share, difference)
         found["spearman_counts"] = spearman(group["count_difference"].to_numpy(), difference)
         rows.append(found)
     return pd.DataFrame(rows)

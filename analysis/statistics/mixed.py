@@ -1,4 +1,4 @@
-"""Mixed logistic regression with crossed random effects of participants and items.
+"""Mixed logistic regression with crossed random effects of participants, items and slopes.
 
 Fitted by GPBoost with Laplace's approximation to the likelihood. Baayen, R. H., Davidson, D. J. &
 Bates, D. M. (2008). Mixed-effects modeling with crossed random effects for subjects and items.
@@ -7,7 +7,6 @@ Journal of Machine Learning Research, 23, 1-46.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import formulaic
@@ -15,21 +14,19 @@ import gpboost
 import numpy as np
 import pandas as pd
 from formulaic.errors import FormulaicError
-from scipy.sparse import coo_array, csc_array, eye_array
-from scipy.sparse.linalg import splu
+from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
-from analysis.statistics.accuracy import PEOPLE
+from analysis.statistics.mixed_rows import bounded_rows, with_varying_reference
+from analysis.statistics.penalised import covariance, mode, random_columns
+from analysis.statistics.random_effects import SINGULAR, Effects, effects, parse, usual
 from analysis.statistics.resample import LEVEL, Floats, codes
 
 # How people's constructions differ from the first, then what each model adds within each.
 DEFAULT_FORMULA = "construction + construction:judge"
-_COLUMNS = ("judge", "construction", "condition", "item_id")
 _UNBOUNDED_LOGITS = 10.0
-# With fewer participants or items their variance cannot be told.
-FEWEST_CLUSTERS = 10
 # Beyond, crossed effects take hours; a formula given by hand is tried all the same.
 MOST_ROWS = 100_000
 # The optimiser may stop at a line search that finds no step: it then starts again from there.
@@ -41,99 +38,75 @@ class MixedModel:
     """A fitted model.
 
     Attributes:
-        formula: The fixed effects.
+        formula: The fixed and the random effects, in lme4's language.
         coefficients: One row per fixed effect: term, estimate (logits), std_error, low, high
-            (Wald, 95%), z, p (two-sided), separated (the likelihood has no maximum there, because
-            the term's judgments were all right or all wrong: no number to trust).
-        sd_participant: The standard deviation of participants, in logits.
-        sd_item: The same of items.
+            (Wald, 95%), z, p (two-sided), penalised (the term's judgments were all right or all
+            wrong, so that only a penalty gives it a finite value).
+        random: One row per random effect: effect, sd (logits), singular (none could be told).
         n_rows: Choices fitted, models' among them.
-        left_out: "judge, construction" where a judge was always right or always wrong.
+        fixed: Shape ``(n_rows, terms)``: the fixed effects' columns.
+        varying: The random effects of the rows.
+        covariance: Shape ``(terms, terms)``: of the coefficients.
     """
 
     formula: str
     coefficients: pd.DataFrame
-    sd_participant: float
-    sd_item: float
+    random: pd.DataFrame
     n_rows: int
-    left_out: tuple[str, ...]
+    fixed: Floats
+    varying: Effects
+    covariance: Floats
 
-
-def choices(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return people's judgments and models' decisions on the judged items as rows of one table.
-
-    Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.join.decisions`` gives them.
-
-    Returns:
-        chose_good (0 or 1), judge (categorical, people first), participant (a model is its own),
-        item_id, construction, condition, and of people also list, position, kind, good_side, rt_ms.
-    """
-    of_people = ["participant", "list", "position", "kind", "good_side", "rt_ms", "chose_good"]
-    people = judgments[[*_COLUMNS[1:], *of_people]].assign(judge=PEOPLE)
-    frames = [people]
-    items = people["item_id"].unique()
-    for model, frame in decisions.items():
-        chosen = frame.loc[frame["item_id"].isin(items), [*_COLUMNS[1:], "correct"]]
-        chosen = chosen.rename(columns={"correct": "chose_good"})
-        frames.append(chosen.assign(judge=model, participant=model))
-    rows = pd.concat(frames, ignore_index=True)
-    return rows.assign(
-        chose_good=rows["chose_good"].astype(float),
-        judge=pd.Categorical(rows["judge"], [PEOPLE, *decisions]),
-    )
+    def sd(self, effect: str) -> float:
+        """Return an effect's standard deviation in logits; 0 where the model has no such one."""
+        found = self.random.loc[self.random["effect"] == effect, "sd"]
+        return float(found.iloc[0]) if len(found) else 0.0
 
 
 def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
-    """Fit ``logit P(expected version) = fixed effects + participant + item``.
+    """Fit ``logit P(expected version) = fixed effects + random effects``.
 
-    Both random effects are normal intercepts. Participants' are of people alone: a model is one
-    judge, whom its fixed effects describe. Items' are shared by all judges. With the default
-    formula, cells of judge and construction without variation are left out, for their
-    coefficients would be infinite.
+    All random effects are normal and independent. Participants' are of people alone: a model is
+    one judge, whom its fixed effects describe. Items' are shared by all judges. A coefficient
+    whose judgments are all right or all wrong has no finite value by likelihood alone: it gets a
+    log-F(2,2) prior, that of one right and one wrong judgment more (Greenland, S. & Mansournia,
+    M. A. (2015). Penalization, bias reduction, and default priors in logistic and related
+    categorical and survival regressions. Statistics in Medicine, 34(23), 3133-3143).
 
     Args:
-        rows: One row per choice, as ``choices`` gives them.
-        formula: The fixed effects, as Wilkinson and Rogers write them, over the columns of
-            ``rows``; by default the judges' difference within each construction.
+        rows: One row per choice, as ``mixed_rows.choices`` gives them.
+        formula: Fixed effects, and random ones as lme4 writes them, over the columns of ``rows``;
+            by default the judges' difference within each construction. Without random effects it
+            gets those of ``random_effects.usual``.
 
     Raises:
         AnalysisError: The formula cannot be read, names a column that is not there, has no
             intercept or more terms than the choices can tell apart, or the fit fails.
     """
-    left_out: tuple[str, ...] = ()
-    if formula is None:
-        rows, left_out = _varying(rows)
-    design = _design(rows, formula or DEFAULT_FORMULA)
-    fitted = _fitted(rows, design)
-    return MixedModel(
-        formula=formula or DEFAULT_FORMULA,
-        coefficients=_described(fitted, list(design.columns)),
-        sd_participant=fitted.sd_participant,
-        sd_item=fitted.sd_item,
-        n_rows=len(rows),
-        left_out=left_out,
+    fixed, random = parse(formula or DEFAULT_FORMULA)
+    usual_cells = fixed == DEFAULT_FORMULA
+    rows = with_varying_reference(rows) if usual_cells else rows
+    random = random or usual(rows)
+    design, varying = _design(rows, fixed), effects(rows, random)
+    bounded = bounded_rows(rows) if usual_cells else np.ones(len(rows), bool)
+    fitted = _fitted(rows, design, varying, bounded)
+    unbounded = (np.abs(fitted.estimate) > _UNBOUNDED_LOGITS) | (
+        np.diag(fitted.covariance) > _UNBOUNDED_LOGITS**2
     )
-
-
-def too_few(rows: pd.DataFrame) -> bool:
-    """Return whether the choices are of too few participants or items for the usual model."""
-    people, _ = _varying(rows)
-    people = people[people["judge"] == PEOPLE]
-    return min(people["participant"].nunique(), people["item_id"].nunique()) < FEWEST_CLUSTERS
-
-
-def _varying(rows: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Leave out cells where a judge is always right or wrong, and constructions without people."""
-    cell = [rows["judge"], rows["construction"]]
-    mean = rows["chose_good"].groupby(cell, observed=True).transform("mean")
-    varies = (mean > 0) & (mean < 1)
-    constant = rows.loc[~varies, ["judge", "construction"]].drop_duplicates()
-    # Without people in a construction its models have nothing to differ from.
-    with_people = set(rows.loc[varies & (rows["judge"] == PEOPLE), "construction"])
-    kept = rows[varies & rows["construction"].isin(with_people)]
-    return kept, tuple(f"{judge}, {name}" for judge, name in constant.itertuples(index=False))
+    if not usual_cells and unbounded.any():
+        bounded = (design.to_numpy()[:, unbounded] == 0).all(axis=1)
+        fitted = _fitted(rows, design, varying, bounded)
+    return MixedModel(
+        formula=" + ".join([fixed, *map(str, random)]),
+        coefficients=_described(fitted, list(design.columns)),
+        random=pd.DataFrame(
+            {"effect": varying.names, "sd": fitted.sds, "singular": fitted.sds < SINGULAR}
+        ),
+        n_rows=len(rows),
+        fixed=design.to_numpy(),
+        varying=varying,
+        covariance=fitted.covariance,
+    )
 
 
 def _design(rows: pd.DataFrame, formula: str) -> pd.DataFrame:
@@ -169,70 +142,74 @@ def _design(rows: pd.DataFrame, formula: str) -> pd.DataFrame:
 @dataclass(frozen=True, slots=True)
 class _Fitted:
     estimate: Floats
-    std_error: Floats
-    sd_participant: float
-    sd_item: float
+    covariance: Floats
+    sds: Floats
+    penalised: NDArray[np.bool_]
 
 
-def _fitted(rows: pd.DataFrame, design: pd.DataFrame) -> _Fitted:
-    person, n_people = codes(rows["participant"])
-    item, n_items = codes(rows["item_id"])
-    # A random slope of being a person, without an intercept, keeps models free of the effect.
-    is_person = (rows["judge"] == PEOPLE).to_numpy(dtype=float)
-    x = design.to_numpy()
+def _fitted(
+    rows: pd.DataFrame, design: pd.DataFrame, varying: Effects, bounded: NDArray[np.bool_]
+) -> _Fitted:
+    """Fit the bounded choices, then the coefficients of the others, with these held."""
+    x, y = design.to_numpy(), rows["chose_good"].to_numpy(dtype=float)
+    free = (x[bounded] == 0).all(axis=0)
+    if np.linalg.matrix_rank(x[bounded][:, ~free]) < (~free).sum():
+        raise AnalysisError(
+            "all choices of some terms are right, or all wrong, and the other choices do not tell "
+            "the remaining terms apart",
+            where="the mixed model",
+            remedy="Try fewer terms",
+        )
+    estimate = np.zeros(x.shape[1])
+    part = Effects(
+        varying.names,
+        tuple(codes(one[bounded])[0] for one in varying.groups),
+        varying.values[bounded],
+    )
+    estimate[~free], sds, logits = _by_gpboost(x[bounded][:, ~free], y[bounded], part)
+    z = random_columns(varying.groups, varying.values * sds)
+    penalised, prior = np.zeros(len(free), bool), np.zeros(len(free))
+    if free.any():
+        penalised = free & _separated(x, y)
+        estimate[free], logits = mode(x[:, free], z, y, x @ estimate, penalised[free])
+        chance = expit(estimate[penalised])
+        prior[penalised] = 2 * chance * (1 - chance)
+    return _Fitted(estimate, covariance(x, z, logits, prior), sds, penalised)
+
+
+def _separated(x: Floats, y: Floats) -> NDArray[np.bool_]:
+    """Return which columns end a row's terms where all such choices are right, or all wrong."""
+    last = x.shape[1] - 1 - np.argmax(x[:, ::-1] != 0, axis=1)
+    right, judged = (np.bincount(last, one, minlength=x.shape[1]) for one in (y, np.ones(len(y))))
+    found: NDArray[np.bool_] = (judged > 0) & ((right == 0) | (right == judged))
+    return found
+
+
+def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats]:
+    """Return the coefficients, the random effects' standard deviations, and the fitted logits."""
+    number = range(len(varying.groups))
     model = gpboost.GPModel(
-        group_data=np.column_stack([person, item]),
-        group_rand_coef_data=is_person[:, None],
-        ind_effect_group_rand_coef=[1],
-        drop_intercept_group_rand_effect=[True, False],
+        group_data=np.column_stack(varying.groups),
+        group_rand_coef_data=varying.values,
+        ind_effect_group_rand_coef=[one + 1 for one in number],
+        drop_intercept_group_rand_effect=[True for _ in number],
         likelihood="bernoulli_logit",
         num_parallel_threads=1,
     )
     try:
-        model.fit(y=rows["chose_good"].to_numpy(), X=x, params=_OPTIMISER)
+        model.fit(y=y, X=x, params=_OPTIMISER)
     except gpboost.basic.GPBoostError as error:
         raise AnalysisError(
             f"the fit failed: {error}", where="the mixed model", remedy="Try fewer terms"
         ) from error
     estimate = model.get_coef().loc["Param."].to_numpy(dtype=float)
-    variances = model.get_cov_pars().iloc[0]
-    sd_item, sd_participant = (float(np.sqrt(variances.iloc[place])) for place in (0, 1))
-    effects = model.predict_training_data_random_effects().to_numpy().sum(axis=1)
-    scales = np.concatenate([sd_participant * is_person, np.full(len(rows), sd_item)])
-    number = np.arange(len(rows))
-    z = coo_array(
-        (scales, (np.tile(number, 2), np.concatenate([person, n_people + item]))),
-        (len(rows), n_people + n_items),
-    ).tocsc()
-    return _Fitted(estimate, _std_errors(x, z, x @ estimate + effects), sd_participant, sd_item)
-
-
-def _std_errors(x: Floats, z: csc_array, logits: Floats) -> Floats:
-    """Return the coefficients' standard errors from the curvature of the penalised likelihood.
-
-    ``inverse(X'WX - X'WZ inverse(Z'WZ + I) Z'WX)`` with ``W = p (1 - p)``, the variances taken as
-    known. Bates, D., Maechler, M., Bolker, B. & Walker, S. (2015). Fitting linear mixed-effects
-    models using lme4. Journal of Statistical Software, 67(1), section 5. (GPBoost's own
-    approximation of the Hessian is not always positive definite.)
-
-    Args:
-        x: Shape ``(n, terms)``: the fixed effects' columns.
-        z: Shape ``(n, participants + items)``: the random effects' columns, each times its
-            standard deviation.
-        logits: Shape ``(n,)``: the fitted logits, random effects included.
-    """
-    chance = expit(logits)
-    weight = chance * (1 - chance)
-    weighted = x * weight[:, None]
-    random = (z.T @ (z * weight[:, None])).tocsc() + eye_array(z.shape[1], format="csc")
-    mixed = z.T @ weighted
-    information = x.T @ weighted - mixed.T @ splu(random).solve(mixed)
-    found: Floats = np.sqrt(np.diag(np.linalg.inv(information)))
-    return found
+    sds = np.sqrt(model.get_cov_pars().iloc[0].to_numpy(dtype=float))
+    own = model.predict_training_data_random_effects().to_numpy()
+    return estimate, sds, x @ estimate + (own * varying.values).sum(axis=1)
 
 
 def _described(fitted: _Fitted, terms: list[str]) -> pd.DataFrame:
-    estimate, error = fitted.estimate, fitted.std_error
+    estimate, error = fitted.estimate, np.sqrt(np.diag(fitted.covariance))
     z = estimate / error
     half = norm.ppf((1 + LEVEL) / 2) * error
     return pd.DataFrame(
@@ -244,7 +221,7 @@ def _described(fitted: _Fitted, terms: list[str]) -> pd.DataFrame:
             "high": estimate + half,
             "z": z,
             "p": 2 * norm.sf(np.abs(z)),
-            "separated": (np.abs(estimate) > _UNBOUNDED_LOGITS) | (error > _UNBOUNDED_LOGITS),
+            "penalised": fitted.penalised,
         }
     )
 

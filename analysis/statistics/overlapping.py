@@ -6,63 +6,74 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from analysis.statistics.accuracy import interval
-from analysis.statistics.resample import Cells, codes, crossed_bootstrap
+from analysis.statistics.clustered import combined, corrected, quantile, wilson
+from analysis.statistics.resample import Floats, codes
 
 Codes = NDArray[np.intp]
 
 
-def overlapping_accuracy(
-    judgments: pd.DataFrame, item: Codes, group: Codes, rng: np.random.Generator, resamples: int
-) -> pd.DataFrame:
+def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> pd.DataFrame:
     """Return people's accuracy on each group of items; an item may be in any number of groups.
 
     Judgments are not copied for each group: there may be millions of them.
 
     Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
         item: Shape ``(n,)``: an item, numbered in the order of their first judgments.
         group: Shape ``(n,)``: a group it is in.
-        rng: The source of randomness.
-        resamples: How many times to resample.
 
     Returns:
         One row per group that holds an item: group, accuracy, low, high (as of
         ``accuracy.people_accuracy``), n_judgments, n_items.
     """
-    order = np.lexsort((item, group))
-    item, group = item[order], group[order]
-    groups, starts, n_items = np.unique(group, return_index=True, return_counts=True)
+    groups, column = np.unique(group, return_inverse=True)
     person, n_people = codes(judgments["participant"])
     judged_item, n = codes(judgments["item_id"])
     right, judged = (
         coo_array((values, (person, judged_item)), (n_people, n)).tocsr()
         for values in (judgments["chose_good"].to_numpy(dtype=float), np.ones(len(judgments)))
     )
-    n_right, n_judged = (
-        np.add.reduceat(np.asarray(counts.sum(axis=0))[item], starts) for counts in (right, judged)
-    )
-    draws = crossed_bootstrap(Cells(right, judged, starts, item), rng, resamples)
-    # Only where all judgments agree does the interval ask how many clusters there are.
-    agree = (n_right == 0) | (n_right == n_judged)
-    ends = [
-        interval(drawn, int(correct), int(total), _clusters(judged, own) if alike else 0)
-        for drawn, correct, total, own, alike in zip(
-            draws.T, n_right, n_judged, np.split(item, starts[1:]), agree, strict=True
-        )
-    ]
+    member = coo_array((np.ones(len(item)), (item, column)), (n, len(groups))).tocsr()
+    accuracy, n_judged, variance, clusters = _clustered(right, judged, member)
+    n_right = np.rint(accuracy * n_judged)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n_effective = accuracy * (1 - accuracy) / variance
+    ends = wilson(accuracy, n_effective, quantile((clusters - 1).astype(float)))
+    intervals = map(interval, *ends, n_right.astype(int), n_judged.astype(int), clusters)
+    found = pd.DataFrame(list(intervals))
     return pd.DataFrame(
         {
             "group": groups,
-            "accuracy": n_right / n_judged,
-            "low": [one.low for one in ends],
-            "high": [one.high for one in ends],
+            "accuracy": accuracy,
+            "low": found["low"],
+            "high": found["high"],
             "n_judgments": n_judged.astype(int),
-            "n_items": n_items,
+            "n_items": np.bincount(column),
         }
     )
 
 
-def _clusters(judged: csr_array, items: Codes) -> int:
-    """Return how many participants judged some items, or how many items, whichever are fewer."""
-    people = int(np.count_nonzero(judged[:, items].sum(axis=1)))
-    return min(people, len(items))
+def _clustered(
+    right: csr_array, judged: csr_array, member: csr_array
+) -> tuple[Floats, Floats, Floats, Codes]:
+    """Return each group's accuracy, judgments, variance (``clustered.two_way``) and clusters."""
+    n_right, n = (np.asarray(counts.sum(axis=0)) @ member for counts in (right, judged))
+    accuracy = n_right / n
+    of_people, n_people = _squares(right @ member, judged @ member, accuracy)
+    right_of_item, judged_of_item = (
+        csr_array(member.multiply(np.asarray(counts.sum(axis=0))[:, None]))
+        for counts in (right, judged)
+    )
+    of_items, n_items = _squares(right_of_item, judged_of_item, accuracy)
+    of_judgments = n * accuracy * (1 - accuracy)
+    squares = ((of_people, n_people), (of_items, n_items), (of_judgments, n))
+    variance = combined(*(corrected(total / n**2, size) for total, size in squares))
+    several = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
+    return accuracy, n, variance, np.where(n_items > 1, several, n_people).astype(np.intp)
+
+
+def _squares(right: csr_array, judged: csr_array, accuracy: Floats) -> tuple[Floats, Floats]:
+    """Return each group's sum of clusters' ``(right - accuracy judged)^2``, and the clusters."""
+    apart = right - judged.multiply(accuracy[None, :])
+    squares = np.asarray(apart.multiply(apart).sum(axis=0)).ravel()
+    return squares, np.asarray((judged > 0).sum(axis=0), dtype=float).ravel()

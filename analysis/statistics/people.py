@@ -16,7 +16,7 @@ def participants(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return one row per participant.
 
     Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
 
     Returns:
         participant, list, n_judgments, accuracy, share_first (of choices of the first option),
@@ -55,18 +55,16 @@ def distributions(of_people: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def sides(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
+def sides(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return whether people lean to one side, and whether it costs accuracy.
 
     Args:
         judgments: One row per judgment.
-        rng: The source of randomness.
-        resamples: How many times to resample.
 
     Returns:
         measure, estimate, low, high, n_judgments: ``share_first`` (of choices of the first option:
         above, left, or its key), ``accuracy_first`` and ``accuracy_second`` (where the expected
-        option stood first, second), ``difference`` of the two. Intervals: crossed bootstrap.
+        option stood first, second), ``difference`` of the two. Intervals: two-way clustered.
     """
     first = (judgments["good_side"] == Side.FIRST).to_numpy()
     leaning = judgments.assign(
@@ -74,18 +72,16 @@ def sides(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> 
     )
     where = judgments.assign(measure=np.where(first, "accuracy_first", "accuracy_second"))
     columns = ["measure", "accuracy", "low", "high", "n_judgments"]
-    parts = [people_accuracy(frame, ["measure"], rng, resamples) for frame in (leaning, where)]
-    difference = ("difference", *accuracy_difference(judgments, first, rng, resamples))
-    last = pd.DataFrame([(*difference, len(judgments))], columns=columns)
-    found = pd.concat([*(part[columns] for part in parts), last], ignore_index=True)
+    parts = [people_accuracy(frame, ["measure"]) for frame in (leaning, where)]
+    difference = accuracy_difference(judgments, first)
+    parts.append(difference.rename(columns={"difference": "accuracy"}).assign(measure="difference"))
+    found = pd.concat([part[columns] for part in parts], ignore_index=True)
     found = found.rename(columns={"accuracy": "estimate"})
     order = ["share_first", "accuracy_first", "accuracy_second", "difference"]
     return found.set_index("measure").reindex(order).dropna(how="all").reset_index()
 
 
-def ways_of_answering(
-    judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
-) -> pd.DataFrame:
+def ways_of_answering(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy and speed by how the choice was made (key, pointer or touch).
 
     Returns:
@@ -94,10 +90,10 @@ def ways_of_answering(
     known = judgments.dropna(subset="input_method")
     if known.empty:
         return pd.DataFrame()
-    return _with_speed(known, "input_method", rng, resamples)
+    return _with_speed(known, "input_method")
 
 
-def learning(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
+def learning(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy and speed over the session, in blocks of consecutive trials.
 
     Returns:
@@ -107,22 +103,22 @@ def learning(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) 
     last = int(judgments["position"].max())
     blocks = min(BLOCKS, last)
     block = np.ceil(judgments["position"] * blocks / last).astype(int)
-    found = _with_speed(judgments.assign(block=block), "block", rng, resamples)
+    found = _with_speed(judgments.assign(block=block), "block")
     span = judgments["position"].groupby(block.rename("block")).agg(first="min", last="max")
     return found.join(span, on="block").sort_values("block", ignore_index=True)
 
 
-def learning_effect(
-    judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
-) -> tuple[float, float, float]:
-    """Return how much higher accuracy is in the second half of the session, with its interval."""
+def learning_effect(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return how much higher accuracy is in the second half of the session.
+
+    Returns:
+        As ``accuracy_difference``: one row.
+    """
     late = (judgments["position"] > judgments["position"].max() / 2).to_numpy()
-    return accuracy_difference(judgments, late, rng, resamples)
+    return accuracy_difference(judgments, late)
 
 
-def speed_accuracy(
-    judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
-) -> pd.DataFrame:
+def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy in fifths of each participant's own reaction times, fastest first.
 
     Returns:
@@ -134,30 +130,22 @@ def speed_accuracy(
         return pd.DataFrame()
     ranks = timed.groupby("participant", observed=True)["rt_ms"].rank(method="first", pct=True)
     quintile = np.ceil(ranks * QUINTILES).astype(int)
-    found = _with_speed(timed.assign(quintile=quintile), "quintile", rng, resamples)
+    found = _with_speed(timed.assign(quintile=quintile), "quintile")
     return found.sort_values("quintile", ignore_index=True)
 
 
-def speed_across_people(
-    of_people: pd.DataFrame, rng: np.random.Generator, resamples: int
-) -> dict[str, float]:
+def speed_across_people(of_people: pd.DataFrame) -> pd.DataFrame:
     """Return the correlation over participants of median reaction time and accuracy.
 
     Returns:
-        What ``correlation.correlations`` gives; n_items counts participants here.
+        One row of what ``correlation.correlations`` gives; n_items counts participants here.
     """
     timed = of_people.dropna(subset="rt_median_ms")
-    return correlations(
-        timed["accuracy"].to_numpy(dtype=float),
-        timed["rt_median_ms"].to_numpy(dtype=float),
-        rng,
-        resamples,
-    )
+    accuracy, median = (timed[name].to_numpy(dtype=float) for name in ("accuracy", "rt_median_ms"))
+    return pd.DataFrame([correlations(accuracy, median)])
 
 
-def _with_speed(
-    judgments: pd.DataFrame, by: str, rng: np.random.Generator, resamples: int
-) -> pd.DataFrame:
-    found = people_accuracy(judgments, [by], rng, resamples)
+def _with_speed(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
+    found = people_accuracy(judgments, [by])
     speed = judgments.groupby(by, observed=True)["rt_ms"].median()
     return found.join(speed.rename("rt_median_ms"), on=by)

@@ -1,16 +1,16 @@
-"""People's preference on each item, and a model's beside it."""
+"""People's preference on each item, and a model's next to it."""
 
 import numpy as np
 import pandas as pd
 
-from analysis.coded import spelled_out
+from analysis.data.categorical import decode
 
 
 def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return how people chose on each item.
 
     Args:
-        judgments: One row per judgment, as ``analysis.join.judgments`` gives them.
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
 
     Returns:
         One row per item: item_id, construction, condition, n_good (judgments that chose the
@@ -18,18 +18,18 @@ def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["item_id", "construction", "condition"]
     chosen = judgments.groupby(keys, sort=False, observed=True)["chose_good"]
-    found = spelled_out(chosen.agg(n_good="sum", n_judgments="size").reset_index())
+    found = decode(chosen.agg(n_good="sum", n_judgments="size").reset_index())
     n_good, n = found["n_good"].astype(int), found["n_judgments"]
     return found.assign(n_good=n_good, share_good=n_good / n, count_difference=2 * n_good - n)
 
 
-def beside(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
+def with_model_scores(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     """Return the items that people judged with what a model preferred on each.
 
     Args:
         preferred: One row per item, as ``preferences`` gives them.
-        decisions: One row per item, as ``analysis.join.decisions`` gives them; they cover every
-            judged item (``analysis.join.check_same_items`` has seen to it).
+        decisions: One row per item, as ``analysis.data.join.decisions`` gives them; they cover
+            every judged item (``analysis.data.join.check_same_items`` has seen to it).
 
     Returns:
         The rows of ``preferred`` with difference_nats (log-probability of the expected version
@@ -37,7 +37,7 @@ def beside(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     """
     model = pd.DataFrame(
         {
-            "item_id": spelled_out(decisions[["item_id"]])["item_id"],
+            "item_id": decode(decisions[["item_id"]])["item_id"],
             "difference_nats": decisions["logprob_good_nats"] - decisions["logprob_contrast_nats"],
             "correct": decisions["correct"],
         }

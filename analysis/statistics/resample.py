@@ -33,7 +33,7 @@ class Interval:
 
     low: float
     high: float
-    method: Literal["bootstrap", "wilson"]
+    method: Literal["clustered", "bootstrap", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,9 @@ def draws(rng: np.random.Generator, n: int, size: int) -> Floats:
 
 
 def percentile_interval(resampled: Floats) -> Interval:
-    """Return the middle 95% of one group's resampled values; NaN resamples do not count."""
+    """Return the middle 95% of one group's values; NaN ones do not count, all NaN give NaN."""
+    if np.isnan(resampled).all():
+        return Interval(float("nan"), float("nan"), "bootstrap")
     low, high = np.nanquantile(resampled, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(float(low), float(high), "bootstrap")
 

@@ -2,30 +2,78 @@
 
 import importlib
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import click
+
+# More characters than any one-line help has: none is cut off.
+_LONGEST_HELP = 1_000
+
+
+class Lazy(NamedTuple):
+    """A command that is imported when it is called, not when the group's help lists it.
+
+    Attributes:
+        target: Where the command is, as ``"module:attribute"``; ``"module"`` where the attribute
+            has the command's name.
+        help: The command's one-line help, the first sentence of its own.
+    """
+
+    target: str
+    help: str
 
 
 class LazyGroup(click.Group):
     """A group that imports a subcommand's module only when that subcommand is called.
 
     Args:
-        entries: Subcommand name to ``"module:attribute"``, in the order ``--help`` lists them.
+        sections: Heading to the commands below it, in the order ``--help`` lists them.
         **attributes: What any click group takes.
     """
 
-    def __init__(self, *, entries: Mapping[str, str], **attributes: object) -> None:
+    def __init__(self, *, sections: Mapping[str, Mapping[str, Lazy]], **attributes: object) -> None:
         super().__init__(**attributes)  # type: ignore[arg-type]
-        self._entries = dict(entries)
+        self._lazy = {name: one for part in sections.values() for name, one in part.items()}
+        self._sections = {title: list(commands) for title, commands in sections.items()}
+
+    def add_command(
+        self, cmd: click.Command, name: str | None = None, section: str = "Commands"
+    ) -> None:
+        """Add a command that is imported already as the last one of a section."""
+        super().add_command(cmd, name)
+        self._sections.setdefault(section, []).append(name or cmd.name or "")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in their written order."""
-        return [*self._entries, *super().list_commands(ctx)]
+        return [name for names in self._sections.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, imported now."""
-        if cmd_name not in self._entries:
+        if cmd_name not in self._lazy:
             return super().get_command(ctx, cmd_name)
-        module, _, attribute = self._entries[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        module, _, attribute = self._lazy[cmd_name].target.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute or cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is meant; a misspelled name is answered with the nearest."""
+        known, name = self.list_commands(ctx), args[0]
+        if name in known or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        raise click.exceptions.NoSuchCommand(name, possibilities=known, ctx=ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands below their headings; no command is imported for its line."""
+        width = max(map(len, self.list_commands(ctx)))
+        for title, names in self._sections.items():
+            # A name as wide as the group's widest lines the sections up with one another.
+            rows = [(name.ljust(width), self._one_line_help(name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+    def _one_line_help(self, name: str) -> str:
+        if name in self._lazy:
+            return self._lazy[name].help
+        return self.commands[name].get_short_help_str(limit=_LONGEST_HELP)

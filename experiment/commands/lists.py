@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from experiment.design.audit import audit, refuse_broken
+from experiment.design.audit.audit import audit, require_passed
+from experiment.design.audit.check import Check
 from experiment.design.files import read_lists, write_lists
 from experiment.design.lists import BuiltLists, build_lists
-from experiment.design.promises.promise import Promise
 from experiment.errors import UnknownNameError
 from experiment.materials.read import load_items
 from experiment.studies.load import load_study
@@ -31,9 +31,11 @@ def lists() -> None:
     help="The folder to write: items.csv, lists.csv and design.json.",
 )
 def build(study: str, seed: int, out: Path) -> None:
-    """Build the lists of STUDY, the name of a built-in study or a study folder.
+    """Build the lists of STUDY.
 
-    The lists are audited first and written only if they keep every promise; the same seed
+    STUDY is the name of a built-in study or a study folder.
+
+    The lists are audited first and written only if every check passes; the same seed
     gives the same bytes.
     """
     loaded = load_study(study)
@@ -48,7 +50,10 @@ def build(study: str, seed: int, out: Path) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--study", help="The study, where design.json names none that is built in.")
 def audit_folder(folder: Path, study: str | None) -> None:
-    """Check every promise of the design on the lists in FOLDER, from scratch."""
+    """Run every check of the design on the lists in FOLDER.
+
+    Nothing that the building of the lists found is taken over.
+    """
     built = read_lists(folder)
     try:
         loaded = load_study(study or built.study)
@@ -64,20 +69,20 @@ def audit_folder(folder: Path, study: str | None) -> None:
 
 def _audit(study: Study, built: BuiltLists) -> None:
     items = tqdm(load_items(study), desc="Auditing", unit=" items", disable=None)
-    promises = audit(study, built, items)
-    click.echo(_table(promises))
-    refuse_broken(promises)
+    checks = audit(study, built, items)
+    click.echo(_table(checks))
+    require_passed(checks)
 
 
-def _table(promises: Sequence[Promise]) -> str:
-    rows = [("", "promise", "expected", "found"), *(_row(promise) for promise in promises)]
+def _table(checks: Sequence[Check]) -> str:
+    rows = [("", "check", "expected", "found"), *(_row(each) for each in checks)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join(
-        f"{kept:<{widths[0]}}  {promise:<{widths[1]}}  {expected:<{widths[2]}}  {found}"
-        for kept, promise, expected, found in rows
+        f"{mark:<{widths[0]}}  {check:<{widths[1]}}  {expected:<{widths[2]}}  {found}"
+        for mark, check, expected, found in rows
     )
 
 
-def _row(promise: Promise) -> tuple[str, str, str, str]:
-    mark = ("kept" if promise.expected else "note") if promise.kept else "BROKEN"
-    return mark, promise.promise, promise.expected, promise.found
+def _row(each: Check) -> tuple[str, str, str, str]:
+    mark = ("passed" if each.expected else "info") if each.passed else "FAILED"
+    return mark, each.name, each.expected, each.found

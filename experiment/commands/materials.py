@@ -1,6 +1,7 @@
 """``parallax materials``: write a study's items, check a file of items."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -8,11 +9,13 @@ from tqdm import tqdm
 
 from experiment.errors import MaterialsError
 from experiment.materials.checks import Finding, Result, check_items
+from experiment.materials.formats.files import is_materials, open_materials
+from experiment.materials.formats.write import FORMS, write_items
 from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_row, load_items, read_items
-from experiment.schemas import ITEMS
+from experiment.materials.read import item_table, load_items, read_items
+from experiment.records import Item
 from experiment.studies.load import load_study
-from experiment.tables import write_table
+from experiment.tables.files import write_table
 from experiment.version import code_version
 
 
@@ -22,33 +25,52 @@ def materials() -> None:
 
 
 @materials.command()
-@click.argument("study")
+@click.argument("study", metavar="STUDY_OR_ITEMS")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write.")
 @click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The file to write: .tsv, .csv or .parquet.",
+    "--format",
+    "form",
+    type=click.Choice(list(FORMS)),
+    help="For another program.  [default: a table of ours, .tsv, .csv or .parquet]",
 )
-def write(study: str, out: Path) -> None:
-    """Write all items of STUDY, the name of a built-in study or a study folder."""
-    loaded = load_study(study)
-    identity = materials_hash(load_items(loaded))
-    items = tqdm(load_items(loaded), desc="Writing", unit=" items", disable=None)
+def write(study: str, out: Path, form: str | None) -> None:
+    """Write all items of STUDY_OR_ITEMS.
+
+    STUDY_OR_ITEMS is the name of a built-in study, a study folder, or a file or folder of items in
+    any format that is read.
+    """
+    named, read = _named(study)
+    items = tqdm(read(), desc="Writing", unit=" items", disable=None)
+    if form:
+        click.echo(f"{write_items(items, form, out):,} items of {named[0]} written to {out}")
+        return
+    identity = materials_hash(read())
     metadata = {
-        "study": loaded.name,
-        "study_version": loaded.study.version,
+        "study": named[0],
+        "study_version": named[1],
         "materials_hash": identity,
         "code_version": code_version(),
     }
-    number = write_table(ITEMS, map(item_row, items), out, metadata)
-    click.echo(f"{number:,} items of {loaded.name} {loaded.study.version} written to {out}")
+    number = write_table(*item_table(items), out, metadata)
+    click.echo(f"{number:,} items of {' '.join(filter(None, named))} written to {out}")
     click.echo(f"materials hash {identity}")
+
+
+def _named(study: str) -> tuple[tuple[str, str], Callable[[], Iterator[Item]]]:
+    """Return name and version of a study or of a file, and what begins a passage through it."""
+    if is_materials(study):
+        return (Path(study).name, ""), open_materials(Path(study)).items
+    loaded = load_study(study)
+    return (loaded.name, loaded.study.version), partial(load_items, loaded)
 
 
 @materials.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def check(file: Path) -> None:
-    """Check the items in FILE (.tsv, .csv or .parquet) and print what was found."""
+    """Check the items in FILE and print what was found.
+
+    FILE is a table: .tsv, .csv or .parquet.
+    """
     findings = check_items(tqdm(read_items(file), desc="Checking", unit=" items", disable=None))
     click.echo(_table(findings))
     failed = [finding.check for finding in findings if finding.result is Result.FAILED]

@@ -22,9 +22,9 @@ from experiment.materials.treebank.published.lines import write_lines
 from experiment.materials.treebank.published.results import results_of, write_results
 from experiment.materials.treebank.vocabulary import read_vocabulary
 from experiment.records import Item
-from experiment.schemas import ITEMS
-from experiment.tables import write_table
-from experiment.writing import replacing_folder
+from experiment.tables.atomic_write import atomic_folder
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ITEMS
 
 ITEMS_FILE = "items.tsv"
 STEM = "generated"
@@ -54,7 +54,7 @@ def _treebank_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.group()
 def treebank() -> None:
-    """Find agreement constructions in a treebank and make test sentences of them."""
+    """Make agreement test sentences from a treebank."""
 
 
 @treebank.command()
@@ -67,7 +67,10 @@ def extract(
     as_published_code: bool,
     instances: bool,
 ) -> None:
-    """Print the constructions of CONLLU files in which distant words agree in number."""
+    """Print the constructions in which distant words agree.
+
+    The CONLLU files hold parsed sentences; agreement is in number.
+    """
     conventions = _conventions(as_published_code, least_of_each_number)
     extraction = constructions_of(_sentences(files, english), conventions)
     click.echo(_counts(extraction.left))
@@ -94,7 +97,9 @@ def nonce(
     seed: int,
     out: Path,
 ) -> None:
-    """Write original and nonce test sentences of CONLLU files; the same seed, the same bytes.
+    """Write original and nonce test sentences of CONLLU files.
+
+    The same seed gives the same bytes.
 
     The folder holds items.tsv, which lists, serving and scoring read, and the same targets in
     the published formats: generated.text, .gold, .eval and .tab.
@@ -116,7 +121,10 @@ def nonce(
 @click.argument("files", metavar="CONLLU...", nargs=-1, required=True, type=_PATH)
 @click.option("--out", required=True, type=_PATH, help="The text to write.")
 def text(files: tuple[Path, ...], out: Path) -> None:
-    """Write the words of CONLLU files, a sentence on each line, to train a model on."""
+    """Write the words of CONLLU files to train a model on.
+
+    Each line holds one sentence.
+    """
     lines = [" ".join(token.form for token in s.tokens) for s in _sentences(files, False)]
     write_lines(out, lines)
     click.echo(f"{len(lines):,} sentences written to {out}")
@@ -126,7 +134,9 @@ def text(files: tuple[Path, ...], out: Path) -> None:
 @click.argument("stem", type=_PATH)
 @click.option("--out", required=True, type=_PATH, help="The table (.tsv, .csv or .parquet).")
 def items(stem: Path, out: Path) -> None:
-    """Write the items of a published test set, STEM.text, STEM.gold and STEM.eval.
+    """Write the items of a published test set.
+
+    Its files are STEM.text, STEM.gold and STEM.eval.
 
     These are "generated" of Gulordava et al. (2018), whose STEM.tab tells the attractors, and
     "subj_agr_filtered" of Linzen et al. (2016).
@@ -153,7 +163,7 @@ def _write(
     targets: Sequence[AgreementTest],
     frequencies: Mapping[str, int],
 ) -> None:
-    with replacing_folder(out, _FILES) as folder:
+    with atomic_folder(out, _FILES) as folder:
         write_table(ITEMS, map(item_row, items), folder / ITEMS_FILE)
         write_generated(folder / STEM, [gold_of(test) for test in targets])
         write_results(folder / f"{STEM}.tab", results_of(targets, frequencies))

@@ -1,1 +1,1 @@
-"""From items to lists that keep their promises."""
+"""From items to audited lists, and from a list to one participant's trials."""

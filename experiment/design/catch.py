@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from experiment.errors import DesignError
 
 
-def representatives(
+def targets_among(
     conditions: Sequence[int], n_conditions: int, catch_trials: int, list_: int, where: str = ""
 ) -> set[int]:
     """Return which of a square's items in one list are no catch trials.

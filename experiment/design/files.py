@@ -6,11 +6,11 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.errors import DesignError
-from experiment.materials.read import item_row, read_items
+from experiment.materials.read import item_table, read_items
 from experiment.records import Kind
-from experiment.schemas import ITEMS, LISTS
-from experiment.tables import read_table, write_table
-from experiment.writing import replacing_folder
+from experiment.tables.atomic_write import atomic_folder
+from experiment.tables.files import read_table, write_table
+from experiment.tables.schemas import LISTS
 
 ORIGIN = "design.json"
 FILES = ("items.csv", "lists.csv", ORIGIN)
@@ -33,19 +33,21 @@ def write_lists(built: BuiltLists, folder: Path) -> None:
     Raises:
         WritingError: The folder holds other files or cannot be written.
     """
-    with replacing_folder(folder, FILES) as temporary:
+    with atomic_folder(folder, FILES) as temporary:
         _write_tables(built, temporary)
         (temporary / ORIGIN).write_text(_origin_of(built), encoding="utf-8")
 
 
 def _write_tables(built: BuiltLists, folder: Path) -> None:
     entries = [(list_, entry) for list_, entries in enumerate(built.lists) for entry in entries]
-    write_table(ITEMS, (item_row(entry.item) for _, entry in entries), folder / "items.csv")
+    items = {entry.item.item_id: entry.item for _, entry in entries}
+    write_table(*item_table(items.values()), folder / "items.csv")
+    levels = built.levels or ({},) * len(built.lists)
     rows = (
-        {"list": list_, "item_id": entry.item.item_id, "kind": entry.kind}
+        {"list": list_, "item_id": entry.item.item_id, "kind": entry.kind, **levels[list_]}
         for list_, entry in entries
     )
-    write_table(LISTS, rows, folder / "lists.csv")
+    write_table(LISTS.extended(levels[0] if levels else ()), rows, folder / "lists.csv")
 
 
 def _origin_of(built: BuiltLists) -> str:
@@ -69,7 +71,8 @@ def read_lists(folder: Path) -> BuiltLists:
     origin = _read_origin(folder / ORIGIN)
     items = {item.item_id: item for item in read_items(folder / "items.csv")}
     lists: list[list[ListEntry]] = [[] for _ in range(origin.lists)]
-    for row in read_table(LISTS, folder / "lists.csv"):
+    levels: list[dict[str, str]] = [{} for _ in lists]
+    for row in read_table(LISTS, folder / "lists.csv", extended=True):
         list_, item_id = row["list"], row["item_id"]
         if list_ not in range(origin.lists) or item_id not in items:
             raise DesignError(
@@ -77,13 +80,16 @@ def read_lists(folder: Path) -> BuiltLists:
                 where=str(folder / "lists.csv"),
                 expected=f"lists 0 to {origin.lists - 1} and items that items.csv has",
             )
-        lists[int(str(list_))].append(ListEntry(items[str(item_id)], Kind(str(row["kind"]))))
+        number = int(str(list_))
+        lists[number].append(ListEntry(items[str(item_id)], Kind(str(row["kind"]))))
+        levels[number] = {n: str(value) for n, value in row.items() if n not in LISTS.column_names}
     return BuiltLists(
         origin.study,
         origin.version,
         origin.seed,
         origin.materials_hash,
         tuple(map(tuple, lists)),
+        tuple(levels) if any(levels) else (),
     )
 
 

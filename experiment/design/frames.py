@@ -4,10 +4,10 @@ import random
 from collections import Counter
 from collections.abc import Sequence, Set
 
-from experiment.design.catalogue import Catalogue, Frame
+from experiment.design.materials_index import Frame, MaterialsIndex
 from experiment.errors import DesignError
 from experiment.seeds import generator
-from experiment.studies.study import Design, Disjoint, Square
+from experiment.studies.design import Design, Disjoint, Square
 
 Joint = tuple[int, tuple[str, ...]]
 Uses = Counter[tuple[str, str]]
@@ -39,7 +39,7 @@ def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
     return frozenset(found)
 
 
-def choose_frames(design: Design, catalogue: Catalogue, seed: int) -> list[list[list[Frame]]]:
+def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list[list[Frame]]]:
     """Return, for each square, the frames chosen from each of its templates.
 
     Within a template, the uses of a slot's lemmas differ by at most one where the materials
@@ -56,7 +56,7 @@ def choose_frames(design: Design, catalogue: Catalogue, seed: int) -> list[list[
         for template in square.templates:
             rng = generator(seed, "frames", template)
             candidates = {
-                frame: joint_choices(frame, design.disjoint) for frame in catalogue.frames(template)
+                frame: joint_choices(frame, design.disjoint) for frame in index.frames(template)
             }
             frames = _choose(candidates, n_frames, taken, overall, rng)
             if len(frames) < n_frames:

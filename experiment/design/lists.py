@@ -1,19 +1,22 @@
 """Building the lists of a study from its materials."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from experiment.design.arrangement import Arranger
-from experiment.design.catalogue import Catalogue, Frame, read_catalogue
-from experiment.design.catch import representatives
+from experiment.design.catch import targets_among
+from experiment.design.factors import check_factors
+from experiment.design.frame_order import FrameOrderer
 from experiment.design.frames import choose_frames, frames_in
 from experiment.design.latin_square import cells, check_shape
+from experiment.design.materials_index import Frame, MaterialsIndex, index_materials
+from experiment.design.shared import given_lists, shared_items, source_name
 from experiment.errors import DesignError
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind
 from experiment.seeds import generator
-from experiment.studies.study import Design, Square, Study
+from experiment.studies.design import Design, Given, Source, Square, holds
+from experiment.studies.study import Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,10 @@ class ListEntry:
 
     item: Item
     kind: Kind
+
+
+# What a source gives each list of one combination of levels.
+Within = list[list[ListEntry]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,7 @@ class BuiltLists:
         seed: The seed of every random choice; also that of the sides and orders to come.
         materials_hash: The identity of the materials.
         lists: The entries of each list, before any participant's order.
+        levels: The level of each factor in each list; nothing where the design has no factors.
     """
 
     study: str
@@ -41,6 +49,7 @@ class BuiltLists:
     seed: int
     materials_hash: str
     lists: tuple[tuple[ListEntry, ...], ...]
+    levels: tuple[dict[str, str], ...] = ()
 
 
 def build_lists(study: Study, items: Iterable[Item], seed: int) -> BuiltLists:
@@ -56,49 +65,85 @@ def build_lists(study: Study, items: Iterable[Item], seed: int) -> BuiltLists:
         UnknownNameError: The design names a template that the materials lack.
     """
     design = study.design
+    check_factors(design)
     _check_squares(design)
-    catalogue = read_catalogue(items)
-    conditions = [catalogue.conditions(square.templates) for square in design.squares]
-    for square, names in zip(design.squares, conditions, strict=True):
-        check_shape(frames_in(square, design), len(names), design.lists, square_name(square))
-    arranger, squares = Arranger(design.lists), []
-    chosen = choose_frames(design, catalogue, seed)
-    for square, names, frames in zip(design.squares, conditions, chosen, strict=True):
-        rng = generator(seed, "arrangement", *square.templates)
-        squares.append((square, names, arranger.arrange(frames, len(names), rng)))
+    index = index_materials(items)
+    dealt = [
+        *_dealt_squares(design, index, seed),
+        *(
+            (shared, _repeated(shared_items(shared, index, seed), design))
+            for shared in design.shared
+        ),
+        *((given, _as_named(given, index, design)) for given in design.given),
+    ]
     lists = tuple(
         tuple(
             entry
-            for square, names, frames in squares
-            for entry in _entries(square, names, frames, catalogue, design.lists, list_)
+            for source, within in dealt
+            if holds(source.when, design.levels(list_))
+            for entry in within[design.number_within(list_)]
         )
-        for list_ in range(design.lists)
+        for list_ in range(design.n_lists)
     )
-    return BuiltLists(study.name, study.study.version, seed, catalogue.materials_hash, lists)
+    levels = tuple(design.levels(list_) for list_ in range(design.n_lists))
+    return BuiltLists(
+        study.name,
+        study.study.version,
+        seed,
+        index.materials_hash,
+        lists,
+        levels if design.factors else (),
+    )
 
 
-def square_name(square: Square) -> str:
-    """Return how messages call a square."""
-    return f"the square of {' and '.join(square.templates)}"
+def _dealt_squares(
+    design: Design, index: MaterialsIndex, seed: int
+) -> Iterator[tuple[Source, Within]]:
+    conditions = [index.conditions(square.templates) for square in design.squares]
+    for square, names in zip(design.squares, conditions, strict=True):
+        check_shape(frames_in(square, design), len(names), design.lists, source_name(square))
+    orderer = FrameOrderer(design.lists)
+    chosen = choose_frames(design, index, seed)
+    for square, names, by_template in zip(design.squares, conditions, chosen, strict=True):
+        rng = generator(seed, "arrangement", *square.templates)
+        frames = orderer.order(by_template, len(names), rng)
+        yield (
+            square,
+            [
+                _entries(square, names, frames, index, design.lists, list_)
+                for list_ in range(design.lists)
+            ],
+        )
+
+
+def _repeated(items: Sequence[Item], design: Design) -> Within:
+    return [[ListEntry(item, item.kind) for item in items]] * design.lists
+
+
+def _as_named(given: Given, index: MaterialsIndex, design: Design) -> Within:
+    return [
+        [ListEntry(item, item.kind) for item in items]
+        for items in given_lists(given, index, design.lists)
+    ]
 
 
 def _entries(
     square: Square,
     conditions: Sequence[str],
     frames: Sequence[Frame],
-    catalogue: Catalogue,
+    index: MaterialsIndex,
     n_lists: int,
     list_: int,
 ) -> list[ListEntry]:
     shown = list(cells(len(frames), len(conditions), n_lists, list_))
-    kept = representatives(
+    kept = targets_among(
         [condition for _, condition in shown],
         len(conditions),
         square.catch_trials,
         list_,
-        square_name(square),
+        source_name(square),
     )
-    items = [catalogue.item(frames[frame], conditions[condition]) for frame, condition in shown]
+    items = [index.item(frames[frame], conditions[condition]) for frame, condition in shown]
     return [
         ListEntry(item, item.kind if index in kept else Kind.CATCH)
         for index, item in enumerate(items)
@@ -127,7 +172,7 @@ def _check_squares(design: Design) -> None:
             raise DesignError(
                 f"{frames_in(square, design)} frames cannot be shared equally by "
                 f"{len(square.templates)} templates",
-                where=square_name(square),
+                where=source_name(square),
                 expected="a number of frames that is a multiple of both the number of lists "
                 "and the number of templates",
                 remedy="Set frames in this square",

@@ -1,32 +1,62 @@
-"""Excluding participants who make too many errors on one construction."""
+"""Excluding participants who make too many errors on a selection of trials."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
+from pydantic import Field, NonNegativeInt
 
-from experiment.exclusion.counted import judgments_of
+from experiment.exclusion.selection import Selection
 from experiment.records import Judgment
 
 
-class MaxErrors(BaseModel):
-    """Excludes whoever errs more often than allowed on the trials of one construction."""
+class MaxErrors(Selection):
+    """Excludes whoever errs more often than allowed on the selected trials."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    construction: str = Field(min_length=1, description="the construction whose trials count")
+    name: ClassVar[str] = "max_errors"
     max_errors: NonNegativeInt = Field(description="the most errors a participant may make")
 
     def judge(self, judgments: Sequence[Judgment]) -> tuple[bool, str]:
         """Return whether the errors are within bounds, e.g. "3 errors on the 10 trials of ...".
 
-        Targets and catch trials of the construction count alike.
+        Targets, fillers and catch trials count alike, unless ``kind`` says otherwise.
 
         Raises:
-            StudyError: No trial is of the construction.
+            StudyError: No trial is selected, or trials are rated.
         """
-        counted = judgments_of(self.construction, judgments, "max_errors")
-        errors = sum(not judgment.chose_good for judgment in counted)
+        counted = self.right(judgments, self.name)
+        errors = counted.count(False)
         evidence = (
-            f"{errors} {'error' if errors == 1 else 'errors'} on the {len(counted)} trials of "
-            f"{self.construction}; at most {self.max_errors} allowed"
+            f"{errors} {'error' if errors == 1 else 'errors'} on the {len(counted)} {self.trials}"
+            f"; at most {self.max_errors} allowed"
         )
         return errors <= self.max_errors, evidence
+
+    def most_errors(self, n_trials: int) -> int:
+        """Return the most errors of so many selected trials that a kept participant may make."""
+        return min(self.max_errors, n_trials)
+
+
+class MaxErrorRate(Selection):
+    """Excludes whoever errs in a larger share of the selected trials than allowed."""
+
+    name: ClassVar[str] = "max_error_rate"
+    max_error_rate: float = Field(ge=0, lt=1, description="the largest share of errors allowed")
+
+    def judge(self, judgments: Sequence[Judgment]) -> tuple[bool, str]:
+        """Return whether the share is within bounds, e.g. "5 errors (25.0%) on the 20 ...".
+
+        Raises:
+            StudyError: No trial is selected.
+        """
+        counted = self.right(judgments, self.name)
+        errors = counted.count(False)
+        rate = errors / len(counted)
+        evidence = (
+            f"{errors} {'error' if errors == 1 else 'errors'} ({rate:.1%}) on the {len(counted)} "
+            f"{self.trials}; at most {self.max_error_rate:.1%} allowed"
+        )
+        return rate <= self.max_error_rate, evidence
+
+    def most_errors(self, n_trials: int) -> int:
+        """Return the most errors of so many selected trials that a kept participant may make."""
+        return max(k for k in range(n_trials + 1) if k == 0 or k / n_trials <= self.max_error_rate)

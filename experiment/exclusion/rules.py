@@ -1,48 +1,74 @@
 """The exclusion rules by name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, cast
 
 from pydantic import ValidationError
 
-from experiment.errors import StudyError
+from experiment.errors import StudyError, wrong_keys
+from experiment.exclusion.answered import Assessment
 from experiment.plugins import Registry
 from experiment.records import Judgment
 from experiment.studies.study import Rule
-from experiment.validation import wrong_keys
 
 RULES = Registry(
     "exclusion rule",
     {
         "max_errors": "experiment.exclusion.max_errors:MaxErrors",
-        "max_error_rate": "experiment.exclusion.max_error_rate:MaxErrorRate",
+        "max_error_rate": "experiment.exclusion.max_errors:MaxErrorRate",
+        "too_fast": "experiment.exclusion.times:TooFast",
+        "too_slow": "experiment.exclusion.times:TooSlow",
+        "same_side": "experiment.exclusion.sides:SameSide",
+        "rating_gap": "experiment.exclusion.rating_gap:RatingGap",
+        "incomplete": "experiment.exclusion.questionnaire:Incomplete",
+        "not_native": "experiment.exclusion.questionnaire:NotNative",
+        "failed_comprehension": "experiment.exclusion.questionnaire:FailedComprehension",
+        "outlier": "experiment.exclusion.outlier:Outlier",
+        "any": "experiment.exclusion.combinations:AnyOf",
+        "all": "experiment.exclusion.combinations:AllOf",
+        "not": "experiment.exclusion.combinations:Not",
     },
+    group="parallax.rules",
+    requires=("judge",),
 )
 
 
 class ExclusionRule(Protocol):
-    """A pydantic model of its own parameters that judges one participant who finished."""
+    """A pydantic model of its own parameters that judges one participant who finished.
 
-    def judge(self, judgments: Sequence[Judgment]) -> tuple[bool, str]:
+    A rule that compares all participants also has a true ``needs_everyone``.
+    """
+
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the participant is kept, and the figures that say so in words.
 
+        None in place of a truth value says that it cannot be told, which excludes nobody.
+
         Args:
-            judgments: The participant's judgments, one for each trial; a participant who
-                finished has answered every trial, so none is missing.
+            judgments: The participant's judgments, one for each trial; an ``Answered``, which
+                has the questionnaire and the other participants as well.
 
         Raises:
             StudyError: The rule counts what these judgments do not have.
         """
 
 
-def load_rule(rule: Rule) -> ExclusionRule:
+def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
     """Return a study's rule with its parameters checked.
+
+    Args:
+        rule: The rule's name, or ``"module:Class"`` for one of the user's own, and parameters.
+        own_code: Whether one of the user's own may be imported.
 
     Raises:
         UnknownNameError: There is no rule of that name.
+        PluginError: It cannot be imported, is no rule, or must not be imported.
         StudyError: A parameter is missing, unknown or wrong.
     """
-    make = cast(type[ExclusionRule], RULES.load(rule.rule))
+    make = cast(Callable[..., ExclusionRule], RULES.load(rule.rule, own_code=own_code))
+    if not own_code:
+        for part in _parts(rule):
+            load_rule(part, own_code=False)
     try:
         return make(**(rule.model_extra or {}))
     except ValidationError as error:
@@ -51,3 +77,18 @@ def load_rule(rule: Rule) -> ExclusionRule:
             where="study.toml, exclusion",
             remedy="docs/studies.md lists the rules and their parameters",
         ) from error
+
+
+def needs_everyone(rule: ExclusionRule) -> bool:
+    """Return whether a rule compares all participants, so that it waits for the last of them."""
+    return bool(getattr(rule, "needs_everyone", False))
+
+
+def _parts(rule: Rule) -> Iterator[Rule]:
+    """Yield the rules that a rule is made of, as far as they are rules."""
+    parts = (rule.model_extra or {}).get("rules")
+    for part in parts if isinstance(parts, list | tuple) else ():
+        if isinstance(part, Rule):
+            yield part
+        elif isinstance(part, Mapping) and isinstance(part.get("rule"), str):
+            yield Rule.model_validate(part)

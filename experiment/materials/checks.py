@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from experiment.materials.read import item_row
 from experiment.records import Item
+from experiment.tables.schemas import ITEMS
 
 
 class Result(StrEnum):
@@ -33,12 +33,17 @@ class Finding:
     found: str
 
 
-def check_items(items: Iterable[Item]) -> list[Finding]:
-    """Return one finding per check, in one pass over the items."""
+def check_items(items: Iterable[Item], *, alone: bool = False) -> list[Finding]:
+    """Return one finding per check, in one pass over the items.
+
+    Args:
+        items: The items; consumed once.
+        alone: Whether an item may have the good version alone, as where sentences are rated.
+    """
     checks = (
         _Number(),
         _EachItem("item ids are unique", _Repetition()),
-        _EachItem("the versions of an item differ", _version_fault),
+        _EachItem("the versions of an item differ", _fault_of_one if alone else _version_fault),
         _Balance(),
         _EachItem("no stray white space", _white_space_fault),
         _Characters(),
@@ -103,9 +108,13 @@ def _version_fault(item: Item) -> str:
     return ""
 
 
+def _fault_of_one(item: Item) -> str:
+    return _version_fault(item) if item.alternative or not item.good else ""
+
+
 def _white_space_fault(item: Item) -> str:
-    for name, value in item_row(item).items():
-        text = str(value)
+    for name in ITEMS.column_names:
+        text = str(getattr(item, name))
         if text != " ".join(text.split()):
             return f"{name} is {text!r}"
     return ""

@@ -3,17 +3,19 @@
 import hashlib
 from collections.abc import Iterable
 
-from experiment.materials.read import item_row
 from experiment.records import Item
+from experiment.tables.schemas import ITEMS
 
 
 def materials_hash(items: Iterable[Item]) -> str:
     """Return the SHA-256 (hex) of the items in their order.
 
-    Each item counts as its columns in the items table's order, joined by U+001F, and a newline.
+    Each item counts as its columns in the items table's order, joined by U+001F, and a newline;
+    the study's own columns stand behind them as ``name=value``.
     """
     digest = hashlib.sha256()
     for item in items:
-        row = "\x1f".join(map(str, item_row(item).values()))
+        own = (f"{name}={value}" for name, value in item.extra)
+        row = "\x1f".join((*(str(getattr(item, name)) for name in ITEMS.column_names), *own))
         digest.update(f"{row}\n".encode())
     return digest.hexdigest()

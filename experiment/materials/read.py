@@ -1,29 +1,37 @@
 """Items from a study's grammar or from a table, and items as rows of a table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, ParallaxError
 from experiment.materials.generate import generate
 from experiment.materials.grammar import load_grammar
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind, Variant
-from experiment.schemas import ITEMS
 from experiment.studies.study import Study
-from experiment.tables import read_table
+from experiment.tables.files import read_table
+from experiment.tables.schemas import ITEMS, TableSchema
 
-_TEXTS = ITEMS.column_names
+_TEXTS = frozenset(ITEMS.column_names)
 
 
-def load_items(study: Study) -> Iterator[Item]:
+Refused = Callable[[ParallaxError], object]
+
+
+def load_items(study: Study, refused: Refused | None = None) -> Iterator[Item]:
     """Return the study's items, generated or read as they are consumed.
+
+    Args:
+        study: The study.
+        refused: Called for each row of a text table that is no item, in place of an exception.
 
     Raises:
         MaterialsError: The materials are unsound or have a construction that study.toml lacks.
         TableError: The file of items is missing or lacks a column.
     """
     if study.materials.items:
-        return _listed_items(study)
+        return _listed_items(study, refused)
     grammar = load_grammar(study.grammar_path)
     for template in grammar.templates:
         _check_construction(
@@ -32,10 +40,19 @@ def load_items(study: Study) -> Iterator[Item]:
     return generate(grammar)
 
 
-def _listed_items(study: Study) -> Iterator[Item]:
-    for item in read_items(study.materials_path):
+def _listed_items(study: Study, refused: Refused | None) -> Iterator[Item]:
+    reported = set[str]()
+    for item in read_items(study.materials_path, refused):
         place = f'item "{item.item_id}"'
-        _check_construction(study, item.construction, place, str(study.materials_path))
+        try:
+            _check_construction(study, item.construction, place, str(study.materials_path))
+        except MaterialsError as error:
+            if refused is None:
+                raise
+            # Each unknown construction is reported once, however many items have it.
+            if item.construction not in reported:
+                refused(error)
+            reported.add(item.construction)
         yield item
 
 
@@ -51,14 +68,18 @@ def _check_construction(study: Study, name: str, place: str, where: str) -> None
         )
 
 
-def read_items(path: Path) -> Iterator[Item]:
+def read_items(path: Path, refused: Refused | None = None) -> Iterator[Item]:
     """Yield the items of a table (.tsv, .csv or .parquet).
+
+    Args:
+        path: The table.
+        refused: Called for each row of a text table that is no item, in place of an exception.
 
     Raises:
         TableError: The file is missing or lacks a column.
         MaterialsError: A row holds a value that no item can have.
     """
-    for number, row in enumerate(read_table(ITEMS, path), start=1):
+    for number, row in enumerate(read_table(ITEMS, path, extended=True, refused=refused), start=1):
         try:
             yield item_from_row(row)
         except ValueError as error:
@@ -70,21 +91,36 @@ def read_items(path: Path) -> Iterator[Item]:
 
 
 def item_from_row(row: Mapping[str, object]) -> Item:
-    """Return the item that a row of the items table holds.
+    """Return the item that a row of the items table holds, further columns included.
 
     Raises:
         ValueError: A value is no text, or no kind or version of an item.
     """
     texts: dict[str, str] = {}
-    for name in _TEXTS:
+    for name in ITEMS.column_names:
         value = row[name]
         if not isinstance(value, str):
             raise ValueError(f"{name} is {value!r}")
         texts[name] = value
+    extra = tuple((name, str(value)) for name, value in row.items() if name not in _TEXTS)
     kind, contrast = Kind(texts.pop("kind")), Variant(texts.pop("contrast"))
-    return Item(kind=kind, contrast=contrast, **texts)
+    return Item(kind=kind, contrast=contrast, extra=extra, **texts)
 
 
 def item_row(item: Item) -> dict[str, object]:
-    """Return the item as a row of the items table."""
-    return {name: getattr(item, name) for name in ITEMS.column_names}
+    """Return the item as a row of the items table, the study's own columns behind the others."""
+    return {name: getattr(item, name) for name in ITEMS.column_names} | dict(item.extra)
+
+
+def item_table(items: Iterable[Item]) -> tuple[TableSchema, Iterator[dict[str, object]]]:
+    """Return the table that holds these items, with the columns that the first one brings.
+
+    Args:
+        items: The items; consumed once, as the rows are.
+    """
+    rows = iter(map(item_row, items))
+    first = next(rows, None)
+    if first is None:
+        return ITEMS, iter(())
+    blank = dict.fromkeys(first, "")
+    return ITEMS.extended(first), ({**blank, **row} for row in chain([first], rows))

@@ -1,10 +1,14 @@
 """Simulated participants: how each kind of responder chooses."""
 
 import random
-from typing import Protocol, cast
+from collections.abc import Sequence
+from typing import Protocol, cast, runtime_checkable
 
 from experiment.plugins import Registry
-from experiment.records import Kind, Side
+from experiment.records import PAIR, Kind, Side
+
+# The standard deviation of ratings around their centre, as a share of the scale; chosen.
+_RATING_SPREAD = 0.15
 
 RESPONDERS = Registry(
     "responder",
@@ -14,13 +18,25 @@ RESPONDERS = Registry(
         "always_first": "experiment.simulation.responders:AlwaysFirst",
         "careless": "experiment.simulation.responders:Careless",
     },
+    group="parallax.responders",
+    requires=("choose",),
 )
 
 
 class Responder(Protocol):
-    """Chooses a side in one trial."""
+    """Answers one trial.
 
-    def choose(self, kind: Kind, good_side: Side, accuracy: float, rng: random.Random) -> Side:
+    Studies of pairs never give ``sides``. For ratings there is ``rate``: see ``Rater``.
+    """
+
+    def choose(
+        self,
+        kind: Kind,
+        good_side: Side,
+        accuracy: float,
+        rng: random.Random,
+        sides: Sequence[Side] = PAIR,
+    ) -> Side:
         """Return the side chosen.
 
         Args:
@@ -28,54 +44,134 @@ class Responder(Protocol):
             good_side: Where the good option stands.
             accuracy: The probability with which attentive people choose it, 0 to 1.
             rng: The source of randomness.
+            sides: Where options stand.
         """
 
 
-def load_responder(name: str) -> Responder:
+@runtime_checkable
+class Rater(Protocol):
+    """Rates one trial."""
+
+    def rate(
+        self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
+    ) -> int:
+        """Return a point of a scale, from 1.
+
+        Args:
+            kind: The item's kind in the participant's list.
+            points: How many points the scale has.
+            is_good: Whether the good version is rated.
+            accuracy: How far apart attentive people rate the versions: at 1 at the scale's two
+                ends, at one half alike.
+            rng: The source of randomness.
+        """
+
+
+def load_responder(name: str, *, own_code: bool = True) -> Responder:
     """Return the responder of that name.
+
+    Args:
+        name: A registered name, or ``"module:Class"`` for one of the user's own.
+        own_code: Whether one of the user's own may be imported.
 
     Raises:
         UnknownNameError: There is no such responder.
+        PluginError: It cannot be imported, is no responder, or must not be imported.
     """
-    return cast(type[Responder], RESPONDERS.load(name))()
+    return cast(type[Responder], RESPONDERS.load(name, own_code=own_code))()
 
 
 class Accurate:
-    """Chooses the good option with the given accuracy."""
+    """Chooses the good option with the given accuracy, and rates good versions higher."""
 
-    def choose(self, kind: Kind, good_side: Side, accuracy: float, rng: random.Random) -> Side:
-        """Return the good side with probability ``accuracy``, else the other."""
-        return good_side if rng.random() < accuracy else _opposite(good_side)
+    def choose(
+        self,
+        kind: Kind,
+        good_side: Side,
+        accuracy: float,
+        rng: random.Random,
+        sides: Sequence[Side] = PAIR,
+    ) -> Side:
+        """Return the good side with probability ``accuracy``, else one of the others."""
+        if rng.random() < accuracy:
+            return good_side
+        others = [side for side in sides if side is not good_side]
+        return others[0] if len(others) == 1 else rng.choice(others)
+
+    def rate(
+        self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
+    ) -> int:
+        """Return a point around one that is the higher, the better the version is."""
+        centre = 1 + (points - 1) * (accuracy if is_good else 1 - accuracy)
+        return min(points, max(1, round(rng.gauss(centre, points * _RATING_SPREAD))))
 
 
 class Guessing:
-    """Tosses a coin in every trial."""
+    """Answers every trial by chance."""
 
-    def choose(self, kind: Kind, good_side: Side, accuracy: float, rng: random.Random) -> Side:
-        """Return either side with probability one half."""
-        return rng.choice(tuple(Side))
+    def choose(
+        self,
+        kind: Kind,
+        good_side: Side,
+        accuracy: float,
+        rng: random.Random,
+        sides: Sequence[Side] = PAIR,
+    ) -> Side:
+        """Return any side with the same probability."""
+        return rng.choice(sides)
+
+    def rate(
+        self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
+    ) -> int:
+        """Return any point with the same probability."""
+        return rng.randint(1, points)
 
 
 class AlwaysFirst:
-    """Chooses the first option in every trial."""
+    """Gives the first answer in every trial."""
 
-    def choose(self, kind: Kind, good_side: Side, accuracy: float, rng: random.Random) -> Side:
+    def choose(
+        self,
+        kind: Kind,
+        good_side: Side,
+        accuracy: float,
+        rng: random.Random,
+        sides: Sequence[Side] = PAIR,
+    ) -> Side:
         """Return the first side."""
         return Side.FIRST
 
+    def rate(
+        self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
+    ) -> int:
+        """Return the first point."""
+        return 1
+
 
 class Careless:
-    """Answers catch trials by tossing a coin, and all others accurately.
+    """Answers catch trials by chance, and all others accurately.
 
     So a careless participant's errors show where an exclusion rule looks for them, while the
     rest of the session looks attentive.
     """
 
-    def choose(self, kind: Kind, good_side: Side, accuracy: float, rng: random.Random) -> Side:
-        """Return either side in a catch trial, else the good one with probability ``accuracy``."""
-        responder = Guessing() if kind is Kind.CATCH else Accurate()
-        return responder.choose(kind, good_side, accuracy, rng)
+    def choose(
+        self,
+        kind: Kind,
+        good_side: Side,
+        accuracy: float,
+        rng: random.Random,
+        sides: Sequence[Side] = PAIR,
+    ) -> Side:
+        """Return any side in a catch trial, else the good one with probability ``accuracy``."""
+        return _careless(kind).choose(kind, good_side, accuracy, rng, sides)
+
+    def rate(
+        self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
+    ) -> int:
+        """Return any point in a catch trial, else one as accurate people do."""
+        return _careless(kind).rate(kind, points, is_good, accuracy, rng)
 
 
-def _opposite(side: Side) -> Side:
-    return Side.SECOND if side is Side.FIRST else Side.FIRST
+def _careless(kind: Kind) -> Accurate | Guessing:
+    return Guessing() if kind is Kind.CATCH else Accurate()

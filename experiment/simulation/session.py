@@ -5,7 +5,6 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 
 from experiment.errors import StudyError
-from experiment.plugins import unknown_name
 from experiment.seeds import generator
 from experiment.simulation.responders import RESPONDERS
 from experiment.studies.published import Published
@@ -13,7 +12,9 @@ from experiment.studies.published import Published
 RT_SPREAD = 0.5
 
 
-def cast(mix: Mapping[str, float], number_of_participants: int, seed: int) -> list[str]:
+def assign_responders(
+    mix: Mapping[str, float], number_of_participants: int, seed: int
+) -> list[str]:
     """Return the responder of each participant: the mix's exact shares in a random order.
 
     Shares that are no whole number of participants are rounded by the largest remainder.
@@ -35,8 +36,7 @@ def cast(mix: Mapping[str, float], number_of_participants: int, seed: int) -> li
 
 def _check_mix(mix: Mapping[str, float]) -> None:
     for name in mix:
-        if name not in RESPONDERS:
-            raise unknown_name("responder", name, list(RESPONDERS))
+        RESPONDERS.load(name)
     if any(not share >= 0 for share in mix.values()) or not math.isclose(sum(mix.values()), 1):
         shares = ", ".join(f"{name} = {share}" for name, share in mix.items())
         raise StudyError(

@@ -1,15 +1,17 @@
 """Finding and reading a study folder."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from experiment.errors import StudyError
+from experiment.errors import ParallaxError, StudyError, shown
 from experiment.plugins import unknown_name
+from experiment.studies.key_errors import KeyErrors
 from experiment.studies.study import STUDY_FILE, Study
-from experiment.validation import wrong_keys
+from experiment.studies.toml_lines import TomlLines
 
 BUILT_IN = Path(__file__).parent
 PAGES = ("consent", "instructions", "debrief")
@@ -67,39 +69,92 @@ def frozen_study(files: Mapping[str, bytes], folder: Path) -> Study:
     return _checked(folder, files, files.get(STUDY_FILE, b""))
 
 
+class StudyErrors(StudyError):
+    """Several mistakes in one study folder.
+
+    Args:
+        errors: Each mistake.
+        folder: The study's folder.
+    """
+
+    def __init__(self, errors: Sequence[ParallaxError], folder: Path) -> None:
+        self.all = tuple(errors)
+        first, more = errors[0], len(errors) - 1
+        named = f"`parallax study check {folder}` names this and {more} more"
+        remedy = ". ".join(filter(None, (first.remedy.rstrip("."), named if more else "")))
+        super().__init__(first.problem, where=first.where, expected=first.expected, remedy=remedy)
+
+
 def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> Study:
     path = folder / STUDY_FILE
     try:
-        keys = tomllib.loads(toml.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
+        # Editors on Windows write a byte order mark, which TOML does not know.
+        text = toml.decode("utf-8-sig")
+        keys = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise StudyError(
+            f"the file is no UTF-8 text (byte {error.start})",
+            where=str(path),
+            expected="a text in UTF-8",
+            remedy="Choose the encoding UTF-8 in your editor and save it again",
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(path, text, error) from error
     try:
-        study = Study(folder=folder, files=files, **keys)
-    except (ValidationError, TypeError) as error:
-        raise _key_error(path, error) from error
-    _check_texts(study)
+        study = Study.model_validate({**_without_own(keys), "folder": folder, "files": files})
+    except ValidationError as error:
+        found = KeyErrors(Study, str(path), TomlLines(text)).of(error)
+        raise StudyErrors(found, folder) from error
+    if missing := list(text_errors(study)):
+        raise StudyErrors(missing, folder)
     return study
 
 
-def _key_error(path: Path, error: ValidationError | TypeError) -> StudyError:
-    if isinstance(error, TypeError):
-        return StudyError(str(error), where=str(path))
+def _without_own(keys: Mapping[str, object]) -> dict[str, object]:
+    """Return a file's keys; two that only a program may set are named as unknown ones."""
+    own = {"folder", "files"}
+    return {f"{key} " if key in own else key: value for key, value in keys.items()}
+
+
+def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> StudyError:
+    message, _, position = str(error).partition(" (at ")
+    found = re.match(r"line (\d+), column (\d+)", position)
+    lines = text.splitlines() or [""]
+    number = min(int(found.group(1)), len(lines)) if found else len(lines)
     return StudyError(
-        f"{error.error_count()} key(s) are wrong: {wrong_keys(error)}",
-        where=str(path),
-        remedy="docs/studies.md lists every key",
+        f"the line is not valid TOML: {message}: {shown(lines[number - 1].strip())}",
+        where=f"{path}, line {number}",
+        expected='a line such as name = "a text", lists = 2 or [design]',
+        remedy="Look at this line and the one before it: a quotation mark, a bracket or a sign of "
+        "equality may be missing",
     )
 
 
-def _check_texts(study: Study) -> None:
+def text_errors(study: Study) -> Iterator[StudyError]:
+    """Yield the pages whose text is missing, empty or unreadable."""
     for page in PAGES:
+        path = study.folder / "texts" / study.study.language / f"{page}.md"
+        problem = ""
         try:
-            empty = not study.text(page).strip()
+            if not study.text(page).strip():
+                problem = f'the text of the page "{page}" is missing or empty'
         except FileNotFoundError:
-            empty = True
-        if empty:
-            raise StudyError(
-                f'the text of the page "{page}" is missing or empty',
-                where=str(study.folder / "texts" / study.study.language / f"{page}.md"),
-                expected="a Markdown text that participants read",
+            problem = f'the text of the page "{page}" is missing or empty'
+        except OSError as error:
+            problem = f'the text of the page "{page}" cannot be read ({error.strerror})'
+        except UnicodeDecodeError:
+            problem = f'the text of the page "{page}" is not in UTF-8'
+        if problem:
+            yield StudyError(
+                problem,
+                where=str(path),
+                expected="a Markdown text that participants read, in UTF-8",
+                remedy=_languages(study),
             )
+
+
+def _languages(study: Study) -> str:
+    folders = sorted(path.name for path in (study.folder / "texts").glob("*") if path.is_dir())
+    if study.files is not None or study.study.language in folders or not folders:
+        return ""
+    return f"The folder texts has {', '.join(folders)}, and [study] says {study.study.language}"

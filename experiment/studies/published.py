@@ -1,13 +1,13 @@
-"""The published results that stand beside a run's own."""
+"""The published results that stand next to a run's own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from experiment.errors import StudyError
 from experiment.plugins import unknown_name
-from experiment.schemas import Column, TableSchema
 from experiment.studies.study import PUBLISHED_FILE, Study
-from experiment.tables import parse_table
+from experiment.tables.files import parse_table
+from experiment.tables.schemas import Column, TableSchema
 
 PUBLISHED = TableSchema(
     "published",
@@ -49,6 +49,12 @@ def read_published(study: Study) -> list[Published]:
         text = study.read(PUBLISHED_FILE)
     except FileNotFoundError:
         return []
+    except (UnicodeDecodeError, OSError) as error:
+        raise StudyError(
+            f"the published results cannot be read ({error})",
+            where=str(study.published_path),
+            expected="a text table in UTF-8",
+        ) from error
     return list(_checked_rows(study, text))
 
 

@@ -1,8 +1,10 @@
 """The model of ``[recruitment]``: on what terms a study is offered on a paying platform."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
+
+from experiment.studies.amounts import Amount
 
 _Qualification = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9]{1,64}$")]
 _Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
@@ -11,7 +13,7 @@ _Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
 class Recruitment(BaseModel):
     """What workers read, what they get, and who may take part."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     title: str = Field(
         default="", max_length=128, description="in the platform's list; else the study's title"
@@ -20,8 +22,14 @@ class Recruitment(BaseModel):
         min_length=1, max_length=2000, description="what there is to do, in a sentence or two"
     )
     keywords: list[str] = Field(default=[], description="what workers may search for")
-    reward_cents: int = Field(
-        gt=0, le=100_000, strict=True, description="what everyone who finishes gets, in US cents"
+    reward: Amount = Field(
+        description='what everyone who finishes gets, such as "1.50", in the currency of [payment]'
+    )
+    screen_out_reward: Amount | None = Field(
+        default=None, description="what who is screened out gets, where the platform can pay it"
+    )
+    screen_out_places: int = Field(
+        default=0, ge=0, description="how many who are screened out may get that"
     )
     median_minutes: float = Field(gt=0, description="how long it takes at the median")
     duration_minutes: PositiveInt = Field(
@@ -35,6 +43,12 @@ class Recruitment(BaseModel):
     )
     frame_height_px: int = Field(
         default=0, ge=0, description="the frame's height; 0 for the worker's whole window"
+    )
+    devices: list[Literal["desktop", "tablet", "mobile"]] = Field(
+        default=[], description="kinds of device it can be taken with; any when empty"
+    )
+    filters: list[dict[str, Any]] = Field(
+        default=[], description="who may take part, as the platform's own filters say it"
     )
     countries: list[_Country] = Field(
         default=[], max_length=30, description="where workers live, as ISO 3166 codes"

@@ -2,17 +2,31 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
+from experiment.money import DEFAULT_CURRENCY, minor_units
+from experiment.panels.panel import Panel
+from experiment.studies.admission import Attention, Comprehension, ScreeningQuestion
+from experiment.studies.amounts import Amount, checked_amount, checked_currency, with_amounts
+from experiment.studies.design import Design
+from experiment.studies.question import Question
 from experiment.studies.recruitment import Recruitment
 
 STUDY_FILE, PUBLISHED_FILE = "study.toml", "published.csv"
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class About(_Table):
@@ -21,8 +35,21 @@ class About(_Table):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="the folder's name")
     title: str = Field(min_length=1, description="as participants and tables show it")
     version: str = Field(min_length=1, description="changes whenever the materials change")
-    language: str = Field(pattern=r"^[a-z]{2}$", description="ISO 639-1 code of the materials")
+    language: str = Field(
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$",
+        description="BCP 47 tag of the materials, such as en or pt-BR",
+    )
     citation: str = Field(default="", description="how to cite the study")
+    contact: str = Field(default="", description="whom participants write to: a name and address")
+    institution: str = Field(default="", description="the institution that answers for the study")
+    ethics: str = Field(default="", description="the ethics committee's reference, or why none")
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """The keys that living people must be able to read, and that are empty."""
+        return tuple(
+            key for key in ("contact", "institution", "ethics") if not getattr(self, key).strip()
+        )
 
 
 class Materials(_Table):
@@ -31,10 +58,12 @@ class Materials(_Table):
     grammar: str = Field(default="", description="the grammar's file in the study folder")
     items: str = Field(default="", description="or a file of ready items there")
     shown_to_people: str = Field(
-        default="sentence_case", description="the rendering on participants' screens"
+        default_factory=lambda given: "as_written" if given.get("items") else "sentence_case",
+        description="the rendering on participants' screens",
     )
     given_to_models: str = Field(
-        default="lower_case_tokens", description="the rendering that word-level models score"
+        default="lower_case_tokens",
+        description="the rendering that word-level models score; others get shown_to_people",
     )
 
     @model_validator(mode="after")
@@ -55,52 +84,22 @@ class Construction(_Table):
     )
 
 
-class Square(_Table):
-    """One Latin square: frames by conditions, from one template or several pooled."""
-
-    templates: list[str] = Field(min_length=1, description="the templates that give its frames")
-    frames: PositiveInt | None = Field(
-        default=None, description="frames in all, shared equally; the number of lists by default"
-    )
-    catch_trials: int = Field(
-        default=0, ge=0, description="how many of its items in each list are catch trials"
-    )
-
-
-class Disjoint(_Table):
-    """Templates with the same words in the same order, which must not share lexical choices."""
-
-    templates: list[str] = Field(min_length=2, description="the templates kept apart")
-    slots: list[str] = Field(min_length=1, description="the slots whose joint choice is unique")
-
-
-class Design(_Table):
-    """The lists and who sees them."""
-
-    lists: PositiveInt = Field(description="how many lists")
-    participants_per_list: PositiveInt = Field(description="how many places each list has")
-    trials_per_list: PositiveInt = Field(description="what the audit expects a list to have")
-    lease_minutes: PositiveInt = Field(
-        default=60, description="how long a place is held after the last sign of life"
-    )
-    replace_excluded: bool = Field(
-        default=False, description="whether an excluded participant's place goes to another"
-    )
-    squares: list[Square] = Field(min_length=1, description="the Latin squares of the lists")
-    disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
-    separate: Literal["", "construction", "template"] = Field(
-        default="construction", description="what two neighbouring trials must not share"
-    )
-
-
 class Trials(_Table):
     """How trials go by, whatever their presentation."""
 
-    keys: tuple[str, str] = Field(
-        default=("1", "2"), description="the keys that choose the first and the second option"
+    keys: tuple[str, ...] = Field(
+        default=("1", "2"),
+        min_length=2,
+        description="the keys that choose the first option, the second, and so on",
     )
     lockout_ms: int = Field(
         default=150, ge=0, le=5000, description="how long no press counts after the painting, ms"
+    )
+    gap_ms: int = Field(
+        default=0, ge=0, le=10_000, description="how long nothing is shown before each trial, ms"
+    )
+    fixation: str = Field(
+        default="", max_length=20, description="what is shown meanwhile, such as +"
     )
     break_every: int = Field(
         default=0, ge=0, description="trials from one break page to the next; 0 for none"
@@ -112,12 +111,11 @@ class Trials(_Table):
 
     @field_validator("keys")
     @classmethod
-    def _each_another_single_key(cls, keys: tuple[str, str]) -> tuple[str, str]:
-        first, second = keys
+    def _each_another_single_key(cls, keys: tuple[str, ...]) -> tuple[str, ...]:
         if any(len(key) != 1 or not key.isprintable() or key.isspace() for key in keys):
             raise ValueError("a key is one printable character, such as 1 or f")
-        if first.lower() == second.lower():
-            raise ValueError("the two keys must differ")
+        if len({key.lower() for key in keys}) < len(keys):
+            raise ValueError("two keys are the same, and they must differ")
         return keys
 
 
@@ -128,25 +126,20 @@ class Rule(BaseModel):
     rule: str = Field(description="the rule's registered name")
 
 
-class Question(_Table):
-    """A field of the questionnaire."""
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="the field's name in exports")
-    label: str = Field(min_length=1, description="the question as participants read it")
-    type: Literal["text", "choice", "number"] = Field(default="text", description="the field")
-    options: list[str] = Field(default=[], description="the answers offered by a choice")
-    required: bool = Field(default=False, description="whether it must be answered")
-
-
 class Payment(_Table):
-    """What participants get beside the reward for taking part."""
+    """What participants get besides the reward for taking part."""
 
     bonus: Literal["none", "everyone", "kept", "per_correct_catch_trial"] = Field(
         default="none",
         description="who gets a bonus: nobody, who finished, who is kept, or each "
         "correct catch trial",
     )
-    bonus_cents: int = Field(default=0, ge=0, description="one bonus, in cents")
+    bonus_amount: Amount = Field(
+        default="0", description='one bonus, such as "0.50"; given exactly where there is a rule'
+    )
+    currency: Annotated[str, AfterValidator(checked_currency)] = Field(
+        default=DEFAULT_CURRENCY, description="of every amount of the study, a code of ISO 4217"
+    )
     bonus_reason: str = Field(
         default="Thank you for taking part.",
         min_length=1,
@@ -156,9 +149,14 @@ class Payment(_Table):
 
     @model_validator(mode="after")
     def _an_amount_with_a_rule(self) -> Self:
-        if (self.bonus == "none") != (self.bonus_cents == 0):
-            raise ValueError("bonus and bonus_cents belong together: give both or neither")
+        if (self.bonus == "none") != (checked_amount(self.bonus_amount, self.currency) == 0):
+            raise ValueError("bonus and bonus_amount belong together: give both or neither")
         return self
+
+    @property
+    def bonus_minor(self) -> int:
+        """One bonus, in minor units of the currency."""
+        return minor_units(self.bonus_amount, self.currency)
 
 
 class Simulation(_Table):
@@ -186,12 +184,59 @@ class Study(_Table):
     )
     trial: Trials = Field(default=Trials())
     exclusion: list[Rule] = Field(default=[])
+    screening: list[ScreeningQuestion] = Field(default=[])
+    comprehension: Comprehension | None = Field(
+        default=None, description="questions on the instructions, before the first trial"
+    )
+    attention: Attention | None = Field(
+        default=None, description="when errors on catch trials end a session"
+    )
     questionnaire: list[Question] = Field(default=[])
     recruitment: Recruitment | None = Field(
         default=None, description="on what terms it is offered on a paying platform"
     )
+    panel: Panel | None = Field(
+        default=None, description="by which links people come from a panel and go back to it"
+    )
     payment: Payment = Field(default=Payment())
     simulation: Simulation
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_amounts(cls, tables: object) -> object:
+        return with_amounts(tables)
+
+    @model_validator(mode="after")
+    def _amounts_of_the_currency(self) -> Self:
+        if (terms := self.recruitment) is not None:
+            reward = checked_amount(terms.reward, self.currency)
+            screened_out = checked_amount(terms.screen_out_reward or "0", self.currency)
+            if reward == 0:
+                raise ValueError("recruitment.reward is nothing; everyone who finishes is paid")
+            if screened_out >= reward:
+                raise ValueError("recruitment.screen_out_reward is not less than the reward")
+        return self
+
+    @property
+    def currency(self) -> str:
+        """The ISO 4217 code of every amount's currency."""
+        return self.payment.currency
+
+    @property
+    def reward_minor(self) -> int:
+        """What everyone who finishes gets, in minor units; 0 for a study that pays nobody."""
+        return minor_units(self.recruitment.reward, self.currency) if self.recruitment else 0
+
+    @property
+    def screen_out_minor(self) -> int:
+        """What who is screened out gets, in minor units; 0 for nothing."""
+        told = self.recruitment.screen_out_reward if self.recruitment else None
+        return minor_units(told, self.currency) if told else 0
+
+    @property
+    def asks_before_start(self) -> bool:
+        """Whether people answer questions before they get a place."""
+        return bool(self.screening or self.comprehension)
 
     @property
     def name(self) -> str:
@@ -210,7 +255,7 @@ class Study(_Table):
 
     @property
     def published_path(self) -> Path:
-        """The published results that stand beside a run's own (may be absent)."""
+        """The published results that stand next to a run's own (may be absent)."""
         return self.folder / PUBLISHED_FILE
 
     def text(self, page: str) -> str:

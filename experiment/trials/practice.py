@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from experiment.errors import StudyError
-from experiment.records import Item, Kind, Side
+from experiment.errors import StudyError, wrong_keys
+from experiment.records import PAIR, Item, Kind, Side
 from experiment.seeds import generator
 from experiment.studies.study import Study
-from experiment.validation import wrong_keys
+from experiment.trials.rating import Rating
 
 
 class _Pair(BaseModel):
@@ -17,7 +17,8 @@ class _Pair(BaseModel):
 
     context: str = Field(default="", description="the words before the options")
     good: str = Field(min_length=1, description="the expected option, as plain words")
-    bad: str = Field(min_length=1, description="the other option, as plain words")
+    bad: str = Field(default="", description="the other option; none where one is rated")
+    distractor: str = Field(default="", description="a third option, where there are three")
     feedback: str = Field(default="", description="what is said after the choice")
 
 
@@ -34,7 +35,7 @@ class Practice:
     Attributes:
         item: What is shown; it belongs to no list.
         good_side: Where the good option stands, the same for everybody.
-        feedback: What is said after the choice beside right or wrong; may be empty.
+        feedback: What is said after the choice in addition to right or wrong; may be empty.
     """
 
     item: Item
@@ -50,9 +51,13 @@ def read_practice(study: Study) -> list[Practice]:
     """
     if not study.trial.practice:
         return []
+    pairs = _pairs(study)
+    lacking = [number for number, pair in enumerate(pairs) if not pair.bad]
+    if lacking and study.presentation != Rating.name:
+        raise _unreadable(study, f"practice.{lacking[0]}.bad is missing")
     return [
-        Practice(_item(number, pair), _side(number), pair.feedback)
-        for number, pair in enumerate(_pairs(study), start=1)
+        Practice(_item(number, pair), _side(number) if pair.bad else Side.FIRST, pair.feedback)
+        for number, pair in enumerate(pairs, start=1)
     ]
 
 
@@ -85,9 +90,10 @@ def _item(number: int, pair: _Pair) -> Item:
         context=pair.context,
         good=pair.good,
         bad=pair.bad,
+        distractor=pair.distractor,
     )
 
 
 def _side(number: int) -> Side:
     # Nothing about a run decides it: practice is the same wherever the study is shown.
-    return generator(0, "practice", number).choice(tuple(Side))
+    return generator(0, "practice", number).choice(PAIR)

@@ -6,8 +6,9 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from experiment.errors import StudyError
+from experiment.materials.render import without_added_stop
 from experiment.records import Item, Side
-from experiment.schemas import CHOICE_COLUMNS, Column
+from experiment.tables.schemas import CHOICE_COLUMNS, Column
 from experiment.trials.presentations import Shown, on_sides
 
 
@@ -21,7 +22,7 @@ class PrefixCompletion(BaseModel):
     typical_rt_ms: ClassVar[float] = 2500.0
 
     def show(self, item: Item, good_side: Side, render: Callable[[str], str]) -> Shown:
-        """Return the beginning, rendered without its closing mark, and the options as words.
+        """Return the beginning without a full stop that rendering added, and the options as words.
 
         Raises:
             StudyError: The item has no context.
@@ -34,4 +35,4 @@ class PrefixCompletion(BaseModel):
                 remedy='Give the templates a context, or choose the presentation "sentence_pair"',
             )
         first, second = on_sides(item.good, item.alternative, good_side)
-        return Shown(first, second, render(item.context).removesuffix(".").rstrip())
+        return Shown(first, second, without_added_stop(item.context, render))

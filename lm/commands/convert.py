@@ -1,10 +1,12 @@
 """``parallax lm convert``: a published checkpoint as a model folder."""
 
 from pathlib import Path
+from typing import get_args
 
 import click
 
-from lm.published_checkpoint import convert as convert_checkpoint
+from lm.rnn.network import Kind
+from lm.rnn.published_checkpoint import convert as convert_checkpoint
 
 _PATH = click.Path(path_type=Path)
 
@@ -15,10 +17,17 @@ _PATH = click.Path(path_type=Path)
 @click.option("--out", type=_PATH, required=True, help="The model's folder.")
 @click.option("--name", default="LSTM", show_default=True, help="What tables and figures call it.")
 @click.option("--trained-on", default="90 million words of Wikipedia", show_default=True)
-def convert(checkpoint: Path, vocabulary: Path, out: Path, name: str, trained_on: str) -> None:
-    """Turn a CHECKPOINT of Gulordava et al. (2018) and its VOCABULARY into a model folder.
+@click.option("--kind", type=click.Choice(get_args(Kind)), help="Where the file leaves it open.")
+def convert(
+    checkpoint: Path, vocabulary: Path, out: Path, name: str, trained_on: str, kind: Kind | None
+) -> None:
+    """Turn a published CHECKPOINT into a model folder.
 
-    Only its weights are read; the code that its pickle asks for is never run.
+    CHECKPOINT is a recurrent model as Gulordava et al. (2018) and PyTorch's example of a word
+    language model save it, whole or as a dictionary of weights; VOCABULARY holds its words, one
+    per line.
+
+    Only weights are read; the code that a checkpoint asks for is never run.
     """
-    convert_checkpoint(checkpoint, vocabulary, out, name, trained_on)
+    convert_checkpoint(checkpoint, vocabulary, out, name, trained_on, kind)
     click.echo(f"{out}: {name}, converted from {checkpoint.name}")

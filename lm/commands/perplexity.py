@@ -15,7 +15,9 @@ from lm.registry import load_scorer
 @click.argument("text", type=click.Path(path_type=Path))
 @click.option("--with-unknown", is_flag=True, help="Count unknown words too.")
 def perplexity(model: str, text: Path, with_unknown: bool) -> None:
-    """Print the perplexity of TEXT, one tokenised sentence per line, under MODEL.
+    """Print the perplexity of TEXT under MODEL.
+
+    TEXT holds one tokenised sentence per line.
 
     Words the model does not know are left out, as Gulordava et al. (2018) do.
     """

@@ -14,18 +14,18 @@ from tqdm import tqdm
 
 from lm.commands.request import TrainRequest, shown
 from lm.corpora.folder import Corpus, CorpusChoices, prepare
-from lm.errors import LmError
-from lm.training.checkpoint import Progress
-from lm.training.devices import (
+from lm.devices import (
     DeviceChoice,
     Processes,
     choose_device,
     good_precision,
     joined_processes,
 )
+from lm.errors import LmError
+from lm.training.checkpoint import Progress
 from lm.training.loop import Trainer
 from lm.training.plan import TrainingPlan, read_tag_data
-from lm.training.run import ModelKeeper, finish, is_finished, start_or_resume
+from lm.training.run import CheckpointWriter, finish, is_finished, start_or_resume
 from lm.training.settings import TrainingSettings, preset
 
 STOPPED = 130
@@ -44,9 +44,9 @@ def train_recurrent(request: TrainRequest) -> None:
         minutes = options.get("checkpoint_minutes") or _DEFAULT_MINUTES
         with _stop_asked() as stop, _Bar(plan, processes) as bar:
             due = _every(60 * cast(float, minutes))
-            keeper = ModelKeeper(plan, processes, bar.window, bar.epoch, due, stop)
+            writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, due, stop)
             resume = bool(options.get("resume"))
-            trainer = start_or_resume(plan, keeper, device, processes, resume)
+            trainer = start_or_resume(plan, writer, device, processes, resume)
             bar.begin(trainer)
             ended = trainer.run()
         if not ended:

@@ -3,9 +3,8 @@
 import csv
 import os
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -16,15 +15,15 @@ from lm.commands.recurrent import explained_memory
 from lm.commands.request import shown
 from lm.corpora.folder import Corpus, CorpusChoices, prepare
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
+from lm.devices import DeviceChoice, Processes, choose_device
 from lm.errors import LmError
-from lm.model_folder import read_config
+from lm.model_folder import atomic_write, read_config
 from lm.rnn.folder import CHECKPOINT
-from lm.training.devices import DeviceChoice, Processes, choose_device
 from lm.training.plan import TrainingPlan
-from lm.training.run import ModelKeeper, finish, is_finished, start_or_resume
+from lm.training.run import CheckpointWriter, finish, is_finished, start_or_resume
 from lm.training.search import read_grid
 from lm.training.settings import TrainingSettings
-from lm.writing import replacing
+from lm.worker_pool import worker_pool
 
 TABLE = "search.csv"
 _RESULTS = ("valid_perplexity", "valid_perplexity_known", "best_epoch", "epochs_trained")
@@ -39,7 +38,7 @@ Row = dict[str, object]
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="At a time.")
 @click.option("--max-words", type=click.IntRange(1), default=DEFAULT_MAX_WORDS, show_default=True)
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto")
-@click.option("--cache", type=_PATH, help="Where prepared texts stay.  [default: beside the text]")
+@click.option("--cache", type=_PATH, help="Where prepared texts stay.  [default: next to the text]")
 def search(
     spec: str,
     data: Path,
@@ -49,7 +48,9 @@ def search(
     device: DeviceChoice,
     cache: Path | None,
 ) -> None:
-    """Train every model of SPEC, a TOML file or a grid's name, and list their perplexities.
+    """Train every model of SPEC and list their perplexities.
+
+    SPEC is a TOML file or a grid's name.
 
     What was trained before is kept, and what was begun is gone on with.
     """
@@ -57,10 +58,9 @@ def search(
     choices = CorpusChoices(max_words)
     prepare(data, choices, cache, shown)
     threads = max(1, (os.cpu_count() or 1) // jobs)
-    train = partial(_train_one, data, choices, cache, out, device, threads)
+    train = partial(_train_one, data, choices, cache, out, device)
     rows: dict[str, Row] = {}
-    context = get_context("spawn")
-    with ProcessPoolExecutor(jobs, context) as pool, tqdm(
+    with worker_pool(jobs, torch.set_num_threads, threads) as pool, tqdm(
         total=len(models), desc="Models", disable=None
     ) as bar:  # fmt: skip
         running = {pool.submit(train, name, models[name]): name for name in models}
@@ -77,12 +77,10 @@ def _train_one(
     cache: Path | None,
     out: Path,
     device: DeviceChoice,
-    threads: int,
     name: str,
     settings: TrainingSettings,
 ) -> Row:
     """Train one model, in a process of its own, and return its results or what went wrong."""
-    torch.set_num_threads(threads)
     try:
         with explained_memory():
             return _trained(prepare(data, choices, cache), out / name, device, name, settings)
@@ -97,9 +95,9 @@ def _trained(
     if not is_finished(plan):
         never = bool
         alone = Processes()
-        keeper = ModelKeeper(plan, alone, lambda *_: None, lambda _: None, never, never)
+        writer = CheckpointWriter(plan, alone, lambda *_: None, lambda _: None, never, never)
         resume = (folder / CHECKPOINT).is_file()
-        trainer = start_or_resume(plan, keeper, choose_device(device), alone, resume)
+        trainer = start_or_resume(plan, writer, choose_device(device), alone, resume)
         trainer.run()
         finish(plan, trainer.progress)
     config = read_config(folder)
@@ -108,7 +106,10 @@ def _trained(
 
 def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str, Row]) -> None:
     settings = list(TrainingSettings().to_config())
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+    with (
+        atomic_write(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
         writer = csv.DictWriter(file, ["model", *_RESULTS, "problem", *settings], restval="")
         writer.writeheader()
         for name in models:

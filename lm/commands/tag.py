@@ -15,7 +15,7 @@ _PATH = click.Path(path_type=Path)
 @click.argument("model", type=_PATH)
 @click.argument("tagged", type=_PATH)
 def tag(model: Path, tagged: Path) -> None:
-    """Print how many words of TAGGED get the right supertag from MODEL.
+    """Print how many words get the right supertag from MODEL.
 
     TAGGED holds a word, a tab and its tag per line, and a blank line between sentences.
     """

@@ -11,11 +11,11 @@ from lm.commands.request import TrainRequest
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
 
-_COUNTED = "lm.commands.counted:train_counted"
+_COUNT_MODEL = "lm.commands.train_ngram:train_count_model"
 _RECURRENT = "lm.commands.recurrent:train_recurrent"
 TRAINERS = {
-    "ngram": _COUNTED,
-    "unigram": _COUNTED,
+    "ngram": _COUNT_MODEL,
+    "unigram": _COUNT_MODEL,
     "lstm": _RECURRENT,
     "srn": _RECURRENT,
     "windowed": _RECURRENT,
@@ -23,7 +23,7 @@ TRAINERS = {
 }
 DEFAULT_PRESET = "marvin_linzen_2018"
 _SHARED = {"preset", "type_", "data", "out", "name", "max_words", "min_count"}
-_OF_COUNTED = {"order", "prune"}
+_COUNT_OPTIONS = {"order", "prune", "unknown"}
 _PATH = click.Path(path_type=Path)
 
 
@@ -56,6 +56,11 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("--order", type=click.IntRange(1), help="ngram: the longest n.  [default: 5]")
 @click.option("--prune", help="ngram: counts at or below which n-grams go, by order: '0 0 1'.")
+@click.option(
+    "--unknown",
+    type=click.Choice(["srilm", "lmplz"]),
+    help="ngram: other words are counted as <unk>, or their n-grams left out.  [default: srilm]",
+)
 @click.option("--tags", type=_PATH, help="multitask: folder of supertagged train.txt, valid.txt.")
 @click.option("--hidden", type=click.IntRange(1), help="Units per layer.")
 @click.option("--embedding", type=click.IntRange(1), help="Numbers per word.")
@@ -73,7 +78,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--seed", type=click.IntRange(0), help="Of weights, dropout and sentence order.")
 @click.option("--precision", type=click.Choice(["auto", "float32", "bf16"]), help="Of products.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), help="Where.")
-@click.option("--cache", type=_PATH, help="Where prepared texts stay.  [default: beside the text]")
+@click.option("--cache", type=_PATH, help="Where prepared texts stay.  [default: next to the text]")
 @click.option(
     "--checkpoint-minutes",
     type=click.FloatRange(0, min_open=True),
@@ -112,14 +117,14 @@ def train(
 
 
 def _refuse_foreign_options(ctx: click.Context, kind: str, preset: str | None) -> None:
-    counted = TRAINERS[kind] == _COUNTED
+    counted = TRAINERS[kind] == _COUNT_MODEL
     if counted and preset:
         raise LmError(f'the preset "{preset}" is one of recurrent models, not of --type {kind}.')
     foreign = [
         name
         for name in ctx.params
         if name not in _SHARED
-        and (name in _OF_COUNTED) != counted
+        and (name in _COUNT_OPTIONS) != counted
         and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
     if foreign:

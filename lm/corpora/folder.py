@@ -26,7 +26,7 @@ from lm.corpora.vocab import (
     write_vocabulary,
 )
 from lm.errors import LmError
-from lm.model_folder import replacing_folder
+from lm.model_folder import atomic_folder
 from lm.text.generated import describe_text
 
 Ids = NDArray[np.int32]
@@ -89,7 +89,7 @@ def prepare(
         source: A folder with train.txt, valid.txt and perhaps test.txt and vocab.txt (one word per
             line, which fixes the vocabulary), or one text, which is split.
         choices: How.
-        cache: Where prepared corpora stay; default: ``.prepared`` in the folder or beside the file.
+        cache: Where prepared corpora stay; default: ``.prepared`` in the folder or by the file.
         shown: Wraps the sentences while they are read, for a progress bar.
 
     Raises:
@@ -104,7 +104,7 @@ def prepare(
     home = cache or (source if source.is_dir() else source.parent) / CACHE
     prepared = home / sha256[:16]
     if not prepared.is_dir():
-        with replacing_folder(prepared) as folder:
+        with atomic_folder(prepared) as folder:
             _Preparation(texts, choices, shown, folder).write(vocabulary)
     described = describe_text(texts[TRAIN], hashes[TRAIN])
     return _load(prepared, described, sha256)

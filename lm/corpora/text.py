@@ -3,16 +3,24 @@
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lm.corpora.vocab import BEGIN, END, Vocabulary
 from lm.errors import LmError
+
+_BYTES_AT_A_TIME = 2**21
+_BEGIN, _END = BEGIN.encode(), END.encode()
+# They have the first numbers.
+_N_BOUNDARIES = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +98,86 @@ def count_words(sentences: Iterable[Sequence[str]]) -> Counter[str]:
     for tokens in sentences:
         counts.update(tokens)
     return counts
+
+
+class _Numbers(dict[str, int]):
+    """Words numbered in the order in which they are first looked up."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+def read_encoded(
+    path: Path,
+    choose: Callable[[Mapping[str, int]], Vocabulary],
+    progress: Callable[[int], object] = lambda _: None,
+) -> tuple[Vocabulary, EncodedText, int]:
+    """Return a text's vocabulary, the text as its numbers, and how many different words it has.
+
+    The text is gone through once, millions of words at a time: it says what ``count_words`` and
+    ``encode`` say of it.
+
+    Args:
+        path: The text.
+        choose: Chooses the vocabulary by how often each word occurs.
+        progress: Called with how many bytes were read since the call before.
+
+    Raises:
+        LmError: As ``read_sentences``.
+    """
+    numbers = _Numbers({BEGIN: 0, END: 1})
+    found: list[NDArray[np.int32]] = []
+    with _opened(path) as file:
+        while block := b"".join(file.readlines(_BYTES_AT_A_TIME)):
+            found.append(_numbered(block, numbers, path))
+            progress(len(block))
+    ids = np.concatenate(found) if found else np.empty(0, np.int32)
+    if not ids.size:
+        _explain(path)
+    counts = np.bincount(ids, minlength=len(numbers)).tolist()
+    occurring = dict(zip(numbers, counts, strict=True))
+    n_sentences = occurring.pop(BEGIN)
+    del occurring[END]
+    vocabulary = choose(occurring)
+    number_of = np.array([vocabulary[word] for word in numbers], np.int64)
+    number_of[:2] = vocabulary.begin, vocabulary.end
+    text = EncodedText(number_of[ids], n_sentences, ids.size - 2 * n_sentences)
+    return vocabulary, text, len(occurring)
+
+
+def _numbered(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int32]:
+    """Return whole lines as numbers, each between those of ``<s>`` and ``</s>``."""
+    lines = block.removesuffix(b"\n")
+    whole = b"%b %b %b" % (_BEGIN, lines.replace(b"\n", b" %b %b " % (_END, _BEGIN)), _END)
+    words = _split(whole, path).dictionary_encode()
+    number_of = [numbers[word] for word in words.dictionary.to_pylist()]
+    # Taken from their buffer and built into it below: otherwise PyArrow would load pandas.
+    places = np.frombuffer(words.indices.buffers()[1], np.int32, len(words))
+    ids = np.array(number_of, np.int32)[places]
+    n_boundaries = 2 * (lines.count(b"\n") + 1)
+    if b"\0" in block or np.count_nonzero(ids < _N_BOUNDARIES) != n_boundaries:
+        _explain(path)
+    empty = np.flatnonzero((ids[:-1] == 0) & (ids[1:] == 1))
+    return np.delete(ids, np.concatenate([empty, empty + 1]))
+
+
+def _split(text: bytes, path: Path) -> pa.Array:
+    """Return the words between white space."""
+    ends = pa.py_buffer(np.array([0, len(text)]))
+    whole = pa.Array.from_buffers(pa.large_string(), 1, [None, ends, pa.py_buffer(text)])
+    try:
+        whole.validate(full=True)
+    except pa.ArrowInvalid:
+        _explain(path)
+    return pc.utf8_split_whitespace(whole).values
+
+
+def _explain(path: Path) -> NoReturn:
+    """Raise the error that reading line by line finds."""
+    for _ in read_sentences(path):
+        pass
+    raise LmError(f"{path} changed while it was read. Try again.")
 
 
 def encode(sentences: Iterable[Sequence[str]], vocabulary: Vocabulary) -> EncodedText:

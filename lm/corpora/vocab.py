@@ -38,6 +38,11 @@ class Vocabulary(dict[str, int]):
         return self.end if word == END else self.unknown
 
     @property
+    def cased(self) -> bool:
+        """Whether any word has a capital letter, so that texts are not to be lower-cased."""
+        return any(word != word.lower() for word in self.words)
+
+    @property
     def sha256(self) -> str:
         """The hash of the words in their order, in hexadecimal."""
         return hashlib.sha256("\n".join(self.words).encode()).hexdigest()

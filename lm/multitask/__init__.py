@@ -1,1 +1,1 @@
-"""Supertags beside words: the second task of the multi-task model."""
+"""Supertags besides words: the second task of the multi-task model."""

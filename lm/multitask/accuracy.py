@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
+from more_itertools import chunked
 
 from lm.errors import LmError
-from lm.portions import portions
 from lm.rnn.folder import TrainedNetwork
 
 _SENTENCES_AT_A_TIME = 64
@@ -14,12 +14,12 @@ _SENTENCES_AT_A_TIME = 64
 
 @dataclass(frozen=True, slots=True)
 class TagAccuracy:
-    """Supertags told right.
+    """Supertags predicted right.
 
     Attributes:
         correct: How many words have the right tag as the most probable one.
         total: How many words there are; ends of sentences are not among them.
-        unseen: How many of them have a tag that training never saw, so that it cannot be told.
+        unseen: How many of them have a tag that training never saw, so that it cannot be predicted.
     """
 
     correct: int
@@ -42,9 +42,9 @@ def tag_accuracy(
         )
     number_of = {tag: number for number, tag in enumerate(model.tags)}
     correct = total = unseen = 0
-    for some in portions(sentences, _SENTENCES_AT_A_TIME):
-        told = _told(model, some)
-        for sentence, numbers in zip(some, told, strict=True):
+    for batch in chunked(sentences, _SENTENCES_AT_A_TIME):
+        predicted = _predicted(model, batch)
+        for sentence, numbers in zip(batch, predicted, strict=True):
             wanted = [number_of.get(tag, -1) for _, tag in sentence]
             correct += sum(a == b for a, b in zip(wanted, numbers, strict=True))
             total += len(wanted)
@@ -53,7 +53,9 @@ def tag_accuracy(
 
 
 @torch.no_grad()
-def _told(model: TrainedNetwork, sentences: Sequence[Sequence[tuple[str, str]]]) -> list[list[int]]:
+def _predicted(
+    model: TrainedNetwork, sentences: Sequence[Sequence[tuple[str, str]]]
+) -> list[list[int]]:
     """Return the most probable tag of each word of each sentence."""
     vocabulary, network = model.vocabulary, model.network
     assert network.tagger is not None

@@ -102,11 +102,11 @@ def encode_tagged(
     number_of = {tag: number for number, tag in enumerate(tags)}
     unknown, end = number_of[UNKNOWN_TAG], number_of[END_TAG]
     words: list[int] = []
-    told: list[int] = []
+    tag_ids: list[int] = []
     for sentence in sentences:
         for word, tag in sentence:
             words.append(vocabulary[word])
-            told.append(number_of.get(tag, unknown))
+            tag_ids.append(number_of.get(tag, unknown))
         words.append(vocabulary.end)
-        told.append(end)
-    return TaggedText(np.array(words, np.int32), np.array(told, np.int32))
+        tag_ids.append(end)
+    return TaggedText(np.array(words, np.int32), np.array(tag_ids, np.int32))

@@ -1,7 +1,7 @@
 """The n-grams of a text and their adjusted counts (Kneser & Ney 1995; Heafield et al. 2013).
 
-A long text is counted a portion at a time, and the portions' n-grams are merged: see
-``lm/ngram/portions.py``.
+A long text is counted a chunk at a time, and the chunks' n-grams are merged: see
+``lm/ngram/chunked_counts.py``.
 """
 
 import os
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from lm.corpora.text import EncodedText
 from lm.corpora.vocab import Vocabulary
-from lm.ngram.portions import Portion, merged
+from lm.ngram.chunked_counts import ChunkCounter, merge_counts
 from lm.ngram.table import Ints, Numbers
 
-# Sorting a portion stays within the processor's cache.
+# Sorting a chunk stays within the processor's cache.
 TOKENS_AT_A_TIME = 1_000_000
 
 
@@ -56,17 +56,17 @@ def count_ngrams(
     """
     level = _unigrams(text.ids, vocabulary)
     yield level
-    portions = [
-        Portion(text.ids[places], vocabulary)
-        for places in _portions(text.ids == vocabulary.begin, tokens_at_a_time)
+    chunks = [
+        ChunkCounter(text.ids[places], vocabulary)
+        for places in _chunks(text.ids == vocabulary.begin, tokens_at_a_time)
     ]
     for _ in range(2, order + 1):
         # Threads share the work, because sorting leaves the interpreter to others.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = merged(list(pool.map(Portion.lengthen, portions)), pool)
+            found = merge_counts(list(pool.map(ChunkCounter.extend_order, chunks)), pool)
             if not found.keys.size:
                 return
-            list(pool.map(Portion.renumber, portions, repeat(found.keys)))
+            list(pool.map(ChunkCounter.reindex, chunks, repeat(found.keys)))
         starts = level.starts_sentence[found.keys // level.n_words]
         level = CountedLevel(found.keys, found.suffixes, found.counts, starts, level.n_words)
         yield level
@@ -80,8 +80,8 @@ def _unigrams(ids: Ints, vocabulary: Vocabulary) -> CountedLevel:
     return CountedLevel(words, none, counts, words == vocabulary.begin, size)
 
 
-def _portions(begins: NDArray[np.bool_], size: int) -> Iterator[slice]:
-    """Yield stretches of whole sentences, each about so many places long."""
+def _chunks(begins: NDArray[np.bool_], size: int) -> Iterator[slice]:
+    """Yield slices of whole sentences, each of about ``size`` tokens."""
     starts = np.flatnonzero(begins)
     following = np.searchsorted(starts, np.arange(size, begins.size, size))
     cuts = np.unique(starts[following[following < starts.size]]).tolist()

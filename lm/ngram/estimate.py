@@ -25,7 +25,10 @@ class Estimate:
 
 
 def estimate(
-    counted: Sequence[CountedLevel], vocabulary: Vocabulary, prune: Sequence[int] = ()
+    counted: Sequence[CountedLevel],
+    vocabulary: Vocabulary,
+    prune: Sequence[int] = (),
+    known: NDArray[np.bool_] | None = None,
 ) -> Estimate:
     """Return the model that a text's n-grams call for.
 
@@ -48,19 +51,21 @@ def estimate(
         counted: The n-grams of each order, from unigrams up.
         vocabulary: The words.
         prune: See ``kept_ngrams``; nothing is left out by default.
+        known: See ``kept_ngrams``; the others of the words are not in the model.
 
     Raises:
         LmError: The thresholds of ``prune`` cannot be kept to.
     """
     counts = adjusted_counts(counted)
     discounts = tuple(map(estimate_discounts, counts))
-    kept = kept_ngrams(counted, prune)
-    probabilities = np.full(1, 1 / len(vocabulary))
+    kept = kept_ngrams(counted, prune, known)
+    n_words = len(vocabulary) if known is None else int(known.sum()) - 1
+    probabilities = np.full(1, 1 / n_words)
     weights: list[Floats] = []
     logprobs: list[Floats] = []
     for level, adjusted, discount, keep in zip(counted, counts, discounts, kept, strict=True):
         order = _Order(level, adjusted, discount, keep)
-        total, weight = order.split_mass(probabilities.size)
+        total, weight = order.context_mass(probabilities.size)
         probabilities = order.probabilities(total, weight, probabilities)
         weights.append(_rounded_log10(weight))
         logprobs.append(_rounded_log10(probabilities))
@@ -68,12 +73,12 @@ def estimate(
     backoffs = [*weights[1:], np.zeros(counted[-1].keys.size)]
     levels = map(Level, (level.keys for level in counted), logprobs, backoffs)
     table = NgramTable(vocabulary.words, tuple(levels))
-    return Estimate(pruned(table, kept) if any(prune) else table, discounts)
+    return Estimate(table if all(map(np.all, kept)) else pruned(table, kept), discounts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Order:
-    """One order's n-grams, gone through a stretch at a time: what is computed on the way is small.
+    """One order's n-grams, gone through block by block: what is computed on the way is small.
 
     Attributes:
         level: The n-grams.
@@ -87,15 +92,15 @@ class _Order:
     discount: Discounts
     keep: NDArray[np.bool_]
 
-    def split_mass(self, n_contexts: int) -> tuple[Floats, Floats]:
+    def context_mass(self, n_contexts: int) -> tuple[Floats, Floats]:
         """Return the sum of adjusted counts after each context, and its back-off weight."""
         total, weight = np.zeros(n_contexts), np.zeros(n_contexts)
-        for rows in self._stretches():
+        for rows in self._context_blocks():
             contexts, counts = self._contexts(rows), self.adjusted[rows]
             first, last = int(contexts[0]), int(contexts[-1]) + 1
             within = contexts - first
             total[first:last] = np.bincount(within, weights=counts)
-            weight[first:last] = np.bincount(within, weights=self._withheld(rows))
+            weight[first:last] = np.bincount(within, weights=self._discounted_mass(rows))
         # A context that nothing follows (it ends a sentence) hands all its mass down.
         weight[total == 0] = 1.0
         return total, np.divide(weight, total, out=weight, where=total > 0)
@@ -104,19 +109,19 @@ class _Order:
         """Return P(last word | the words before) of each n-gram.
 
         Args:
-            total: As ``split_mass`` returns it.
-            weight: As ``split_mass`` returns it.
+            total: As ``context_mass`` returns it.
+            weight: As ``context_mass`` returns it.
             lower: The probabilities of the n-grams one word shorter.
         """
         found = np.empty(self.adjusted.size)
-        for rows in self._stretches():
+        for rows in self._context_blocks():
             contexts = self._contexts(rows)
-            own = (self.adjusted[rows] - self._withheld(rows)) / total[contexts]
+            own = (self.adjusted[rows] - self._discounted_mass(rows)) / total[contexts]
             found[rows] = own + weight[contexts] * lower[self.level.suffixes[rows]]
         return found
 
-    def _stretches(self) -> Iterator[slice]:
-        """Yield stretches of n-grams, all that follow one context in the same one."""
+    def _context_blocks(self) -> Iterator[slice]:
+        """Yield blocks of n-grams; all that follow one context are in the same block."""
         keys, n_words, start = self.level.keys, self.level.n_words, 0
         while start < keys.size:
             last = keys[min(start + _NGRAMS_AT_A_TIME, keys.size) - 1]
@@ -127,7 +132,7 @@ class _Order:
     def _contexts(self, rows: slice) -> Ints:
         return self.level.keys[rows] // self.level.n_words
 
-    def _withheld(self, rows: slice) -> Floats:
+    def _discounted_mass(self, rows: slice) -> Floats:
         counts = self.adjusted[rows]
         return np.where(self.keep[rows], self.discount.of(counts), counts)
 

@@ -35,10 +35,11 @@ class KenlmScorer:
         model: KenLM's model.
         name: What the model is called in tables and figures.
         trained_on: The text it was estimated from.
+        cased: Whether its words have capital letters, which KenLM does not tell.
     """
 
-    def __init__(self, model: _Model, *, name: str, trained_on: str) -> None:
-        self.name, self.trained_on, self._model = name, trained_on, model
+    def __init__(self, model: _Model, *, name: str, trained_on: str, cased: bool = False) -> None:
+        self.name, self.trained_on, self.cased, self._model = name, trained_on, cased, model
 
     @classmethod
     def load(cls, folder: Path) -> "KenlmScorer":
@@ -54,7 +55,8 @@ class KenlmScorer:
             raise LmError(f"{folder} holds none of {', '.join(names)}. Put an n-gram model there.")
         name = str(config.get("name", folder.name))
         trained_on = str(config.get("trained_on", "unknown text"))
-        return cls(_opened(path), name=name, trained_on=trained_on)
+        cased = config.get("cased") is True
+        return cls(_opened(path), name=name, trained_on=trained_on, cased=cased)
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lm.corpora.vocab import Vocabulary
-from lm.model_folder import CONFIG, read_config, replacing_folder, write_config
+from lm.model_folder import CONFIG, atomic_folder, read_config, write_config
 from lm.ngram.arpa_read import read_arpa
 from lm.ngram.arpa_write import write_arpa
 from lm.ngram.table import NgramTable
@@ -48,6 +48,11 @@ class NgramScorer:
             path = folder / COMPRESSED_MODEL
         return cls(read_arpa(path), name=name, trained_on=trained_on)
 
+    @property
+    def cased(self) -> bool:
+        """Whether its words have capital letters."""
+        return self._vocabulary.cased
+
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.
 
@@ -86,6 +91,6 @@ def save(folder: Path, table: NgramTable, config: Mapping[str, object]) -> None:
     Raises:
         LmError: The folder cannot be written.
     """
-    with replacing_folder(folder) as temporary:
+    with atomic_folder(folder) as temporary:
         write_arpa(table, temporary / MODEL)
         write_config(temporary, {"type": TYPE, **config})

@@ -9,9 +9,8 @@ from safetensors.torch import load_file, save_file
 
 from lm.corpora.vocab import Vocabulary, read_vocabulary
 from lm.errors import LmError
-from lm.model_folder import CONFIG, read_config
+from lm.model_folder import CONFIG, atomic_write, read_config
 from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network, unshared
-from lm.writing import replacing
 
 TYPE = "recurrent"
 WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT = (
@@ -52,12 +51,12 @@ def load_network(folder: Path) -> TrainedNetwork:
     config = read_config(folder)
     shape = NetworkShape.from_config(config.get("network"))
     vocabulary = read_vocabulary(folder / VOCABULARY)
-    told = config.get("vocabulary_sha256", vocabulary.sha256)
-    if len(vocabulary.words) != shape.vocabulary_size or told != vocabulary.sha256:
+    expected = config.get("vocabulary_sha256", vocabulary.sha256)
+    if len(vocabulary.words) != shape.vocabulary_size or expected != vocabulary.sha256:
         raise LmError(
             f"{folder}: {VOCABULARY} is not the vocabulary that the weights were trained with "
             f"({len(vocabulary.words):,} words; expected {shape.vocabulary_size:,}, hash "
-            f"{str(told)[:12]}). Put the model's own {VOCABULARY} back."
+            f"{str(expected)[:12]}). Put the model's own {VOCABULARY} back."
         )
     network = build_network(shape)
     load_weights(network, folder / WEIGHTS)
@@ -123,5 +122,5 @@ def save_weights(network: RecurrentNetwork, path: Path) -> None:
         name: tensor.detach().cpu().contiguous()
         for name, tensor in unshared(network.state_dict(), network.shape).items()
     }
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         save_file(weights, temporary)

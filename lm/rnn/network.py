@@ -1,7 +1,8 @@
-"""The recurrent networks: word numbers in, hidden states out, with a decoder beside them."""
+"""The recurrent networks: word numbers in, hidden states out, with a decoder next to them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 
 from lm.errors import LmError
 
-Kind = Literal["lstm", "srn"]
+Kind = Literal["lstm", "srn", "gru", "srn_relu"]
 Softmax = Literal["full", "tied", "adaptive"]
 State = tuple[Tensor, ...]
 
@@ -19,7 +20,8 @@ class NetworkShape:
     """What decides the sizes and the wiring of a network.
 
     Attributes:
-        kind: ``lstm``, or ``srn``: the simple recurrent network of Elman (1990), with tanh.
+        kind: ``lstm``; ``srn``: the simple recurrent network of Elman (1990), with tanh; or, of
+            converted models, ``srn_relu``: the same with rectified units, and ``gru``.
         vocabulary_size: How many words there are, special ones among them.
         embedding_size: How many numbers stand for a word.
         hidden_size: How many units a layer has.
@@ -74,6 +76,14 @@ class NetworkShape:
             ) from error
 
 
+_LAYERS: dict[Kind, Callable[..., nn.RNNBase]] = {
+    "lstm": nn.LSTM,
+    "srn": nn.RNN,
+    "gru": nn.GRU,
+    "srn_relu": partial(nn.RNN, nonlinearity="relu"),
+}
+
+
 class RecurrentNetwork(nn.Module):
     """Embeddings, recurrent layers and a decoder that is applied by whoever needs words.
 
@@ -93,10 +103,9 @@ class RecurrentNetwork(nn.Module):
         self.shape = shape
         self.dropout = nn.Dropout(shape.dropout)
         self.embedding = nn.Embedding(shape.vocabulary_size, shape.embedding_size)
-        layer: type[nn.LSTM] | type[nn.RNN] = nn.LSTM if shape.kind == "lstm" else nn.RNN
         # Between one layer and none there is nothing to drop.
         between = shape.dropout if shape.layers > 1 else 0.0
-        self.recurrence = layer(
+        self.recurrence = _LAYERS[shape.kind](
             shape.embedding_size, shape.hidden_size, shape.layers, dropout=between
         )
         self.decoder = _decoder(shape)

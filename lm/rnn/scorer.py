@@ -8,13 +8,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lm.devices import DeviceChoice, choose_device
+from lm.errors import LmError
 from lm.rnn.folder import TrainedNetwork, load_network
 from lm.rnn.network import State
-from lm.rnn.steps import Steps, steps_of
-from lm.scorer import TokenScores
+from lm.rnn.steps import Step, choose_step
+from lm.scorer import FastKernel, TokenScores
+from lm.scoring.fast_kernel import measure_kernel
 from lm.scoring.kernels import ROWS_AT_A_TIME, LogNormaliser, Precision, target_logits
 from lm.scoring.trie import Floats, Ints, build_tries, evaluate
-from lm.training.devices import DeviceChoice, choose_device
 
 DEFAULT_BUDGET_BYTES = 2**30
 
@@ -48,7 +50,7 @@ class RecurrentScorer:
             if isinstance(network.decoder, nn.Linear)
             else None
         )
-        beginning = steps_of(network), trained.vocabulary.begin, network.decoder
+        beginning = choose_step(network), trained.vocabulary.begin, network.decoder
         self._reader = _Reader(*beginning, normaliser)
         self._comparer = _Reader(*beginning, None)
         # A level's states and the next level's are held at once: hidden values and cells.
@@ -73,6 +75,24 @@ class RecurrentScorer:
         """Return the same model with rounded normalisers, for first passes."""
         return RecurrentScorer(self._trained, precision="bfloat16", budget_bytes=self._budget_bytes)
 
+    def fast_kernel(self) -> FastKernel:
+        """Return what rounded normalisers bring here; see ``measure_kernel``.
+
+        Raises:
+            LmError: The model has no normalisers over all words.
+        """
+        decoder = self._trained.network.decoder
+        if not isinstance(decoder, nn.Linear):
+            raise LmError(
+                f"{self.name} has an adaptive softmax, which has no fast mode. Leave `--fast` out."
+            )
+        return measure_kernel(decoder.weight)
+
+    @property
+    def cased(self) -> bool:
+        """Whether its words have capital letters."""
+        return self._vocabulary.cased
+
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.
 
@@ -87,6 +107,31 @@ class RecurrentScorer:
             self._scores(tokens, own, found[len(found) - len(tokens) :])
             for tokens, own, found in zip(continuations, ids, logprobs, strict=True)
         ]
+
+    @torch.inference_mode()
+    def reference_logprobs(
+        self, texts: Sequence[str], places: Sequence[Sequence[int]]
+    ) -> list[Floats]:
+        """Return some tokens' log-probabilities by the network's own ``forward``, text by text.
+
+        Args:
+            texts: Whole texts.
+            places: Which of the tokens of each, ascending.
+
+        Returns:
+            For each text float64, shape ``(places,)``.
+        """
+        return [self._reference(*one) for one in zip(texts, places, strict=True)]
+
+    def _reference(self, text: str, places: Sequence[int]) -> Floats:
+        network, ids = self._trained.network, self._numbers(text.split())
+        device = network.embedding.weight.device
+        read = torch.tensor([self._vocabulary.begin, *ids[:-1]], device=device)
+        hidden, _ = network(read[:, None], network.initial_state(1))
+        chosen = torch.tensor(list(places), dtype=torch.long, device=device)
+        wanted = torch.tensor(ids, device=device)[chosen]
+        found = network.logprobs(hidden[chosen, 0]).gather(1, wanted[:, None])[:, 0]
+        return np.asarray(found.cpu().numpy(), np.float64)
 
     def score_stream(
         self, groups: Sequence[Sequence[str]], before: State | None = None
@@ -143,12 +188,12 @@ class RecurrentScorer:
 
     @torch.inference_mode()
     def _read(
-        self, reader: "_Reader", strings: Sequence[Sequence[int]], skipped: Sequence[int]
+        self, reader: "_Reader", strings: Sequence[Sequence[int]], context_lengths: Sequence[int]
     ) -> list[Floats]:
-        """Return one array per string, its places before ``skipped`` meaningless."""
+        """Return one array per string, its places before ``context_lengths`` meaningless."""
         found: list[Floats] = [np.empty(0)] * len(strings)
         for trie in build_tries(strings, self._max_nodes):
-            nodes = evaluate(trie, reader, trie.after(skipped))
+            nodes = evaluate(trie, reader, trie.scored_nodes(context_lengths))
             for string, path in trie.rows():
                 found[string] = nodes[path]
         return found
@@ -187,7 +232,7 @@ class _Reader:
     """The network as an ``IncrementalModel``.
 
     Args:
-        steps: The recurrent layers.
+        step: The recurrent layers.
         beginning: The number of the word that every text follows.
         decoder: From hidden values to words.
         normaliser: Of a linear decoder's softmax; without it the answers are logits, which only
@@ -196,20 +241,20 @@ class _Reader:
 
     def __init__(
         self,
-        steps: Steps,
+        step: Step,
         beginning: int,
         decoder: nn.Linear | nn.AdaptiveLogSoftmaxWithLoss,
         normaliser: LogNormaliser | None,
     ) -> None:
-        self._steps, self._beginning = steps, beginning
+        self._step, self._beginning = step, beginning
         self._decoder, self._normaliser = decoder, normaliser
 
     def begin(self) -> _Read:
         one = np.zeros(1, np.int64)
-        return self.extend(_Read(torch.empty(0), self._steps.begin()), one, one + self._beginning)
+        return self.extend(_Read(torch.empty(0), self._step.begin()), one, one + self._beginning)
 
     def extend(self, state: _Read, parents: Ints, tokens: Ints) -> _Read:
-        return _Read(*self._steps.extend(state.state, parents, tokens))
+        return _Read(*self._step.extend(state.state, parents, tokens))
 
     def logprobs_nats(self, state: _Read, parents: Ints, tokens: Ints) -> Floats:
         decoder = self._decoder
@@ -242,5 +287,5 @@ def _adaptive(
     return np.minimum(found, 0.0)
 
 
-def _tensor(numbers: Ints, beside: Tensor) -> Tensor:
-    return torch.from_numpy(numbers).to(beside.device)
+def _tensor(numbers: Ints, like: Tensor) -> Tensor:
+    return torch.from_numpy(numbers).to(like.device)

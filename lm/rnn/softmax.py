@@ -1,7 +1,7 @@
-"""The loss of predicting words, computed portion by portion.
+"""The loss of predicting words, computed chunk by chunk.
 
 The plain way keeps the scores of 50,000 words at 35 x 128 places, and several tensors of that
-shape more, 900 MB each. Here a portion's scores become its share of the gradients at once, while
+shape more, 900 MB each. Here a chunk's scores become its share of the gradients at once, while
 they are still in the processor's cache, and are then forgotten.
 """
 
@@ -38,13 +38,13 @@ def token_losses(decoder: nn.Module, hidden: Tensor, targets: Tensor) -> Tensor:
         return -decoder(hidden, targets).output  # type: ignore[no-any-return]
     linear = PackedLinear(decoder.weight, decoder.bias, ROWS_AT_A_TIME)
     losses = []
-    for rows, wanted in _portions(hidden, targets):
+    for rows, wanted in _chunks(hidden, targets):
         scores = linear(rows).float()
         losses.append(scores.logsumexp(1) - scores.gather(1, wanted[:, None]).squeeze(1))
     return torch.cat(losses)
 
 
-def _portions(hidden: Tensor, targets: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+def _chunks(hidden: Tensor, targets: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
     parts = (torch.split(tensor, ROWS_AT_A_TIME) for tensor in (hidden, targets))
     return zip(*parts, strict=True)
 
@@ -81,7 +81,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         grad_bias = torch.zeros_like(bias)
         total = torch.zeros((), device=hidden.device)
         start = 0
-        for rows, wanted in _portions(hidden, targets):
+        for rows, wanted in _chunks(hidden, targets):
             places = wanted[:, None]
             share, losses = _softmax(linear, rows, places)
             total += losses.sum()

@@ -1,22 +1,23 @@
 """One step of a recurrent network for many beginnings at once, what they share computed once."""
 
 from collections.abc import Iterator
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lm.rnn.network import RecurrentNetwork, State, WindowedNetwork
 from lm.scoring.kernels import ROWS_AT_A_TIME
 from lm.scoring.packed_linear import PackedLinear
 from lm.scoring.trie import Ints
 
-# Gates of that many rows stay small beside the states.
-_STEPS_AT_A_TIME = 4 * ROWS_AT_A_TIME
+# Gates of that many rows stay small compared with the states.
+_ROWS_PER_CHUNK = 4 * ROWS_AT_A_TIME
+_DEDUPLICATED = ("lstm", "srn", "srn_relu")
 
 
-class Steps(Protocol):
+class Step(Protocol):
     """Reads one token after each of many beginnings."""
 
     def begin(self) -> State:
@@ -37,25 +38,26 @@ class Steps(Protocol):
         ...
 
 
-def steps_of(network: RecurrentNetwork) -> Steps:
-    """Return the quickest steps that the network allows."""
-    return WholeSteps(network) if isinstance(network, WindowedNetwork) else SharedSteps(network)
+def choose_step(network: RecurrentNetwork) -> Step:
+    """Return the fastest step that the network allows."""
+    whole = isinstance(network, WindowedNetwork) or network.shape.kind not in _DEDUPLICATED
+    return NaiveStep(network) if whole else DeduplicatedStep(network)
 
 
-class WholeSteps:
-    """The network's own step, for any network."""
+class NaiveStep:
+    """The network's own ``forward``, for any network."""
 
     def __init__(self, network: RecurrentNetwork) -> None:
         self._network = network
 
     def begin(self) -> State:
-        """Return the state of one beginning; see ``Steps``."""
+        """Return the state of one beginning; see ``Step``."""
         return self._network.initial_state(1)
 
     def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
-        """Read one token after each beginning; see ``Steps``."""
+        """Read one token after each beginning; see ``Step``."""
         hidden, states = [], []
-        for part in _portions(len(tokens)):
+        for part in _chunks(len(tokens)):
             rows, words = (
                 torch.from_numpy(numbers[part]).to(state[0].device) for numbers in (parents, tokens)
             )
@@ -66,15 +68,15 @@ class WholeSteps:
         return torch.cat(hidden), tuple(torch.cat(parts, 1) for parts in zip(*states, strict=True))
 
 
-class SharedSteps:
-    """Steps of an LSTM or simple recurrent network.
+class DeduplicatedStep:
+    """The step of an LSTM or simple recurrent network.
 
     The lowest layer's input is computed once per different word and the recurrent product once per
     parent, not once per beginning.
     """
 
     def __init__(self, network: RecurrentNetwork) -> None:
-        layers = cast(nn.RNNBase, network.recurrence)
+        layers = network.recurrence
         self._network, self._is_lstm = network, network.shape.kind == "lstm"
         self._inputs, self._recurrent = [], []
         for number in range(network.shape.layers):
@@ -85,15 +87,15 @@ class SharedSteps:
             self._recurrent.append(PackedLinear(own["weight_hh"].detach(), None, ROWS_AT_A_TIME))
 
     def begin(self) -> State:
-        """Return the state of one beginning; see ``Steps``."""
+        """Return the state of one beginning; see ``Step``."""
         return self._network.initial_state(1)
 
     def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
-        """Read one token after each beginning; see ``Steps``."""
+        """Read one token after each beginning; see ``Step``."""
         after = tuple(
             tensor.new_empty(tensor.shape[0], len(tokens), tensor.shape[2]) for tensor in state
         )
-        for part in _portions(len(tokens)):
+        for part in _chunks(len(tokens)):
             self._step(state, parents[part], tokens[part], tuple(t[:, part] for t in after))
         return after[0][-1], after
 
@@ -109,8 +111,10 @@ class SharedSteps:
             if self._is_lstm:
                 cells = state[1][layer, torch.from_numpy(parents).to(device)]
                 _lstm(into, cells, after[0][layer], after[1][layer])
-            else:
+            elif self._network.shape.kind == "srn":
                 torch.tanh(into, out=after[0][layer])
+            else:
+                torch.clamp(into, min=0, out=after[0][layer])
 
 
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
@@ -134,6 +138,6 @@ def _distinct(numbers: Ints) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(found), torch.from_numpy(which)
 
 
-def _portions(n: int) -> Iterator[slice]:
-    for start in range(0, n, _STEPS_AT_A_TIME):
-        yield slice(start, min(start + _STEPS_AT_A_TIME, n))
+def _chunks(n: int) -> Iterator[slice]:
+    for start in range(0, n, _ROWS_PER_CHUNK):
+        yield slice(start, min(start + _ROWS_PER_CHUNK, n))

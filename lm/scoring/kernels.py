@@ -47,22 +47,11 @@ class LogNormaliser:
         weights, biases = (torch.split(part, WORDS_AT_A_TIME) for part in (weight, bias))
         self._parts = list(zip(weights, biases, strict=True))
         in_bits = [own * _BITS_PER_NAT for own in biases]
-        with self._arithmetic():
+        with rounded_products(self.precision):
             self._products = [
                 PackedLinear(*part, ROWS_AT_A_TIME) for part in zip(weights, in_bits, strict=True)
             ]
         self._bounds = LogitBounds(weights, in_bits) if precision == "bfloat16" else None
-
-    @contextmanager
-    def _arithmetic(self) -> Iterator[None]:
-        # oneDNN takes the precision of float32 products from a switch, not from an argument.
-        switch = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
-        before = switch.fp32_precision
-        switch.fp32_precision = "bf16" if self.precision == "bfloat16" else "ieee"
-        try:
-            yield
-        finally:
-            switch.fp32_precision = before
 
     def __call__(self, hidden: Tensor) -> Tensor:
         """Return log(sum over all words of exp(logit)), float64, shape ``(rows,)``.
@@ -75,8 +64,8 @@ class LogNormaliser:
     def with_bounds(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """Return what a call returns, and how far from float32's answers each may be at most.
 
-        Where every logit of a portion of the words is off by d nats at most, the portion's sum S
-        is off by a factor of exp(d) at most. So the logarithm of all portions' sum is off by
+        Where every logit of a chunk of the words is off by d nats at most, the chunk's sum S
+        is off by a factor of exp(d) at most. So the logarithm of all chunks' sum is off by
         log(sum of S exp(d)) - log(sum of S) at most.
 
         Args:
@@ -91,7 +80,7 @@ class LogNormaliser:
         if not len(hidden):
             none = hidden.new_zeros(0, dtype=_wide(hidden))
             return none, none
-        with self._arithmetic():
+        with rounded_products(self.precision):
             parts = [self._of_rows(rows) for rows in torch.split(hidden, ROWS_AT_A_TIME)]
         normalisers, bounds = zip(*parts, strict=True)
         return torch.cat(normalisers), torch.cat(bounds)
@@ -120,6 +109,22 @@ class LogNormaliser:
         return found
 
 
+@contextmanager
+def rounded_products(precision: Precision) -> Iterator[None]:
+    """Let oneDNN round the factors of float32 products, or forbid it, until the block ends.
+
+    A permission is all it is: ``lm/scoring/fast_kernel.py`` measures what becomes of it.
+    """
+    # oneDNN takes the precision of float32 products from a switch, not from an argument.
+    switch = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before = switch.fp32_precision
+    switch.fp32_precision = "bf16" if precision == "bfloat16" else "ieee"
+    try:
+        yield
+    finally:
+        switch.fp32_precision = before
+
+
 def _wide(tensor: Tensor) -> torch.dtype:
     # Apple's graphics processors have no float64.
     return torch.float32 if tensor.device.type == "mps" else torch.float64
@@ -138,7 +143,7 @@ class LogitBounds:
         Higham, N. J. (2002). Accuracy and stability of numerical algorithms (2nd ed.). SIAM.
 
     Args:
-        weights: Portions of the decoder's weight, each of shape ``(words, hidden)``.
+        weights: Chunks of the decoder's weight, each of shape ``(words, hidden)``.
         biases: Their biases, each of shape ``(words,)``.
     """
 
@@ -149,7 +154,7 @@ class LogitBounds:
         self._of_float32 = 4 * (weights[0].shape[1] + 2) * 2**-24
 
     def of_logits(self, rows: Tensor) -> Tensor:
-        """Return the bound of each portion's logits, shape ``(portions, rows)``."""
+        """Return the bound of each chunk's logits, shape ``(chunks, rows)``."""
         size, lost = rows.norm(dim=1), _lost(rows).norm(dim=1)
         bound = torch.outer(self._lost, size + lost)
         bound += torch.outer(self._weight, lost + self._of_float32 * size)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from lm.scoring.packed_linear import PackedLinear, packs
 
-# Packed weights stand beside the plain ones; a model of billions must still fit as before.
+# Packed weights stand next to the plain ones; a model of billions must still fit as before.
 MOST_BYTES = 2**32
 
 

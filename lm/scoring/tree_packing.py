@@ -6,6 +6,7 @@ text of its own. What texts share is computed once, and nothing is padded.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import numpy as np
 import torch
@@ -16,8 +17,8 @@ from lm.scoring.trie import ROOT, Bools, Floats, Ints, Trie, build_tries
 
 # Attention grows with the square of the positions, the products' speed with their number.
 NODES_AT_A_TIME = 768
-_WORST_NATS = 1e-4
-_N_TRIED = 8
+# Packed and plain products add up in another order; beyond that, something else is computed.
+WORST_NATS = 1e-4
 
 Body = Callable[[Tensor, Tensor, Tensor], Tensor]
 Scores = Callable[[Sequence[Sequence[int]]], Sequence[Floats]]
@@ -39,30 +40,36 @@ class TreePacking:
 
     @torch.inference_mode()
     def logprobs_nats(
-        self, strings: Sequence[Sequence[int]], skipped: Sequence[int]
+        self, strings: Sequence[Sequence[int]], context_lengths: Sequence[int]
     ) -> list[Floats]:
         """Return the log-probability of each token after those before it.
 
         Args:
             strings: Token numbers; each string starts with the model's beginning.
-            skipped: How many tokens of each string are context, at least 1: those get no scores.
+            context_lengths: How many tokens of each string are context, at least 1: these get no
+                scores.
 
         Returns:
-            For each string float64, shape ``(tokens,)``; its skipped places mean nothing.
+            For each string float64, shape ``(tokens,)``; the places of its context mean nothing.
         """
         found: list[Floats] = [np.empty(0)] * len(strings)
         for trie in build_tries(strings, NODES_AT_A_TIME):
-            scores = self._evaluate(trie, trie.after(skipped))
-            for string, nodes in trie.rows():
-                found[string] = scores[nodes]
+            for string, scores in self.evaluate(trie, context_lengths):
+                found[string] = scores
         return found
+
+    @torch.inference_mode()
+    def evaluate(self, trie: Trie, context_lengths: Sequence[int]) -> list[tuple[int, Floats]]:
+        """Return what ``logprobs_nats`` does for one trie's strings, each with its place."""
+        scores = self._evaluate(trie, trie.scored_nodes(context_lengths))
+        return [(string, scores[nodes]) for string, nodes in trie.rows()]
 
     def _evaluate(self, trie: Trie, wanted: Bools) -> Floats:
         scores = np.full(trie.tokens.size, np.nan)
         if not wanted.any():
             return scores
-        read = np.flatnonzero(trie.inner)
-        place = np.cumsum(trie.inner) - 1
+        read = np.flatnonzero(trie.has_children)
+        place = np.cumsum(trie.has_children) - 1
         parents = place[trie.parents[wanted]]
         hidden = self._hidden(trie, read, place)
         rows, row_of = np.unique(parents, return_inverse=True)
@@ -100,28 +107,60 @@ def ancestors(parents: Ints) -> Bools:
     return found
 
 
-def packing_fault(packing: TreePacking, plain: Scores, n_words: int, beginning: int) -> str:
-    """Try a model on a few strings, packed and plain, and say in words what differs.
+class CheckedPacking:
+    """Tree packing that is tried first: on the very texts, at the size at which they run.
+
+    A layout can fail only where it is large (attention that reaches back a fixed number of
+    positions) or deep (positions that are counted in another way). So a trial holds for tries of at
+    most as many nodes and levels as it had, and a larger one is tried first.
 
     Args:
         packing: The packed way.
         plain: The plain way: the scores of all but the first token of each string.
-        n_words: How many token numbers there are.
-        beginning: The number that texts start with.
 
-    Returns:
-        Why the model cannot be packed; empty where it can.
+    Attributes:
+        fault: Why the model cannot be packed; empty where it can, as far as it was tried.
     """
-    numbers = np.random.default_rng(1).integers(0, n_words, (_N_TRIED, _N_TRIED))
-    stem = numbers[0].tolist()
-    # Each string leaves the first one at another place.
-    strings = [[beginning, *stem[:end], *numbers[end, end:].tolist()] for end in range(_N_TRIED)]
-    try:
-        packed = packing.logprobs_nats(strings, [1] * len(strings))
-    except (TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
-        return f"it does not take a mask of ancestors ({type(error).__name__})"
-    pairs = zip(packed, plain(strings), strict=True)
-    worst = max(float(np.max(np.abs(one[1:] - other))) for one, other in pairs)
-    if worst <= _WORST_NATS:
-        return ""
-    return f"packed texts differ from single ones by {worst:.2g} nats"
+
+    def __init__(self, packing: TreePacking, plain: Scores) -> None:
+        self._packing, self._plain = packing, plain
+        self._nodes = self._levels = 0
+        self.fault = ""
+
+    def logprobs_nats(
+        self, strings: Sequence[Sequence[int]], context_lengths: Sequence[int]
+    ) -> list[Floats] | None:
+        """Return what ``TreePacking`` does; None where these strings cannot be packed."""
+        if not self.fault:
+            self._try(strings)
+        return None if self.fault else self._packing.logprobs_nats(strings, context_lengths)
+
+    def _try(self, strings: Sequence[Sequence[int]]) -> None:
+        """Set ``fault``, by a trial if these strings need one."""
+        if not strings:
+            return
+        tries = list(build_tries(strings, NODES_AT_A_TIME))
+        largest = max(tries, key=lambda trie: trie.tokens.size)
+        deepest = max(tries, key=lambda trie: trie.level_starts.size)
+        nodes, levels = largest.tokens.size, deepest.level_starts.size - 1
+        if nodes > self._nodes or levels > self._levels:
+            self.fault = self._differs(
+                [largest] if largest is deepest else [largest, deepest], strings
+            )
+            self._nodes, self._levels = max(nodes, self._nodes), max(levels, self._levels)
+
+    def _differs(self, tries: Sequence[Trie], strings: Sequence[Sequence[int]]) -> str:
+        context_lengths = [1] * len(strings)
+        try:
+            found = [self._packing.evaluate(trie, context_lengths) for trie in tries]
+        # What a model of some library makes of a mask that it does not expect, nobody can list.
+        except Exception as error:
+            return f"it does not take a mask of ancestors ({type(error).__name__})"
+        packed = list(chain.from_iterable(found))
+        plain = self._plain([strings[string] for string, _ in packed])
+        pairs = zip((scores[1:] for _, scores in packed), plain, strict=True)
+        worst = float(np.max([np.max(np.abs(a - b), initial=0.0) for a, b in pairs], initial=0.0))
+        # A comparison that is false of NaN as well.
+        if worst <= WORST_NATS:
+            return ""
+        return f"packed texts differ from single ones by {worst:.2g} nats"

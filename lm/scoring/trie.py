@@ -51,7 +51,7 @@ class Trie:
         return np.repeat(np.arange(self.level_starts.size - 1), np.diff(self.level_starts))
 
     @property
-    def inner(self) -> Bools:
+    def has_children(self) -> Bools:
         """Which nodes have children, shape ``(nodes,)``."""
         found = np.zeros(self.tokens.size, bool)
         found[self.parents[self.parents != ROOT]] = True
@@ -61,18 +61,18 @@ class Trie:
         """Yield each string's place among those given, and the nodes of its tokens."""
         yield from zip(self.strings.tolist(), np.split(self.node_of, self.ends[:-1]), strict=True)
 
-    def after(self, skipped: Sequence[int]) -> Bools:
-        """Return which nodes any string wants scored.
+    def scored_nodes(self, context_lengths: Sequence[int]) -> Bools:
+        """Return which nodes any string wants scored: those after its context.
 
         Args:
-            skipped: For each of the strings given, how many tokens at its beginning are context.
+            context_lengths: How many of each given string's first tokens are context.
 
         Returns:
             bool, shape ``(nodes,)``.
         """
         lengths = np.diff(self.ends, prepend=0)
         starts = np.repeat(self.ends - lengths, lengths)
-        context = np.repeat(np.asarray(skipped, np.int64)[self.strings], lengths)
+        context = np.repeat(np.asarray(context_lengths, np.int64)[self.strings], lengths)
         found = np.zeros(self.tokens.size, bool)
         found[self.node_of[np.arange(self.node_of.size) - starts >= context]] = True
         return found
@@ -98,7 +98,7 @@ class IncrementalModel(Protocol[State]):
     def logprobs_nats(self, state: State, parents: Ints, tokens: Ints) -> Floats:
         """Return the log-probability of each token after its row of ``state``, shape ``(n,)``.
 
-        A model that has more to say of each token returns it beside that, shape ``(n, numbers)``.
+        A model that has more to say of each token returns that too, shape ``(n, numbers)``.
         """
         ...
 
@@ -180,7 +180,7 @@ def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Float
         token; NaN where not wanted.
     """
     found = np.full(trie.tokens.size, np.nan)
-    needed = _leading_to(trie, wanted)
+    needed = _ancestors(trie, wanted)
     row_of = np.cumsum(needed) - 1
     state, before = model.begin(), 0
     for start, end in zip(trie.level_starts[:-1], trie.level_starts[1:], strict=True):
@@ -200,7 +200,7 @@ def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Float
     return found
 
 
-def _leading_to(trie: Trie, wanted: Bools) -> Bools:
+def _ancestors(trie: Trie, wanted: Bools) -> Bools:
     """Return which nodes some wanted node follows, however far."""
     found = np.zeros(trie.tokens.size, bool)
     for start, end in zip(trie.level_starts[-2:0:-1], trie.level_starts[:1:-1], strict=True):

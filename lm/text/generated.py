@@ -1,13 +1,13 @@
-"""A generated text as a file, and beside it what it was generated from."""
+"""A generated text as a file, and next to it what it was generated from."""
 
 import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from lm.model_folder import atomic_write
 from lm.text.sampler import Sentences
 from lm.text.shares import named
-from lm.writing import replacing
 
 
 def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str, object]:
@@ -25,13 +25,13 @@ def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str,
         LmError: The place cannot be written to.
     """
     sha256 = hashlib.sha256()
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         for line in lines:
             data = f"{line}\n".encode()
             sha256.update(data)
             file.write(data)
     about = _about(source, sha256.hexdigest())
-    with replacing(_beside(path)) as temporary:
+    with atomic_write(_description_path(path)) as temporary:
         temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     return about
 
@@ -44,7 +44,7 @@ def describe_text(path: Path, sha256: str) -> str:
         sha256: The hash of its bytes; a description made for other bytes is not believed.
     """
     try:
-        about = json.loads(_beside(path).read_text(encoding="utf-8"))
+        about = json.loads(_description_path(path).read_text(encoding="utf-8"))
         if about["text_sha256"] == sha256:
             return str(about["description"])
     except (OSError, ValueError, LookupError, TypeError):
@@ -57,19 +57,19 @@ def _about(source: Sentences, text_sha256: str) -> dict[str, object]:
     shares = {"agreement_errors": grammar.agreement_error_rate, **_counted(source)}
     if grammar.paired.nouns:
         shares["held_out_pairs"] = source.held_out_share
-    told = "".join(f", {name.replace('_', ' ')} {100 * s:.3g}%" for name, s in shares.items())
+    listed = "".join(f", {name.replace('_', ' ')} {100 * s:.3g}%" for name, s in shares.items())
     return {
         "description": (
-            f'generated text "{grammar.name}" ({source.n:,} sentences, seed {source.seed}{told})'
+            f'generated text "{grammar.name}" ({source.n:,} sentences, seed {source.seed}{listed})'
         ),
         "grammar": grammar.name,
         "grammar_sha256": grammar.sha256,
         "sentences": source.n,
         "seed": source.seed,
         "shares": shares,
-        "never": len(source.never),
+        "excluded": len(source.excluded),
         "rejected": source.rejected,
-        "kept_apart": source.kept_apart,
+        "held_out_rejected": source.held_out_rejected,
         "pairs_held_out": named(source.held_out, source.words),
         "text_sha256": text_sha256,
     }
@@ -86,12 +86,12 @@ def _counted(source: Sentences) -> dict[str, float]:
         }
     )
     found = {mark: source.marked[mark] / source.n for mark in marks}
-    if source.beside:
-        found["attractors"] = source.attractors / source.beside
+    if source.attractor_sites:
+        found["attractors"] = source.attractors / source.attractor_sites
     return found
 
 
-def _beside(path: Path) -> Path:
+def _description_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
@@ -111,8 +111,8 @@ def write_tagged(folder: Path, lines: Iterable[str], source: Sentences) -> dict[
     """
     sha256 = hashlib.sha256()
     with (
-        replacing(folder / "train.txt") as train,
-        replacing(folder / "valid.txt") as valid,
+        atomic_write(folder / "train.txt") as train,
+        atomic_write(folder / "valid.txt") as valid,
         train.open("wb") as to_train,
         valid.open("wb") as to_valid,
     ):
@@ -122,6 +122,6 @@ def write_tagged(folder: Path, lines: Iterable[str], source: Sentences) -> dict[
             sha256.update(data)
             (to_valid if number % 9 == 0 else to_train).write(data)
     about = _about(source, sha256.hexdigest())
-    with replacing(folder / "tags.json") as temporary:
+    with atomic_write(folder / "tags.json") as temporary:
         temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     return about

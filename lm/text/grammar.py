@@ -70,7 +70,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Word lists whose words can be kept apart: some of these nouns never meet some verbs."""
+    """Word lists of which pairs can be held out: some of these nouns never meet some verbs."""
 
     nouns: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
@@ -85,8 +85,8 @@ class TextGrammar:
         start: The rule that every sentence begins with.
         agreement_error_rate: The share of ``~`` values that take another value, from 0 to 1.
         features: Each feature's values.
-        beside: Features that are drawn beside another of the same values, which they attract
-            where they differ, and that other one.
+        attractor_of: By the name of a feature that can be an attractor, the feature of the same
+            values that it attracts where the two differ.
         attractor_share: The share of those that differ; None: each value is as likely.
         paired: The nouns and verbs of which pairs may be held out.
         words: The grammar's own word lists, keyed like those given to the sampler.
@@ -101,6 +101,6 @@ class TextGrammar:
     words: WordLists
     rules: Mapping[str, Rule]
     sha256: str
-    beside: Mapping[str, str] = field(default_factory=dict)
+    attractor_of: Mapping[str, str] = field(default_factory=dict)
     attractor_share: float | None = None
     paired: Paired = Paired()

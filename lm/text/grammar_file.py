@@ -16,8 +16,8 @@ Parameters are named after features. A feature that is no parameter of its rule 
 time the rule is used. ``~number`` is the value that agrees, save for the grammar's share of
 agreement errors, which take another value of the feature.
 
-A feature may stand beside another one: ``between = "number"`` has the values of ``number`` and can
-be given wherever that is expected. Drawn where a ``number`` is known, it is an attractor if it
+A feature may be an attractor of another one: ``between = "number"`` has the values of ``number``
+and can be given wherever that is expected. Drawn where a ``number`` is known, it attracts if it
 differs. A sequence may end with marks (``@relative_clauses``): sentences are counted by them, and
 ``lm.text.shares`` changes how often the marked sequences of a rule are taken.
 """
@@ -94,9 +94,9 @@ def load_text_grammar(path: Path) -> TextGrammar:
         ) from error
     try:
         file = _File.model_validate(tomllib.loads(data.decode("utf-8")))
-        features, beside = _features(file.features)
+        features, attractor_of = _features(file.features)
         rules = dict(_rule(head, bodies, features) for head, bodies in file.rules.items())
-        _check_calls(rules, _Features(features, beside), file.start)
+        _check_calls(rules, _Features(features, attractor_of), file.start)
         words = dict(_word_lists(file.lexicon))
     except ValidationError as error:
         first = error.errors()[0]
@@ -112,7 +112,7 @@ def load_text_grammar(path: Path) -> TextGrammar:
         words,
         rules,
         hashlib.sha256(data).hexdigest(),
-        beside,
+        attractor_of,
         paired=Paired(file.paired.nouns, file.paired.verbs) if file.paired else Paired(),
     )
 
@@ -120,20 +120,20 @@ def load_text_grammar(path: Path) -> TextGrammar:
 @dataclass(frozen=True, slots=True)
 class _Features:
     values: Mapping[str, tuple[str, ...]]
-    beside: Mapping[str, str]
+    attractor_of: Mapping[str, str]
 
 
 def _features(
     given: Mapping[str, str | list[str]],
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Return each feature's values, and which feature stands beside which."""
+    """Return each feature's values, and which feature can be an attractor of which."""
     own = {name: tuple(values) for name, values in given.items() if not isinstance(values, str)}
-    beside = {name: other for name, other in given.items() if isinstance(other, str)}
+    attractor_of = {name: other for name, other in given.items() if isinstance(other, str)}
     if empty := [name for name, values in own.items() if not values]:
         raise LmError(f'in "features.{empty[0]}": a feature needs at least one value.')
-    if strange := sorted(set(beside.values()) - own.keys()):
-        raise LmError(f'in "features" {strange[0]} has no values that another could stand beside.')
-    return own | {name: own[other] for name, other in beside.items()}, beside
+    if strange := sorted(set(attractor_of.values()) - own.keys()):
+        raise LmError(f'in "features" {strange[0]} has no values, so nothing can be its attractor.')
+    return own | {name: own[other] for name, other in attractor_of.items()}, attractor_of
 
 
 def _word_lists(lexicon: Mapping[str, _Lexicon]) -> list[tuple[str, tuple[str, ...]]]:
@@ -248,7 +248,7 @@ def _check_call(where: str, call: Call, rules: Mapping[str, Rule], features: _Fe
     for value, parameter in zip(call.values, parameters, strict=True):
         values = features.values[parameter]
         if value.is_variable:
-            fits = parameter in (value.text, features.beside.get(value.text))
+            fits = parameter in (value.text, features.attractor_of.get(value.text))
         else:
             fits = value.text in values
         if not fits:

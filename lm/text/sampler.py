@@ -1,4 +1,4 @@
-"""Drawing sentences from a text grammar, none of which is among those never to be seen."""
+"""Drawing sentences from a text grammar, none of which is excluded."""
 
 import random
 from collections import Counter
@@ -16,12 +16,12 @@ _DEEPEST = 60
 
 @dataclass(slots=True)
 class _Drawn:
-    """One sentence as its rules give it: texts and their tags, and what is told about it."""
+    """One sentence as its rules give it: texts and their tags, and what is counted in it."""
 
     texts: list[tuple[str, str]] = field(default_factory=list)
     entries: list[tuple[str, int]] = field(default_factory=list)
     marks: set[str] = field(default_factory=set)
-    beside: int = 0
+    attractor_sites: int = 0
     attractors: int = 0
 
     def tokens(self) -> tuple[list[str], tuple[str, ...]]:
@@ -40,14 +40,14 @@ class Sentences(Iterator[str]):
         grammar: The grammar drawn from.
         n: How many sentences there are to be.
         seed: What the draws depend on.
-        never: The sentences that do not occur, in the form they would have here.
+        excluded: The sentences that must not occur, in the form they would have here.
         held_out: The pairs of words that do not occur in one sentence.
         words: All word lists, those of the grammar among them.
-        rejected: How many draws so far were among ``never`` and were drawn again.
-        kept_apart: How many had a pair that is held out.
+        rejected: How many draws so far were among ``excluded`` and were drawn again.
+        held_out_rejected: How many had a pair that is held out.
         marked: How many of the sentences given so far have each of the grammar's marks.
-        beside: How many features were drawn beside another one in them.
-        attractors: How many of these differ from it.
+        attractor_sites: How many places they have where an attractor can stand.
+        attractors: How many of these hold one: a value that differs from the one attracted.
         tags: The supertags of the sentence given last, one per token: the rule that a word came
             from, and its form where it has one (``verb.plural``). They tell a *that* before
             a relative clause from one before a complement, and singular from plural.
@@ -59,14 +59,14 @@ class Sentences(Iterator[str]):
         word_lists: WordLists,
         n: int,
         seed: int,
-        never: Set[str],
+        excluded: Set[str],
         held_out_share: float = 0.0,
     ) -> None:
-        self.grammar, self.n, self.seed, self.never = grammar, n, seed, never
+        self.grammar, self.n, self.seed, self.excluded = grammar, n, seed, excluded
         self.words = {**grammar.words, **word_lists}
         self.held_out = held_out_pairs(grammar, self.words, held_out_share, seed)
         self.held_out_share = held_out_share
-        self.rejected = self.kept_apart = self.beside = self.attractors = 0
+        self.rejected = self.held_out_rejected = self.attractor_sites = self.attractors = 0
         self.marked: Counter[str] = Counter()
         self.tags: tuple[str, ...] = ()
         self._left = n
@@ -86,24 +86,24 @@ class Sentences(Iterator[str]):
                 continue
             tokens, tags = drawn.tokens()
             sentence = " ".join(tokens)
-            is_never, has_pair = sentence in self.never, self._has_held_out(drawn)
-            self.rejected += is_never
-            self.kept_apart += has_pair and not is_never
+            is_excluded, has_pair = sentence in self.excluded, self._has_held_out(drawn)
+            self.rejected += is_excluded
+            self.held_out_rejected += has_pair and not is_excluded
             if has_pair:
                 # Long sentences have more pairs; another of its kind keeps the kind's share.
                 marks = drawn.marks
-            if not is_never and not has_pair:
+            if not is_excluded and not has_pair:
                 self._left -= 1
                 self.tags = tags
                 self.marked.update(drawn.marks)
-                self.beside += drawn.beside
+                self.attractor_sites += drawn.attractor_sites
                 self.attractors += drawn.attractors
                 return sentence
         raise LmError(
             f'the grammar "{self.grammar.name}" gave {self.n - self._left:,} sentences; after '
-            f"that, {_MOST_FAILURES:,} draws in a row were sentences never to be seen, held words "
-            f"that are held apart, or did not end. Ask for fewer than {self.n:,} sentences, hold "
-            "out less, or give the grammar more words and rules that do not lead back to "
+            f"that, {_MOST_FAILURES:,} draws in a row were excluded sentences, held a pair of "
+            f"words that is held out, or did not end. Ask for fewer than {self.n:,} sentences, "
+            "hold out less, or give the grammar more words and rules that do not lead back to "
             "themselves so often."
         )
 
@@ -151,16 +151,16 @@ class Sentences(Iterator[str]):
 
     def _drawn_value(self, feature: str, bound: Mapping[str, str], drawn: "_Drawn") -> str:
         values = self.grammar.features[feature]
-        beside = bound.get(self.grammar.beside.get(feature, ""))
+        attracted = bound.get(self.grammar.attractor_of.get(feature, ""))
         share = self.grammar.attractor_share
-        if beside is None or share is None:
+        if attracted is None or share is None:
             value = self._rng.choice(values)
         elif self._rng.random() < share:
-            value = self._rng.choice([other for other in values if other != beside])
+            value = self._rng.choice([other for other in values if other != attracted])
         else:
-            value = beside
-        drawn.beside += beside is not None
-        drawn.attractors += beside is not None and value != beside
+            value = attracted
+        drawn.attractor_sites += attracted is not None
+        drawn.attractors += attracted is not None and value != attracted
         return value
 
     def _value(self, value: Value, bound: Mapping[str, str]) -> str:
@@ -178,7 +178,7 @@ def sentences(
     word_lists: WordLists,
     n: int,
     seed: int,
-    never: Set[str],
+    excluded: Set[str],
     held_out_share: float = 0.0,
 ) -> Sentences:
     """Return ``n`` sentences of a grammar, drawn as they are asked for.
@@ -189,14 +189,14 @@ def sentences(
             where words have no forms; they come before the grammar's own of the same key.
         n: How many sentences.
         seed: The same seed gives the same sentences.
-        never: Sentences that must not occur, as tokens in lower case ending in ``" ."``.
+        excluded: Sentences that must not occur, as tokens in lower case ending in ``" ."``.
         held_out_share: The share of pairs of a noun and a verb that never stand in one sentence.
 
     Raises:
         LmError: A word list is missing; later, when asked for a sentence: the grammar cannot give
-            enough sentences outside ``never``.
+            enough sentences that are not excluded.
     """
-    return Sentences(grammar, word_lists, n, seed, never, held_out_share)
+    return Sentences(grammar, word_lists, n, seed, excluded, held_out_share)
 
 
 def _check_word_lists(grammar: TextGrammar, words: WordLists) -> None:

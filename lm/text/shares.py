@@ -18,7 +18,7 @@ class Shares:
 
     Attributes:
         agreement_errors: Of the places where words agree, those where they do not.
-        attractors: Of the nouns beside a subject, those of another number.
+        attractors: Of the nouns next to a subject, those of another number.
         marked: Of a rule's sequences, how often those with a mark are taken, by mark.
     """
 
@@ -43,10 +43,10 @@ def with_shares(grammar: TextGrammar, shares: Shares) -> TextGrammar:
                 f"`--{mark.replace('_', '-')}` out."
             )
         rules |= {name: _reweighted(rule, mark, share) for name, rule in able.items()}
-    if shares.attractors is not None and not grammar.beside:
+    if shares.attractors is not None and not grammar.attractor_of:
         raise LmError(
-            f'the text grammar "{grammar.name}" has no feature that stands beside another, so '
-            'there are no attractors. Write one, as `between = "number"`, or leave '
+            f'the text grammar "{grammar.name}" has no feature that is an attractor of '
+            'another. Write one, as `between = "number"`, or leave '
             "`--attractors` out."
         )
     errors = shares.agreement_errors

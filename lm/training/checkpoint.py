@@ -10,8 +10,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from lm.errors import LmError
+from lm.model_folder import atomic_write
 from lm.rnn.network import State
-from lm.writing import replacing
 
 _WEIGHT, _STATE, _PROGRESS = "network.", "state.", "progress"
 
@@ -69,10 +69,10 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     tensors = {_WEIGHT + name: tensor for name, tensor in checkpoint.weights.items()}
     for task, state in enumerate(checkpoint.states):
         tensors |= {f"{_STATE}{task}.{part}": tensor for part, tensor in enumerate(state)}
-    told = {"progress": asdict(checkpoint.progress), "identity": dict(checkpoint.identity)}
+    saved = {"progress": asdict(checkpoint.progress), "identity": dict(checkpoint.identity)}
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with replacing(path) as temporary:
-        save_file(on_cpu, temporary, metadata={_PROGRESS: json.dumps(told)})
+    with atomic_write(path) as temporary:
+        save_file(on_cpu, temporary, metadata={_PROGRESS: json.dumps(saved)})
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -85,18 +85,18 @@ def load_checkpoint(path: Path) -> Checkpoint:
     parts: dict[int, dict[int, Tensor]] = {}
     try:
         with safe_open(path, framework="pt") as file:
-            told = json.loads(file.metadata()[_PROGRESS])
+            saved = json.loads(file.metadata()[_PROGRESS])
             for name in file.keys():  # noqa: SIM118
                 if name.startswith(_WEIGHT):
                     weights[name.removeprefix(_WEIGHT)] = file.get_tensor(name)
                 else:
                     task, part = map(int, name.removeprefix(_STATE).split("."))
                     parts.setdefault(task, {})[part] = file.get_tensor(name)
-        progress = Progress(**told["progress"])
+        progress = Progress(**saved["progress"])
     except (OSError, SafetensorError, ValueError, LookupError, TypeError) as error:
         raise LmError(
             f"cannot read the checkpoint {path} ({error}). The best weights so far are in the "
             "folder's weights.safetensors; to train anew, choose another folder."
         ) from error
     states = [tuple(parts[task][part] for part in sorted(parts[task])) for task in sorted(parts)]
-    return Checkpoint(progress, weights, states, told["identity"])
+    return Checkpoint(progress, weights, states, saved["identity"])

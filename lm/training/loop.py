@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from lm.corpora.batches import Columns, Window
+from lm.devices import Processes, any_says, gathered, summed
 from lm.errors import LmError
 from lm.rnn.network import State, unshared
 from lm.training.checkpoint import Checkpoint, Progress
-from lm.training.devices import Processes, any_says, gathered, summed
 from lm.training.objective import Objective
 from lm.training.settings import TrainingSettings
 from lm.training.validation import Validation, validate
@@ -28,26 +28,26 @@ from lm.training.validation import Validation, validate
 _STEPS_BETWEEN_CHECKS = 20
 
 
-class Keeper(Protocol):
-    """What keeps a training: writes what it is given, and shows how far it is."""
+class TrainingHooks(Protocol):
+    """What a training calls: it writes what it is given, and shows how far the training is."""
 
-    def window_done(self, progress: Progress, tokens: int) -> None:
-        """Hear that a window was read by all processes together."""
+    def on_window_end(self, progress: Progress, tokens: int) -> None:
+        """Take note that all processes together have read a window."""
         ...
 
-    def epoch_done(self, progress: Progress, improved: bool) -> None:
-        """Keep the finished epoch's metrics, and its weights if they are the best so far."""
+    def on_epoch_end(self, progress: Progress, improved: bool) -> None:
+        """Write the finished epoch's metrics, and its weights if they are the best so far."""
         ...
 
-    def keep(self, make: Callable[[], Checkpoint]) -> None:
-        """Keep where the training stands."""
+    def save(self, make: Callable[[], Checkpoint]) -> None:
+        """Write a checkpoint."""
         ...
 
-    def wants_checkpoint(self) -> bool:
+    def should_save(self) -> bool:
         """Return whether it is time for a checkpoint within the epoch."""
         ...
 
-    def wants_stop(self) -> bool:
+    def should_stop(self) -> bool:
         """Return whether the user asked to stop."""
         ...
 
@@ -69,7 +69,7 @@ class Trainer:
         texts: What is read.
         settings: How.
         identity: What checkpoints say the training depends on.
-        keeper: What keeps and shows it.
+        hooks: What writes and shows it.
         processes: Who shares the work.
         resumed: Where to go on from; ``None``: from the beginning.
     """
@@ -80,12 +80,12 @@ class Trainer:
         texts: Texts,
         settings: TrainingSettings,
         identity: dict[str, object],
-        keeper: Keeper,
+        hooks: TrainingHooks,
         processes: Processes,
         resumed: Checkpoint | None = None,
     ) -> None:
         self.objective, self.texts, self.settings = objective, texts, settings
-        self.identity, self.keeper, self.processes = identity, keeper, processes
+        self.identity, self.hooks, self.processes = identity, hooks, processes
         self.device = next(objective.parameters()).device
         self.progress = resumed.progress if resumed else Progress(lr=settings.lr)
         self.states = self._own(resumed.states) if resumed else []
@@ -95,7 +95,7 @@ class Trainer:
             self._step_module = DistributedDataParallel(objective)
 
     def run(self) -> bool:
-        """Train to the end, or until the keeper wants to stop.
+        """Train to the end, or until the user stops it.
 
         Returns:
             Whether the training came to its end.
@@ -135,17 +135,17 @@ class Trainer:
             last = progress.window == len(words)
             stop, due = self._asked() if not last else (False, False)
             if last or stop or due or progress.step % _STEPS_BETWEEN_CHECKS == 0:
-                self._take_in(pending)
+                self._flush_losses(pending)
             progress.seconds += time.perf_counter() - started
-            self.keeper.window_done(progress, windows[0].inputs.numel() * self.processes.world)
+            self.hooks.on_window_end(progress, windows[0].inputs.numel() * self.processes.world)
             if stop or due:
-                self._keep()
+                self._save()
             if stop:
                 return False
         return True
 
     def _asked(self) -> tuple[bool, bool]:
-        flags = (self.keeper.wants_stop(), self.keeper.wants_checkpoint())
+        flags = (self.hooks.should_stop(), self.hooks.should_save())
         stop, due = (any_says(flag, self.device, self.processes) for flag in flags)
         return stop, due
 
@@ -173,7 +173,7 @@ class Trainer:
         self._optimizer.step()
         return losses.detach()  # type: ignore[no-any-return]
 
-    def _take_in(self, pending: list[Tensor]) -> None:
+    def _flush_losses(self, pending: list[Tensor]) -> None:
         """Add the losses since the last time to the epoch's; refuse what is no number."""
         since = summed(torch.stack(pending), self.processes) / self.processes.world
         # 64-bit sums of these 32-bit numbers do not depend on where the sum was interrupted.
@@ -200,10 +200,10 @@ class Trainer:
         else:
             progress.lr /= self.settings.anneal
             self._set_lr()
-        self.keeper.epoch_done(progress, improved)
+        self.hooks.on_epoch_end(progress, improved)
         progress.epoch, progress.window, progress.seconds = progress.epoch + 1, 0, 0.0
         progress.losses, self.states = [], []
-        self._keep()
+        self._save()
 
     def _row(self, result: Validation) -> dict[str, float]:
         progress, words = self.progress, self.texts.train[0]
@@ -230,12 +230,12 @@ class Trainer:
             for s in states
         ]
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         states: list[State] = [
             tuple(gathered(part, self.processes) for part in state) for state in self.states
         ]
         network = self.objective.network
-        self.keeper.keep(
+        self.hooks.save(
             lambda: Checkpoint(
                 self.progress, unshared(network.state_dict(), network.shape), states, self.identity
             )

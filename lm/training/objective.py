@@ -1,4 +1,4 @@
-"""What training minimises: the loss of predicting words, and of telling supertags beside it."""
+"""What training minimises: the loss of predicting words, and of telling supertags besides."""
 
 from collections.abc import Sequence
 

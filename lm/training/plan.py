@@ -1,5 +1,6 @@
 """What is to be trained, on what, and where it is kept."""
 
+import hashlib
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from lm.corpora.batches import Columns
 from lm.corpora.folder import TRAIN, VALID, Corpus
+from lm.devices import Processes
 from lm.multitask.tagged_text import (
     TaggedText,
     encode_tagged,
@@ -19,10 +21,10 @@ from lm.multitask.tagged_text import (
 )
 from lm.rnn.folder import TYPE
 from lm.rnn.network import NetworkShape
-from lm.training.devices import Processes
 from lm.training.loop import Texts
 from lm.training.settings import NAMES, TrainingSettings
 
+TAGS_SHA256 = "tags_sha256"
 # A resumed training may differ in these: how long it goes on, and how carefully.
 _MAY_CHANGE = ("epochs", "patience", "lr", "clip")
 
@@ -34,6 +36,16 @@ class TagData:
     tags: tuple[str, ...]
     train: TaggedText
     valid: TaggedText
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the tags and of both texts, word by word with its tag, in hexadecimal."""
+        digest = hashlib.sha256("\n".join(self.tags).encode())
+        for text in (self.train, self.valid):
+            digest.update(len(text.words).to_bytes(8, "little"))
+            for numbers in (text.words, text.tags):
+                digest.update(numbers.astype("<i4").tobytes())
+        return digest.hexdigest()
 
 
 def read_tag_data(folder: Path, corpus: Corpus) -> TagData:
@@ -86,7 +98,7 @@ class TrainingPlan:
     def config(self) -> dict[str, object]:
         """Return what config.json says before anything is trained."""
         corpus, settings = self.corpus, self.settings
-        return {
+        config: dict[str, object] = {
             "type": TYPE,
             "name": self.name or NAMES[settings.type],
             "trained_on": corpus.described,
@@ -99,6 +111,9 @@ class TrainingPlan:
             "code_version": version("parallax"),
             "torch_version": torch.__version__,
         }
+        if self.tag_data:
+            config[TAGS_SHA256] = self.tag_data.sha256
+        return config
 
     def identity(self) -> dict[str, object]:
         """Return what a checkpoint must share to be gone on with."""
@@ -109,7 +124,7 @@ class TrainingPlan:
             "vocabulary": self.corpus.vocabulary.sha256,
             "tags": list(self.tag_data.tags) if self.tag_data else [],
         }
-        return kept | hashes
+        return kept | hashes | ({"supertags": self.tag_data.sha256} if self.tag_data else {})
 
     def texts(self, processes: Processes) -> Texts:
         """Return the columns this process reads.

@@ -1,4 +1,4 @@
-"""A training in its model folder: begun or resumed, kept, finished."""
+"""A training in its model folder: begun or resumed, written, finished."""
 
 import csv
 from collections.abc import Callable
@@ -6,21 +6,20 @@ from collections.abc import Callable
 import torch
 
 from lm.corpora.vocab import write_vocabulary
+from lm.devices import Processes
 from lm.errors import LmError
-from lm.model_folder import read_config, refuse_foreign, write_config
+from lm.model_folder import atomic_write, read_config, refuse_overwrite, write_config
 from lm.rnn.folder import CHECKPOINT, FILES, METRICS, TAGS, VOCABULARY, WEIGHTS, fill
 from lm.rnn.folder import save_weights as write_weights
 from lm.rnn.network import build_network
 from lm.training.checkpoint import Checkpoint, Progress, load_checkpoint, save_checkpoint
-from lm.training.devices import Processes
 from lm.training.loop import Trainer
 from lm.training.objective import Objective
-from lm.training.plan import TrainingPlan
-from lm.writing import replacing
+from lm.training.plan import TAGS_SHA256, TrainingPlan
 
 
-class ModelKeeper:
-    """Keeps a training in its model folder: the ``Keeper`` of all commands.
+class CheckpointWriter:
+    """Writes a training into its model folder: the ``TrainingHooks`` of all commands.
 
     Only the leading process writes.
 
@@ -44,15 +43,15 @@ class ModelKeeper:
     ) -> None:
         self._plan, self._leads = plan, processes.leads
         self._on_window, self._on_epoch = on_window, on_epoch
-        self.wants_checkpoint, self.wants_stop = due, stop
+        self.should_save, self.should_stop = due, stop
         self.objective: Objective | None = None
 
-    def window_done(self, progress: Progress, tokens: int) -> None:
+    def on_window_end(self, progress: Progress, tokens: int) -> None:
         """Show that a window was read."""
         if self._leads:
             self._on_window(progress, tokens)
 
-    def epoch_done(self, progress: Progress, improved: bool) -> None:
+    def on_epoch_end(self, progress: Progress, improved: bool) -> None:
         """Write metrics.csv, and the weights if they are the best so far."""
         if not self._leads:
             return
@@ -60,7 +59,7 @@ class ModelKeeper:
         if improved:
             write_weights(self.objective.network, self._plan.out / WEIGHTS)
         with (
-            replacing(self._plan.out / METRICS) as temporary,
+            atomic_write(self._plan.out / METRICS) as temporary,
             temporary.open("w", encoding="utf-8", newline="") as file,
         ):
             writer = csv.DictWriter(file, list(progress.rows[0]), lineterminator="\n")
@@ -68,7 +67,7 @@ class ModelKeeper:
             writer.writerows(progress.rows)
         self._on_epoch(progress.rows[-1])
 
-    def keep(self, make: Callable[[], Checkpoint]) -> None:
+    def save(self, make: Callable[[], Checkpoint]) -> None:
         """Write the checkpoint."""
         if self._leads:
             save_checkpoint(self._plan.out / CHECKPOINT, make())
@@ -80,13 +79,17 @@ def is_finished(plan: TrainingPlan) -> bool:
         config = read_config(plan.out)
     except LmError:
         return False
-    same = plan.config().items() <= config.items()
+    wanted = plan.config()
+    if TAGS_SHA256 not in config:
+        # Models of two tasks that were trained before supertags were hashed stay as they are.
+        wanted.pop(TAGS_SHA256, None)
+    same = wanted.items() <= config.items()
     return same and "best_epoch" in config and (plan.out / WEIGHTS).is_file()
 
 
 def start_or_resume(
     plan: TrainingPlan,
-    keeper: ModelKeeper,
+    writer: CheckpointWriter,
     device: torch.device,
     processes: Processes,
     resume: bool,
@@ -96,7 +99,7 @@ def start_or_resume(
     Raises:
         LmError: The folder holds something else, or a checkpoint and ``resume`` do not go together.
     """
-    refuse_foreign(plan.out, FILES)
+    refuse_overwrite(plan.out, FILES)
     found = plan.out / CHECKPOINT
     if found.is_file() and not resume:
         raise LmError(
@@ -113,13 +116,13 @@ def start_or_resume(
     checkpoint = _checkpoint(plan) if found.is_file() else None
     if checkpoint:
         fill(network, dict(checkpoint.weights), found)
-    keeper.objective = Objective(network.to(device))
+    writer.objective = Objective(network.to(device))
     trainer = Trainer(
-        keeper.objective,
+        writer.objective,
         plan.texts(processes),
         plan.settings,
         plan.identity(),
-        keeper,
+        writer,
         processes,
         checkpoint,
     )

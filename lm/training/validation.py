@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from lm.corpora.batches import Columns, Window
-from lm.training.devices import Processes, summed
+from lm.devices import Processes, summed
 from lm.training.objective import Objective
 
 
@@ -18,7 +18,7 @@ class Validation:
     Attributes:
         word_loss: Mean loss per token, unknown ones among them, in nats.
         known_loss: Mean loss per known token, in nats.
-        tag_loss: Mean loss per supertag, in nats; ``None`` where none are told.
+        tag_loss: Mean loss per supertag, in nats; ``None`` where the model predicts none.
     """
 
     word_loss: float

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-import small_run
+
+from tests.analysis import small_run
 
 
 @pytest.fixture

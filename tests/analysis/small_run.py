@@ -5,7 +5,11 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from experiment.schemas import (
+from analysis.comparison import ComparisonOptions, compare
+from analysis.data.load import load_run, load_scores
+from analysis.result import Comparison
+from experiment.tables.files import write_table
+from experiment.tables.schemas import (
     ANSWERS,
     ITEMS,
     LISTS,
@@ -15,7 +19,6 @@ from experiment.schemas import (
     TRIALS,
     VERDICTS,
 )
-from experiment.tables import write_table
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 HASH = "ab" * 32
@@ -290,3 +293,11 @@ def score_facts(**changed: str) -> dict[str, str]:
 def write_scores(path: Path, rows: Rows | None = None, **changed: str) -> Path:
     write_table(SCORES, rows or score_rows(), path, score_facts(**changed))
     return path
+
+
+def compared(export: Path, *scores: Path, **options: object) -> Comparison:
+    """What a comparison of an export with score files holds, made by the code version v9."""
+    chosen = ComparisonOptions(**({"resamples": 100} | options))
+    return compare(
+        load_run(export), [load_scores(one) for one in scores], chosen, code_version="v9"
+    )

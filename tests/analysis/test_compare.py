@@ -1,43 +1,56 @@
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
-import small_run
 
-from analysis.compare import compare
+from analysis.compare import command, compare
+from analysis.comparison import ComparisonOptions
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS
-from experiment.writing import WritingError
+from analysis.scores.metrics import METRICS
+from experiment.tables.atomic_write import WritingError
+from tests.analysis import small_run
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "analysis" / "compare.py"
 REPORT = {
-    "report.html", "results.json",
-    *(f"{name}{suffix}" for name in ("table_1", "table_2", "conditions", "metrics", "multiverse")
+    "report.html", "results.json", "README.md",
+    *(f"tables/{name}{suffix}"
+      for name in ("table_1", "table_2", "conditions", "metrics", "multiverse")
       for suffix in (".csv", ".md", ".tex", ".txt")),
 }  # fmt: skip
-FIGURES = {f"{name}.{suffix}" for name in ("figure_1", "figure_2", "flow") for suffix in FORMATS}
+FIGURES = {
+    f"figures/{name}.{suffix}" for name in ("figure_1", "figure_2", "flow") for suffix in FORMATS
+}
+
+
+FEW = ComparisonOptions(resamples=100)
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_a_comparison_writes_tables_figures_report_and_results(export, scores, tmp_path):
     out = tmp_path / "out"
-    found = compare(export, [scores], out, resamples=100)
-    assert names(out) >= REPORT | FIGURES
-    assert {path.name for path in found.files} == names(out)
+    found = compare(export, [scores], out, FEW)
+    assert files(out) >= REPORT | FIGURES
+    assert {path.relative_to(out).as_posix() for path in found.files} == files(out)
     assert found.files[0] == out / "report.html"
     assert names(tmp_path) == {"export", "scores.parquet", "out"}
 
 
 def test_results_hold_every_accuracy_and_its_origin(export, scores, tmp_path):
-    compare(export, [scores], tmp_path / "out", resamples=100, seed=5)
+    compare(export, [scores], tmp_path / "out", ComparisonOptions(resamples=100, seed=5))
     results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert set(results["files"]) == names(tmp_path / "out")
+    assert set(results["files"]) == files(tmp_path / "out")
     assert set(results["tables"]) >= {"table_1", "metrics", "multiverse"}
     origin = results["provenance"]
     assert (origin["run"]["run"], origin["seed"], origin["simulated"]) == ("r1", 5, False)
@@ -52,14 +65,14 @@ def test_results_hold_every_accuracy_and_its_origin(export, scores, tmp_path):
 
 def test_the_same_inputs_and_seed_give_the_same_files(export, scores, tmp_path):
     for name in ("one", "two"):
-        compare(export, [scores], tmp_path / name, resamples=100)
-    for name in names(tmp_path / "one"):
+        compare(export, [scores], tmp_path / name, FEW)
+    for name in files(tmp_path / "one"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
 def test_figures_can_be_left_out(export, scores, tmp_path):
-    compare(export, [scores], tmp_path / "out", resamples=100, figures=False)
-    assert not any(name.endswith(".svg") for name in names(tmp_path / "out"))
+    compare(export, [scores], tmp_path / "out", FEW, figures=False)
+    assert not any(name.endswith(".svg") for name in files(tmp_path / "out"))
 
 
 def test_one_item_is_drawn_word_by_word(export, tmp_path):
@@ -68,52 +81,103 @@ def test_one_item_is_drawn_word_by_word(export, tmp_path):
         words = 5 if row["item_id"].startswith("s") else 4
         row |= {"n_tokens": words - 1, "token_logprobs_nats": [-1.0] * (words - 1)}
     scores = small_run.write_scores(tmp_path / "scores.parquet", rows)
-    found = compare(export, [scores], tmp_path / "out", resamples=100, curve_items=["s-1"])
+    found = compare(
+        export, [scores], tmp_path / "out", ComparisonOptions(resamples=100, curve_items=["s-1"])
+    )
     assert set(found.statistics["curves"]["condition"]) == {"singular, s-1"}
-    assert (tmp_path / "out" / "curves_simple.svg").is_file()
+    assert (tmp_path / "out" / "figures" / "curves_simple.svg").is_file()
 
 
 def test_curves_of_tokens_that_are_no_words_are_refused_and_nothing_is_written(
     export, scores, tmp_path
 ):
     with pytest.raises(AnalysisError, match="word-level model's scores"):
-        compare(export, [scores], tmp_path / "out", resamples=100, curves=True)
+        compare(export, [scores], tmp_path / "out", ComparisonOptions(resamples=100, curves=True))
     assert not (tmp_path / "out").exists()
 
 
-def test_two_models_stand_side_by_side(export, scores, tmp_path):
+def test_each_model_has_a_column_of_its_own(export, scores, tmp_path):
     other = small_run.write_scores(tmp_path / "other.parquet", model="RNN")
-    found = compare(export, [scores, other], tmp_path / "out", resamples=100)
-    assert [c.over for c in found.tables[0].columns if c.title == "judged"] == ["5-gram", "RNN"]
+    found = compare(export, [scores, other], tmp_path / "out", FEW)
+    assert [c.spanner for c in found.tables[0].columns if c.title == "judged"] == ["5-gram", "RNN"]
 
 
 def test_an_earlier_comparison_is_replaced(export, scores, tmp_path):
-    compare(export, [scores], tmp_path / "out", resamples=100)
+    compare(export, [scores], tmp_path / "out", FEW)
     (export / "study" / "published.csv").unlink()
-    compare(export, [scores], tmp_path / "out", resamples=100)
-    assert not (tmp_path / "out" / "table_2.csv").exists()
+    compare(export, [scores], tmp_path / "out", FEW)
+    assert not (tmp_path / "out" / "tables" / "table_2.csv").exists()
 
 
 def test_other_files_are_never_replaced(export, scores, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report.html").write_text("mine")
     with pytest.raises(WritingError, match=r"would remove report\.html"):
-        compare(export, [scores], tmp_path / "out", resamples=100)
+        compare(export, [scores], tmp_path / "out", FEW)
     assert (tmp_path / "out" / "report.html").read_text() == "mine"
+
+
+def test_a_file_laid_among_the_tables_is_never_taken_away(export, scores, tmp_path):
+    compare(export, [scores], tmp_path / "out", FEW, figures=False)
+    (tmp_path / "out" / "tables" / "mine.txt").write_text("mine")
+    with pytest.raises(WritingError, match="would remove tables"):
+        compare(export, [scores], tmp_path / "out", FEW, figures=False)
 
 
 def test_nothing_is_written_when_inputs_do_not_match(export, tmp_path):
     rows = [row for row in small_run.score_rows() if row["item_id"] != "s-1"]
     scores = small_run.write_scores(tmp_path / "other.parquet", rows)
     with pytest.raises(AnalysisError, match=r"1 judged item\(s\) have no scores; the first: s-1"):
-        compare(export, [scores], tmp_path / "out", resamples=100)
+        compare(export, [scores], tmp_path / "out", FEW)
     assert names(tmp_path) == {"export", "other.parquet"}
 
 
 def test_a_folder_that_cannot_be_made_is_named(export, scores, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(WritingError, match="cannot be written"):
-        compare(export, [scores], tmp_path / "file" / "out", resamples=100)
+        compare(export, [scores], tmp_path / "file" / "out", FEW)
+
+
+def test_without_scores_the_report_is_about_people_alone(export, tmp_path):
+    out = tmp_path / "out"
+    done = script("--run", export, "--out", out, "--resamples", 100)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Table 1. Accuracy on each construction." in done.stdout
+    written = files(out)
+    assert written >= (REPORT | FIGURES) - {
+        f"tables/metrics{s}" for s in (".csv", ".md", ".tex", ".txt")
+    }
+    assert {"tables/reliability.csv", "tables/agreement.csv", "figures/flow.svg"} <= written
+    of_models = ("metrics", "correlations", "calibration")
+    assert not {f"tables/{name}.csv" for name in of_models} & written
+    results = json.loads((out / "results.json").read_text())
+    assert results["provenance"]["models"] == []
+    assert {row["judge"] for row in results["accuracy"]["by_construction"]} == {"people"}
+    page = (out / "report.html").read_text("utf-8")
+    assert "<h1>People</h1>" in page
+    for word in ("Reliability", "recruited", "Simple &amp; short"):
+        assert word in page
+    for word in ("People beside", "A model is right", "Metric of the models", "the models"):
+        assert word not in page
+
+
+def test_people_alone_are_the_same_people_as_beside_models(export, scores, tmp_path):
+    alone = compare(export, [], tmp_path / "alone", FEW)
+    beside = compare(export, [scores], tmp_path / "beside", FEW)
+    of_people = beside.by_construction[beside.by_construction["judge"] == "people"]
+    wanted = [*alone.by_construction.columns]
+    assert alone.by_construction.to_dict("list") == of_people[wanted].to_dict("list")
+
+
+@pytest.mark.parametrize(
+    "asked", [{"metric": "mean_logprob"}, {"curves": True}, {"curve_items": ["s-1"]}]
+)
+def test_what_is_about_models_is_refused_without_one(export, tmp_path, asked):
+    if "metric" in asked:
+        asked = {"metric": next(name for name in METRICS if name != ComparisonOptions().metric)}
+    with pytest.raises(AnalysisError, match="is about models, and there is none"):
+        compare(export, [], tmp_path / "out", ComparisonOptions(resamples=100, **asked))
+    assert not (tmp_path / "out").exists()
 
 
 def script(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -133,7 +197,7 @@ def test_the_script_prints_table_1_and_where_the_report_is(export, scores, tmp_p
     assert (done.returncode, done.stderr) == (0, "")
     assert "Table 1. Accuracy on each construction." in done.stdout
     assert f"{out}/report.html" in done.stdout
-    assert f"{out}/figure_1.svg" in done.stdout
+    assert f"{out}/figures/figure_1.svg" in done.stdout
 
 
 def test_the_script_ends_with_one_paragraph_and_code_2(scores, tmp_path):
@@ -148,3 +212,11 @@ def test_a_run_and_other_judgments_are_not_compared_at_once(export, scores, tmp_
     done = script(*both)
     assert done.returncode == 2
     assert "Name either --run, or --judgments" in done.stderr
+
+
+def test_every_option_of_a_comparison_can_be_given_on_the_command_line():
+    given = {parameter.name: parameter.default for parameter in command.params}
+    defaults = ComparisonOptions()
+    assert {field.name for field in fields(defaults)} <= given.keys()
+    for name in ("resamples", "seed", "metric"):
+        assert given[name] == getattr(defaults, name)

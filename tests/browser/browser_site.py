@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 from werkzeug.serving import BaseWSGIServer
 
 from experiment.studies.load import load_study
-from webapp.clock import utc_now
-from webapp.db import Sessions, reading
-from webapp.flow.launch import launch
-from webapp.flow.record import LATE_ANSWER
-from webapp.models import Answer, Device, Event, Participant, Response, Run, Trial
+from webapp.core.clock import utc_now
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Answer, Device, Event, Participant, Response, Run, Trial
+from webapp.runs.launch import launch
+from webapp.sessions.record import LATE_ANSWER
 
 
 @dataclass

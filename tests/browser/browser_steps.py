@@ -70,6 +70,28 @@ _SHOWN = """() => {
 }"""
 
 
+def let_frames_pass(window: Window, frames: int) -> None:
+    """Wait until the page has drawn itself so many times, however long that takes."""
+    window.evaluate(_FRAMES, frames)
+
+
+_FRAMES = """async frames => {
+  for (; frames > 0; frames -= 1) await new Promise(requestAnimationFrame);
+}"""
+
+
+def outlast_the_lockout(window: Window) -> None:
+    """Wait, by the page's own clock, until the trial on the screen takes answers."""
+    window.evaluate(_PAINTED)
+    window.evaluate(_LOCKED_OUT)
+
+
+_LOCKED_OUT = """() => {
+  const { lockout_ms } = JSON.parse(document.getElementById("session").textContent);
+  return new Promise(done => setTimeout(done, lockout_ms + 20));  // timers may be a little early
+}"""
+
+
 def answer_by_key(page: Page, trials: int, key: str = "1") -> None:
     """Answer so many trials with one key."""
     for _ in range(trials):

@@ -1,37 +1,30 @@
 """A real Chromium at a real server."""
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import browser_steps
 import pytest
-from browser_site import Site
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from werkzeug.serving import make_server
 
+from tests.browser import browser_steps
+from tests.browser.browser_site import Site
+from tests.patience import PATIENCE_S
+from tests.prerequisites import CHROMIUM
 from webapp import create_app
 
 SWITCHES = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
     "--disable-component-update", "--no-first-run", "--disable-quic",
 ]  # fmt: skip
-NO_BROWSER = (
-    "no Chromium was found: install one (apt install chromium, or: playwright install chromium),"
-    " or name one in CHROMIUM_PATH"
-)
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=1000 * PATIENCE_S / 5)
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    path = CHROMIUM.require()
     with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-        named = [os.environ.get("CHROMIUM_PATH", ""), "/usr/bin/chromium", own]
-        path = next((path for path in named if path and Path(path).is_file()), None)
-        if path is None:
-            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(NO_BROWSER)
         browser = playwright.chromium.launch(executable_path=path, args=SWITCHES)
         yield browser
         browser.close()
@@ -66,7 +59,7 @@ def new_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
     def make(**options: object) -> BrowserContext:
         context = browser.new_context(**options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(1000 * PATIENCE_S / 5)
         context.on("weberror", lambda error: errors.append(str(error.error)))
         contexts.append(context)
         return context

@@ -3,8 +3,16 @@
 from pathlib import Path
 
 import pytest
-from browser_steps import answer_by_key, assert_good, choose, expect_page, minimal, start
 from playwright.sync_api import expect
+
+from tests.browser.browser_steps import (
+    answer_by_key,
+    assert_good,
+    choose,
+    expect_page,
+    minimal,
+    start,
+)
 
 SCREENS = {
     "a laptop": {"viewport": {"width": 1280, "height": 800}},

@@ -4,7 +4,11 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from browser_steps import (
+from playwright.sync_api import Frame, Page, expect
+from werkzeug.serving import make_server
+from werkzeug.wrappers import Request, Response
+
+from tests.browser.browser_steps import (
     answer_by_click,
     assert_good,
     expect_page,
@@ -12,9 +16,6 @@ from browser_steps import (
     questionnaire,
     start,
 )
-from playwright.sync_api import Frame, Page, expect
-from werkzeug.serving import make_server
-from werkzeug.wrappers import Request, Response
 
 WHY_NO_DATABASE = """() => new Promise(resolve => {
   const opening = indexedDB.open("probe");

@@ -8,14 +8,14 @@ from html import escape
 from typing import Any
 
 import pytest
-from browser_steps import assert_good, expect_page
 from playwright.sync_api import Page, expect
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
-from webapp.marketplace import create_marketplace
-from webapp.marketplace.operations import OPERATIONS
-from webapp.marketplace.serving import in_thread
+from marketplace.mturk import create_marketplace
+from marketplace.mturk.operations import OPERATIONS
+from marketplace.serving import in_thread
+from tests.browser.browser_steps import assert_good, expect_page
 
 SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14"

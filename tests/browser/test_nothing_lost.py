@@ -7,8 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from browser_site import launched, stored
-from browser_steps import (
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Route, expect
+
+from tests.browser.browser_site import launched, stored
+from tests.browser.browser_steps import (
     answer_by_key,
     choose,
     consent,
@@ -21,10 +24,8 @@ from browser_steps import (
     questionnaire,
     start,
 )
-from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Route, expect
-
-from webapp import create_app, server
+from webapp import create_app
+from webapp.server import process as server
 
 IN_ORDER = list(range(1, 9))
 
@@ -65,7 +66,9 @@ def test_the_end_waits_until_everything_is_saved(site, link, page):
     answer_by_key(page, 5)
     expect(page.locator("#leaving")).to_be_visible()
     expect(page.locator("#unsaved")).to_have_text("Still to be saved: 5")
-    page.wait_for_timeout(500)
+    for _ in range(2):  # so that one was sent after all that is asserted above
+        with page.expect_event("requestfailed", lambda sent: sent.url.endswith("/answers")):
+            pass
     expect_page(page, "working")
     page.context.set_offline(False)
     questionnaire(page)
@@ -176,7 +179,9 @@ def test_another_device_goes_on_where_the_first_one_was(site, link, page, new_co
     expect_saved(page)
     phone = new_context().new_page()
     phone.goto(page.url)
-    expect(phone.locator(".notice").first).to_contain_text("You have answered 2 of 8")
+    expect(phone.locator("#other-device")).to_be_visible()
+    phone.locator("#go-on-here").click()
+    expect(phone.locator("#instructions .notice")).to_contain_text("You have answered 2 of 8")
     start(phone)
     answer_by_key(phone, 3)
     expect_saved(phone)
@@ -185,7 +190,9 @@ def test_another_device_goes_on_where_the_first_one_was(site, link, page, new_co
     expect(page.locator("#count")).to_have_text("6 of 8")
     answer_by_key(page, 3)
     questionnaire(page)
-    assert_complete(site.stored(link)[0])
+    [only] = site.stored(link)
+    assert_complete(only)
+    assert len({device.mark for device in only.devices}) == 2
 
 
 def test_the_back_button_leads_to_the_same_session(site, link, page):

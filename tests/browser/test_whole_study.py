@@ -3,7 +3,11 @@
 from pathlib import Path
 
 import pytest
-from browser_steps import (
+from playwright.sync_api import Page, expect
+from sqlalchemy import select
+from sqlalchemy.orm.attributes import flag_modified
+
+from tests.browser.browser_steps import (
     answer_by_click,
     answer_by_key,
     choose,
@@ -11,14 +15,11 @@ from browser_steps import (
     count,
     expect_page,
     minimal,
+    outlast_the_lockout,
     questionnaire,
     start,
 )
-from playwright.sync_api import Page, expect
-from sqlalchemy import select
-from sqlalchemy.orm.attributes import flag_modified
-
-from webapp.models import Run, RunItem, StudyFile
+from webapp.database.models import Run, RunItem, StudyFile
 
 IN_ORDER = list(range(1, 9))
 
@@ -37,7 +38,7 @@ def test_by_mouse_with_the_settings_a_study_has_by_default(site, page):
     start(page)
     expect(page.locator("#count")).to_have_text("1 of 8")
     for number in range(8):
-        page.wait_for_timeout(200)  # the lock-out against double presses
+        outlast_the_lockout(page)
         answer_by_click(page, 1, ("first", "second")[number % 2])
     questionnaire(page)
     [stored] = site.stored(link)

@@ -28,10 +28,16 @@ def test_a_whole_session_is_legal():
     assert state is State.FINISHED
 
 
-@pytest.mark.parametrize("state", [State.FINISHED, State.DECLINED])
-def test_who_finished_or_declined_goes_nowhere(state: State):
+@pytest.mark.parametrize("state", [State.WITHDRAWN, State.DECLINED])
+def test_who_withdrew_or_declined_goes_nowhere(state: State):
     with pytest.raises(IllegalMoveError, match="no further move"):
         move(state, State.WORKING)
+
+
+def test_whoever_consented_may_withdraw_and_who_finished_does_nothing_else():
+    consented = {State.WORKING, State.ANSWERED, State.ABANDONED, State.FINISHED, State.LEFT}
+    assert {state for state in State if State.WITHDRAWN in MOVES[state]} == consented
+    assert MOVES[State.FINISHED] == {State.WITHDRAWN}
 
 
 def test_who_abandoned_may_come_back():

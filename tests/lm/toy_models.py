@@ -19,6 +19,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from lm.baselines.unigram import count_unigrams
+from lm.baselines.unigram import save as save_unigram
 from lm.corpora.text import count_words, encode
 from lm.corpora.vocab import STREAM_WORDS, vocabulary_by_frequency, write_vocabulary
 from lm.ngram import model as ngram
@@ -26,8 +28,6 @@ from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.rnn.folder import TAGS, VOCABULARY, WEIGHTS, save_weights
 from lm.rnn.network import NetworkShape, build_network
-from lm.unigram import count_unigrams
-from lm.unigram import save as save_unigram
 
 SENTENCES = ["the cat sleeps .", "the cats sleep .", "a cat sees the cats .", "the cat sees ."]
 WORDS = ["the", "cat", "cats", "sleeps", "sleep", "a", "sees", ".", "</s>", "<unk>"]

@@ -6,7 +6,9 @@ alone.
 """
 
 import json
+import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,16 +18,17 @@ from uuid import uuid4
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from postgres import PostgresServer, postgres_server
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
+from tests.webapp.connections import one_for_each_request
+from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
-from webapp.db import Sessions
-from webapp.flow.launch import launch
-from webapp.models import Run
+from webapp.database.engine import Sessions, make_sessions, open_database
+from webapp.database.models import Run
+from webapp.runs.launch import launch
 
 LAUNCHED = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -85,19 +88,53 @@ def clock() -> Clock:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
+    with postgres_server() as server, pytest.MonkeyPatch.context() as patch:
+        if shutil.which("pg_dump") is None:  # the server came in a wheel, and so do its clients
+            patch.setenv("PATH", str(server.programs), prepend=os.pathsep)
         yield server
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest) -> Iterator[str | None]:
+def prelaunched(request: pytest.FixtureRequest) -> bool:
+    """Whether the test's database begins as a copy in which the minimal study is launched.
+
+    Launching takes longer than most tests. Where ``run`` or ``study`` is another, it is overridden
+    and says no.
+    """
+    return "run" in request.fixturenames
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, prelaunched: bool) -> Iterator[str | None]:
     """The URL of a database of the test's own; None stands for the instance's SQLite file."""
     if getattr(request, "param", "sqlite") == "sqlite":
         yield None
         return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    template = request.getfixturevalue("launched_postgresql") if prelaunched else None
     empty = request.node.get_closest_marker("empty_database") is not None
-    with request.getfixturevalue("postgres").database(empty=empty) as url:
+    with server.database(empty=empty, template=template) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def launched_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file in which the minimal study is launched."""
+    file = tmp_path_factory.mktemp("launched") / "parallax.sqlite3"
+    _launch_minimal(f"sqlite:///{file}")
+    return file
+
+
+@pytest.fixture(scope="session")
+def launched_postgresql(postgres: PostgresServer) -> str:
+    """The name of a database in which the minimal study is launched."""
+    return postgres.template("parallax_launched", _launch_minimal)
+
+
+def _launch_minimal(url: str) -> None:
+    engine = open_database(url)
+    start_run(make_sessions(engine), load_study("minimal"))
+    engine.dispose()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -115,8 +152,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def instance(tmp_path: Path, database_url: str | None) -> Path:
+def instance(
+    request: pytest.FixtureRequest, tmp_path: Path, database_url: str | None, prelaunched: bool
+) -> Path:
     folder = tmp_path / "instance"
+    if database_url is None and prelaunched:
+        folder.mkdir()
+        shutil.copy(request.getfixturevalue("launched_sqlite"), folder)
     if database_url:
         folder.mkdir()
         settings = f"database_url = {json.dumps(database_url)}\n"
@@ -128,8 +170,10 @@ def instance(tmp_path: Path, database_url: str | None) -> Path:
 def app(instance: Path, clock: Clock) -> Iterator[Flask]:
     app = create_app(instance, now=clock)
     app.testing = True
-    yield app
-    app.extensions["parallax"].engine.dispose()
+    engine = app.extensions["parallax"].engine
+    with one_for_each_request(engine):
+        yield app
+    engine.dispose()
 
 
 @pytest.fixture
@@ -162,8 +206,12 @@ def launched(sessions: Sessions) -> Callable[[Study], Run]:
 
 
 @pytest.fixture
-def run(sessions: Sessions, study: Study) -> Run:
-    return start_run(sessions, study)
+def run(sessions: Sessions, study: Study, prelaunched: bool) -> Run:
+    if not prelaunched:
+        return start_run(sessions, study)
+    assert study == load_study("minimal"), "a study of one's own needs prelaunched overridden"
+    with sessions() as session:
+        return session.get_one(Run, 1)
 
 
 @pytest.fixture

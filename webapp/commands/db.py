@@ -7,20 +7,23 @@ from pathlib import Path
 import click
 from sqlalchemy import Engine
 
-from webapp import server
-from webapp.backup import back_up, restore
-from webapp.commands.installation import with_instance
-from webapp.db import usable_database
+from webapp.commands.options import with_instance
+from webapp.core.instance import open_instance
+from webapp.database.backup.backup import back_up, restore
+from webapp.database.engine import usable_database
+from webapp.database.schema import schema_problem, stored_revision, upgrade
 from webapp.errors import WebappError
-from webapp.instance import open_instance
-from webapp.schema import schema_problem, stored_revision, upgrade
-from webapp.settings import load_settings
+from webapp.recruiters.settings import load_settings
+from webapp.server import process as server
 
 
 @click.command()
 @with_instance
 def status(instance: Path) -> None:
-    """Say which schema the database has, and whether this version of Parallax can use it."""
+    """Say which schema the database has.
+
+    It says too whether this version of Parallax can use it.
+    """
     with _database(instance) as engine:
         revision = stored_revision(engine)
     if revision is None:
@@ -33,7 +36,10 @@ def status(instance: Path) -> None:
 @click.command("upgrade")
 @with_instance
 def upgrade_(instance: Path) -> None:
-    """Bring the database to the schema of this version, wholly or not at all."""
+    """Bring the database to the schema of this version.
+
+    It is changed wholly or not at all.
+    """
     _refuse_while_serving(instance)
     with _database(instance) as engine:
         before, after = upgrade(engine)
@@ -47,7 +53,10 @@ def upgrade_(instance: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @with_instance
 def backup(file: Path, instance: Path) -> None:
-    """Write everything the database holds to FILE, while participants go on answering."""
+    """Write everything the database holds to FILE.
+
+    Participants go on answering meanwhile.
+    """
     with _database(instance) as engine:
         content = back_up(engine, file)
     click.echo(f"{file} holds {content}. It was read back and is sound.")
@@ -58,7 +67,10 @@ def backup(file: Path, instance: Path) -> None:
 @click.option("--replace", is_flag=True, help="Lose what the database holds now.")
 @with_instance
 def restore_(file: Path, replace: bool, instance: Path) -> None:
-    """Make the database hold what the backup FILE holds, wholly or not at all."""
+    """Make the database hold what the backup FILE holds.
+
+    It is changed wholly or not at all.
+    """
     _refuse_while_serving(instance)
     with _database(instance) as engine:
         content = restore(engine, file, replace=replace)

@@ -4,21 +4,26 @@ from pathlib import Path
 
 import click
 
-from experiment.payment import (
+from experiment.money import in_words
+from experiment.payment.bonuses import bonuses_by_rule, read_bonus_file
+from experiment.payment.payment import (
     LONGEST_REASON,
     PaymentKind,
-    bonuses_by_rule,
-    dollars,
-    read_bonus_file,
+    plain_reason,
 )
-from webapp.commands.desk import open_desk, with_live, with_yes
-from webapp.commands.installation import open_sessions, with_instance
-from webapp.commands.text_table import text_table
-from webapp.db import reading
-from webapp.flow.entries import THANKS, bonuses, judgment, rewards
-from webapp.flow.owed import Account, accounts
-from webapp.flow.publish import recruitment_of
-from webapp.flow.runs import named_run
+from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.payment_commands import open_run_payments, with_live, with_yes
+from webapp.commands.text_table import statement_table, text_table
+from webapp.core.clock import utc_now
+from webapp.database.engine import reading
+from webapp.payments.accounts import PayeeAccount, accounts
+from webapp.payments.ledger import payments_of
+from webapp.payments.ledger_entries import THANKS, bonuses, review_decision, rewards
+from webapp.payments.rejections import refuse_rejection
+from webapp.payments.statement import statements
+from webapp.payments.two_steps import settle_by_hand
+from webapp.recruitment.publish import recruitment_of
+from webapp.runs.runs import named_run, study_as_launched
 
 _HEADER = ("participant", "finished", "analysis", "platform", "reward", "bonus", "compensation")
 _ANALYSIS = {None: "undecided", True: "kept", False: "excluded"}
@@ -28,10 +33,14 @@ _ANALYSIS = {None: "undecided", True: "kept", False: "excluded"}
 @click.argument("run")
 @with_instance
 def review(run: str, instance: Path) -> None:
-    """Show who took part in RUN, what they submitted and what they were paid; nothing is called."""
+    """Show who took part in RUN and what they were paid.
+
+    It shows what they submitted too. No platform is called.
+    """
     with reading(open_sessions(instance)) as session:
         here = named_run(session, run)
         owed, published = accounts(session, here), recruitment_of(session, here)
+        study, ledger = study_as_launched(session, here), payments_of(session, here)
     if not owed:
         click.echo("Nobody took part yet.")
         return
@@ -39,13 +48,17 @@ def review(run: str, instance: Path) -> None:
     if published is None:
         click.echo("The run is published on no platform, so nobody is paid from here.")
         return
+    found = statements(owed, ledger, study)
+    click.echo(statement_table(found))
     unpaid = sum(a.finished and a.assignment is not None and not a.approved for a in owed)
     waiting = sum(account.finished and account.assignment is None for account in owed)
     click.echo(f"{unpaid} finished and submitted, and are not paid: parallax approve {run}")
     click.echo(f"{waiting} finished and did not submit: parallax reconcile {run}")
+    short = sum(statement.is_short for statement in found)
+    click.echo(f"{short} got less so far than the study's rule says.")
 
 
-def _row(account: Account) -> tuple[str, ...]:
+def _row(account: PayeeAccount) -> tuple[str, ...]:
     return (
         account.participant.ref,
         "yes" if account.finished else account.participant.state,
@@ -58,9 +71,9 @@ def _row(account: Account) -> tuple[str, ...]:
     )
 
 
-def _paid(account: Account, kind: PaymentKind) -> str:
+def _paid(account: PayeeAccount, kind: PaymentKind) -> str:
     return ", ".join(
-        f"{dollars(payment.amount_cents)} {payment.state}"
+        f"{in_words(payment.amount_minor, payment.currency)} {payment.state}"
         for payment in account.payments
         if payment.kind == kind
     )
@@ -74,39 +87,93 @@ def _paid(account: Account, kind: PaymentKind) -> str:
     metavar="WHO",
     help="A participant, or the platform's id of an assignment, be it finished or not; repeatable.",
 )
+@click.option(
+    "--undo-rejection",
+    is_flag=True,
+    help="Pay also whom you had rejected; goes with --only.",
+)
 @with_yes
 @with_live
 @with_instance
-def approve(run: str, only: tuple[str, ...], yes: bool, live: bool, instance: Path) -> None:
-    """Pay the reward to everyone who finished RUN and submitted, excluded or not."""
-    desk = open_desk(instance, run, live=live)
-    owed = desk.accounts()
+def approve(
+    run: str,
+    only: tuple[str, ...],
+    undo_rejection: bool,
+    yes: bool,
+    live: bool,
+    instance: Path,
+) -> None:
+    """Pay the reward to everyone who finished RUN and submitted.
+
+    Whom the exclusion rules exclude is paid too.
+    """
+    if undo_rejection and not only:
+        raise click.UsageError("--undo-rejection wants --only WHO: say whose rejection is undone.")
+    run_payments = open_run_payments(instance, run, live=live)
+    owed = run_payments.accounts()
     if only:
-        due = (PaymentKind.REWARD, desk.reward_cents, THANKS)
-        with reading(desk.sessions) as session:
-            entries = [judgment(session, desk.run, owed, who, due) for who in only]
+        item = (PaymentKind.REWARD, run_payments.study.reward_minor, THANKS)
+        with reading(run_payments.sessions) as session:
+            entries = [
+                review_decision(
+                    session, run_payments.run, owed, who, item, undo_rejection=undo_rejection
+                )
+                for who in only
+            ]
     else:
-        entries = rewards(owed, desk.reward_cents)
-        desk.pay_compensation()
-    desk.pay(entries, yes=yes)
+        entries = rewards(owed, run_payments.study.reward_minor)
+        run_payments.pay_compensation()
+    run_payments.pay(entries, yes=yes, undo_rejections=undo_rejection)
 
 
 @click.command()
 @click.argument("run")
 @click.argument("who")
 @click.option("--reason", required=True, help="What the worker is told.")
+@click.option("--category", default="", help="Which kind, on a platform that asks for one.")
 @with_yes
 @with_live
 @with_instance
-def reject(run: str, who: str, reason: str, yes: bool, live: bool, instance: Path) -> None:
-    """Refuse to pay WHO, a participant of RUN or an assignment: they lose the reward."""
-    if not 0 < len(reason.strip()) <= LONGEST_REASON:
+def reject(
+    run: str, who: str, reason: str, category: str, yes: bool, live: bool, instance: Path
+) -> None:
+    """Refuse to pay the reward to WHO.
+
+    WHO is a participant of RUN or an assignment.
+    """
+    reason = plain_reason(reason)
+    if not 0 < len(reason) <= LONGEST_REASON:
         raise click.BadParameter(f"1 to {LONGEST_REASON} characters", param_hint="--reason")
-    desk = open_desk(instance, run, live=live)
-    with reading(desk.sessions) as session:
-        due = (PaymentKind.REJECTION, 0, reason.strip())
-        entry = judgment(session, desk.run, desk.accounts(), who, due)
-    desk.pay([entry], yes=yes)
+    run_payments = open_run_payments(instance, run, live=live)
+    refuse_rejection(run_payments.platform, reason, category)
+    with reading(run_payments.sessions) as session:
+        item = (PaymentKind.REJECTION, 0, reason)
+        owed = run_payments.accounts()
+        entry = review_decision(session, run_payments.run, owed, who, item, category=category)
+    run_payments.pay([entry], yes=yes)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("payment", type=int)
+@click.option("--paid/--not-paid", "is_paid", default=None, help="What its own site says.")
+@with_live
+@with_instance
+def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: Path) -> None:
+    """Say what became of PAYMENT in doubt.
+
+    PAYMENT is a number that parallax reconcile RUN names. RUN's platform does not tell: look at
+    its own site first.
+    """
+    if is_paid is None:
+        raise click.UsageError("Give either --paid or --not-paid.")
+    run_payments = open_run_payments(instance, run, live=live)
+    settled = settle_by_hand(
+        run_payments.sessions, run_payments.run, payment, utc_now, is_paid=is_paid
+    )
+    click.echo(f"Payment {settled.id} is {settled.state}.")
+    if not is_paid:
+        click.echo(f"It is paid anew with: parallax reconcile {run} --fix")
 
 
 @click.command()
@@ -115,21 +182,37 @@ def reject(run: str, who: str, reason: str, yes: bool, live: bool, instance: Pat
     "--file",
     "path",
     type=click.Path(path_type=Path),
-    help="A CSV file with participant, amount_cents and reason; else the study's rule decides.",
+    help="A CSV file with participant, amount and reason; else the study's rule decides.",
+)
+@click.option(
+    "--additional",
+    is_flag=True,
+    help="Pay also whom a bonus of the same amount was paid for another reason.",
 )
 @with_yes
 @with_live
 @with_instance
-def bonus(run: str, path: Path | None, yes: bool, live: bool, instance: Path) -> None:
-    """Pay bonuses to participants of RUN whose reward is paid, by the study's rule or a file."""
-    desk = open_desk(instance, run, live=live)
-    owed = desk.accounts()
+def bonus(
+    run: str, path: Path | None, additional: bool, yes: bool, live: bool, instance: Path
+) -> None:
+    """Pay bonuses to participants of RUN whose reward is paid.
+
+    The study's rule or a file says how much.
+    """
+    run_payments = open_run_payments(instance, run, live=live)
+    owed = run_payments.accounts()
     if path is not None:
-        dues = read_bonus_file(path, [account.participant.ref for account in owed])
+        refs = [account.participant.ref for account in owed]
+        items = read_bonus_file(path, refs, run_payments.run.currency)
     else:
         finished = [account.finisher for account in owed if account.finished]
-        dues = bonuses_by_rule(desk.study.payment, finished)
-    entries, waiting = bonuses(owed, dues)
+        items = bonuses_by_rule(run_payments.study.payment, finished)
+    entries, waiting = bonuses(owed, items)
     if waiting:
-        click.echo(f"{len(waiting)} more get theirs once their reward is paid: parallax approve")
-    desk.pay(entries, yes=yes)
+        click.echo(
+            f"{len(waiting)} more get theirs once their reward or their compensation is paid:"
+            f" parallax approve {run}"
+        )
+    if path is not None and not additional:
+        run_payments.refuse_look_alikes(entries)
+    run_payments.pay(entries, yes=yes)

@@ -7,20 +7,25 @@ from pathlib import Path
 
 import click
 
-from experiment.payment import LONGEST_REASON
+from experiment.money import in_words, minor_units
+from experiment.payment.payment import LONGEST_REASON, plain_reason
 from experiment.plugins import unknown_name
-from webapp.clock import utc_now
-from webapp.commands.desk import Desk, open_desk, with_live, with_yes
-from webapp.commands.installation import with_instance
+from webapp.commands.options import with_instance
+from webapp.commands.payment_commands import RunPayments, open_run_payments, with_live, with_yes
+from webapp.commands.reports import reconcile_reports
 from webapp.commands.runs import link_base
-from webapp.commands.text_table import text_table
+from webapp.commands.text_table import statement_table, text_table
+from webapp.core.clock import utc_now
+from webapp.core.instance import secret_key
+from webapp.core.tokens import Tokens
+from webapp.database.engine import reading
 from webapp.errors import RunError
-from webapp.flow.compensate import compensation, offer_compensation
-from webapp.flow.ledger import Entry
-from webapp.flow.reconcile.mend import findings, mend
-from webapp.flow.reconcile.snapshot import Snapshot, take_snapshot
-from webapp.instance import secret_key
-from webapp.tokens import Tokens
+from webapp.payments.accounts import PayeeAccount
+from webapp.payments.compensate import compensation, offer_compensation, unsubmitted
+from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
+from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.withdraw import offers_to, withdraw
+from webapp.recruiters.capabilities import BonusesForAnybody
 
 _HEADER = ("problem", "who", "what was seen", "what to do")
 
@@ -29,40 +34,63 @@ _HEADER = ("problem", "who", "what was seen", "what to do")
 @click.argument("run")
 @click.option("--fix", is_flag=True, help="Do what is safe, and look again.")
 @click.option("--json", "as_json", is_flag=True, help="Print for programs.")
+@click.option("--again", is_flag=True, help="With --fix: send also what must not be told twice.")
 @with_live
 @with_instance
-def reconcile(run: str, fix: bool, as_json: bool, live: bool, instance: Path) -> None:
-    """Lay RUN's records, its platform and its ledger side by side; exit code 1 if they differ."""
-    desk = open_desk(instance, run, live=live)
-    seen = _look(desk, instance)
+def reconcile(run: str, fix: bool, as_json: bool, again: bool, live: bool, instance: Path) -> None:
+    """Compare RUN's records, its platform and its ledger.
+
+    The exit code is 1 if they differ.
+    """
+    told = reconcile_reports(instance, run, fix=fix, again=again, as_json=as_json)
+    if told is not None:
+        if not told:
+            sys.exit(1)
+        return
+    run_payments = open_run_payments(instance, run, live=live)
+    snapshot = _look(run_payments, instance)
     if fix:
         link = _link(instance, run)
-        mend(desk.sessions, desk.platform, desk.run, desk.study, link, seen, utc_now)
-        desk = open_desk(instance, run, live=live)
-        seen = _look(desk, instance)
-    found = findings(seen)
+        fix_discrepancies(
+            run_payments.sessions,
+            run_payments.platform,
+            run_payments.run,
+            run_payments.study,
+            link,
+            snapshot,
+            utc_now,
+        )
+        run_payments = open_run_payments(instance, run, live=live)
+        snapshot = _look(run_payments, instance)
+    found = discrepancies(snapshot)
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in found], indent=2))
+        click.echo(json.dumps([asdict(discrepancy) for discrepancy in found], indent=2))
     elif found:
+        click.echo(statement_table(snapshot.statements))
         rows = [(f.problem, f.who, f.detail, f.remedy) for f in found]
         click.echo(text_table(_HEADER, rows))
     else:
+        click.echo(statement_table(snapshot.statements))
         click.echo(f"Run {run} is clean: our records, the platform and the ledger agree.")
     if found:
         sys.exit(1)
 
 
-def _look(desk: Desk, instance: Path) -> Snapshot:
-    tokens = Tokens(secret_key(instance, desk.settings.secret_key_file))
-    return take_snapshot(desk.sessions, desk.platform, desk.run, tokens, utc_now())
+def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
+    tokens = Tokens(secret_key(instance, run_payments.settings.secret_key_file))
+    return take_snapshot(
+        run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
+    )
 
 
 @click.command()
 @click.argument("run")
 @click.argument("participant", required=False)
 @click.option("--worker", help="The platform's id of somebody who never became a participant.")
-@click.option("--cents", type=click.IntRange(min=1), required=True, help="How much.")
-@click.option("--reason", required=True, help="What they are told.")
+@click.option("--amount", help="How much, such as 1.50, in the run's currency.")
+@click.option("--reason", help="What they are told.")
+@click.option("--amend", is_flag=True, help="Replace an offer of another amount by this one.")
+@click.option("--withdraw", "only_withdraw", is_flag=True, help="Take back an offer; make none.")
 @with_yes
 @with_live
 @with_instance
@@ -70,49 +98,97 @@ def compensate(
     run: str,
     participant: str | None,
     worker: str | None,
-    cents: int,
-    reason: str,
+    amount: str | None,
+    reason: str | None,
+    amend: bool,
+    only_withdraw: bool,
     yes: bool,
     live: bool,
     instance: Path,
 ) -> None:
-    """Offer pay to PARTICIPANT of RUN (or a --worker), who worked and could not submit."""
+    """Offer pay to somebody who worked and could not submit.
+
+    That is PARTICIPANT of RUN or a --worker. An offer that nobody has taken up can be amended or
+    withdrawn.
+    """
     if bool(participant) == bool(worker):
         raise click.UsageError("Give either PARTICIPANT or --worker.")
-    if not 0 < len(reason.strip()) <= LONGEST_REASON:
-        raise click.BadParameter(f"1 to {LONGEST_REASON} characters", param_hint="--reason")
-    desk = open_desk(instance, run, live=live)
-    entry = _entry(desk, participant, worker, cents, reason.strip())
-    if not desk.agreed([entry], yes=yes):
+    if only_withdraw:
+        if amount is not None or reason is not None or amend:
+            raise click.UsageError("--withdraw takes an offer back: it goes with no other offer.")
+        run_payments = open_run_payments(instance, run, live=live)
+        _, worker_id = _payee(run_payments, participant, worker)
+        _withdraw(run_payments, worker_id, None)
         return
-    told = offer_compensation(
-        desk.sessions,
-        desk.platform,
-        desk.run,
-        desk.study,
+    reason = plain_reason(reason or "")
+    if amount is None or not 0 < len(reason) <= LONGEST_REASON:
+        raise click.UsageError(f"Give --amount and a --reason of 1 to {LONGEST_REASON} characters.")
+    run_payments = open_run_payments(instance, run, live=live)
+    amount_minor = minor_units(amount, run_payments.run.currency)
+    if amount_minor == 0:
+        raise click.UsageError("--amount is nothing.")
+    account, worker_id = _payee(run_payments, participant, worker)
+    if amend:
+        _withdraw(run_payments, worker_id, amount_minor)
+    with reading(run_payments.sessions) as session:
+        _, withdrawn = offers_to(session, run_payments.run, worker_id)
+        by_bonus = isinstance(run_payments.platform, BonusesForAnybody)
+        on = unsubmitted(session, run_payments.run, worker_id) if by_bonus else None
+    entry = compensation(
+        account, worker_id, amount_minor, reason, withdrawn=withdrawn, assignment=on
+    )
+    if by_bonus:
+        run_payments.pay([entry], yes=yes)
+        return
+    if not run_payments.agreed([entry], yes=yes):
+        return
+    wrote = offer_compensation(
+        run_payments.sessions,
+        run_payments.platform,
+        run_payments.run,
+        run_payments.study,
         entry,
-        desk.caps,
+        run_payments.caps,
         _link(instance, run),
         utc_now,
     )
     click.echo("The offer is posted; only they can take it. It is paid once they hand it in.")
-    click.echo("The platform wrote to them." if told else "The platform did not write: tell them.")
+    click.echo("The platform wrote to them." if wrote else "The platform did not write: tell them.")
+
+
+def _withdraw(run_payments: RunPayments, worker_id: str, amount_minor: int | None) -> None:
+    """Take back the offer to a worker, unless it is of that amount."""
+    with reading(run_payments.sessions) as session:
+        offer, _ = offers_to(session, run_payments.run, worker_id)
+    if offer is None:
+        if amount_minor is None:
+            raise RunError(
+                "no compensation is offered to them", where=f"run {run_payments.run.ref}"
+            )
+    elif offer.amount_minor != amount_minor:
+        withdraw(run_payments.sessions, run_payments.platform, offer, utc_now)
+        click.echo(f"The offer of {in_words(offer.amount_minor, offer.currency)} is withdrawn.")
 
 
 def _link(instance: Path, run: str) -> str:
     return f"{link_base(instance)}/run/{run}/compensation"
 
 
-def _entry(
-    desk: Desk, participant: str | None, worker: str | None, cents: int, reason: str
-) -> Entry:
-    accounts = {account.participant.ref: account for account in desk.accounts()}
+def _payee(
+    run_payments: RunPayments, participant: str | None, worker: str | None
+) -> tuple[PayeeAccount | None, str]:
+    """Return the participant's account, None for a worker who has none, and the worker's id."""
+    accounts = run_payments.accounts()
     if participant is None:
-        same = (a for a in accounts.values() if a.participant.platform_id == worker)
-        return compensation(next(same, None), str(worker), cents, reason)
-    if participant not in accounts:
-        raise unknown_name("participant", participant, list(accounts))
-    account = accounts[participant]
+        same = (account for account in accounts if account.participant.platform_id == worker)
+        return next(same, None), str(worker)
+    named = (a for a in accounts if participant in (a.participant.ref, a.participant.code))
+    if (account := next(named, None)) is None:
+        # A person's own code is a secret, so only references are offered.
+        refs = [account.participant.ref for account in accounts]
+        raise unknown_name("participant", participant, refs)
     if account.participant.platform_id is None:
-        raise RunError(f"no platform knows who {participant} is", where=f"run {desk.run.ref}")
-    return compensation(account, account.participant.platform_id, cents, reason)
+        raise RunError(
+            f"no platform knows who {participant} is", where=f"run {run_payments.run.ref}"
+        )
+    return account, account.participant.platform_id

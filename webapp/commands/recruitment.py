@@ -3,26 +3,32 @@
 import time
 from collections import Counter
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 
 import click
 
-from experiment.payment import dollars
-from webapp.clock import utc_now
-from webapp.commands.desk import with_live
-from webapp.commands.installation import open_sessions, with_instance
-from webapp.commands.runs import link_base
+from experiment.money import in_words
+from experiment.payment.cost import refuse_out_of_bounds
+from webapp.commands.offers import ask_return, demographics, screen_outs, stop_
+from webapp.commands.options import with_instance
+from webapp.commands.payment_commands import with_live
+from webapp.commands.published_run import PublishedRun, open_published
 from webapp.commands.text_table import text_table
-from webapp.db import Sessions, reading
+from webapp.core.clock import utc_now
+from webapp.database.engine import Sessions
 from webapp.errors import RunError
-from webapp.flow.life import extend, pause, standing
-from webapp.flow.poll import poll
-from webapp.flow.publish import Draft, draft
-from webapp.flow.publish import publish as carry_out
-from webapp.flow.runs import named_run
-from webapp.recruiters.platform import Platform, PlatformUnreachable
-from webapp.recruiters.registry import load_recruiter, open_platform
-from webapp.settings import load_settings
+from webapp.recruiters.capabilities import EditedOffers, PublishNotes
+from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
+from webapp.recruiters.settings import load_settings
+from webapp.recruitment.hits import extend, hit_states, pause
+from webapp.recruitment.limits import limits_of
+from webapp.recruitment.poll import poll
+from webapp.recruitment.progress import progress_of
+from webapp.recruitment.publish import PublishPlan, draft
+from webapp.recruitment.publish import publish as carry_out
+from webapp.recruitment.terms import task_of
+from webapp.runs.answerable import refuse_unanswerable
 
 
 @click.command()
@@ -32,23 +38,31 @@ from webapp.settings import load_settings
 @with_live
 @with_instance
 def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> None:
-    """Offer RUN's open places on its platform; again, to go on or to fill what became open."""
-    sessions, platform, link = _place(instance, run, live=live)
-    plan = draft(sessions, platform, run, link, utc_now())
+    """Offer RUN's open places on its platform.
+
+    Call it again to go on after an interruption or to fill places that became open.
+    """
+    found = open_published(instance, run, live=live)
+    sessions, platform = found.sessions, found.platform
+    plan = draft(sessions, platform, run, found.link, utc_now())
+    if live:
+        refuse_unanswerable(plan.study)
     click.echo(_cost_in_words(plan, platform))
+    limits = limits_of(load_settings(instance), plan.study.currency)
+    refuse_out_of_bounds(plan.study, plan.unfilled, limits)
     if dry_run:
         for operation, request in platform.requests(plan.qualification, plan.task, plan.offers):
             click.echo(f"{operation} {request}")
         click.echo("Nothing was published.")
         return
-    if not plan.offers and not plan.reopen:
+    if plan.is_empty:
         click.echo("Every place is filled, offered or being worked on already.")
         return
     _refuse_too_dear(plan, platform)
     if not yes:
         click.confirm("Publish this?", abort=True)
     for hit_id, places in carry_out(sessions, platform, plan, utc_now):
-        click.echo(f"HIT {hit_id}: {places} places")
+        click.echo(f"Offer {hit_id}: {places} places")
     click.echo(f"Run {run} is published. See how it fills with: parallax recruitment status {run}")
 
 
@@ -57,15 +71,20 @@ def recruitment() -> None:
     """See and steer how a published run fills."""
 
 
+for _command in (stop_, screen_outs, ask_return, demographics):
+    recruitment.add_command(_command)
+
+
 @recruitment.command()
 @click.argument("run")
 @with_live
 @with_instance
 def status(run: str, live: bool, instance: Path) -> None:
-    """Show how far each HIT of RUN has come."""
-    sessions, platform, _ = _place(instance, run, live=live)
+    """Show how far each offer of RUN has come."""
+    found = open_published(instance, run, live=live)
+    sessions, platform = found.sessions, found.platform
     _tell_news(sessions, platform, run)
-    header = ("HIT", "places", "free", "at work", "submitted", "judged", "until")
+    header = ("offer", "places", "free", "at work", "submitted", "reviewed", "until")
     rows = [
         (
             hit_id,
@@ -74,11 +93,12 @@ def status(run: str, live: bool, instance: Path) -> None:
             state.pending,
             state.submitted,
             state.completed,
-            "over" if state.expires_at <= utc_now() else f"{state.expires_at:%Y-%m-%d %H:%M} UTC",
+            _until(state),
         )
-        for hit_id, state in standing(sessions, platform, run)
+        for hit_id, state in hit_states(sessions, platform, run)
     ]
     click.echo(text_table(header, rows))
+    _tell_progress(found)
 
 
 @recruitment.command("pause")
@@ -86,10 +106,14 @@ def status(run: str, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def pause_(run: str, live: bool, instance: Path) -> None:
-    """Let no worker find RUN any more; who is at work goes on. Publishing it again resumes."""
-    sessions, platform, _ = _place(instance, run, live=live)
+    """Let no worker find RUN any more.
+
+    Who is at work goes on. Publishing it again resumes.
+    """
+    found = open_published(instance, run, live=live)
+    sessions, platform = found.sessions, found.platform
     ended = pause(sessions, platform, run, utc_now())
-    click.echo(f"{ended} HITs are over. They open again with: parallax publish {run}")
+    click.echo(f"{ended} offers are over. They open again with: parallax publish {run}")
 
 
 @recruitment.command("extend")
@@ -98,11 +122,12 @@ def pause_(run: str, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
-    """Let workers find RUN's open HITs for so many hours from now on."""
-    sessions, platform, _ = _place(instance, run, live=live)
+    """Let workers find RUN's open offers for more hours from now."""
+    found = open_published(instance, run, live=live)
+    sessions, platform = found.sessions, found.platform
     until = utc_now() + timedelta(hours=hours)
     extended = extend(sessions, platform, run, until, utc_now())
-    click.echo(f"{extended} HITs can be found until {until:%Y-%m-%d %H:%M} UTC.")
+    click.echo(f"{extended} offers can be found until {until:%Y-%m-%d %H:%M} UTC.")
 
 
 @recruitment.command("poll")
@@ -111,8 +136,9 @@ def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
-    """Bring what the platform knows of RUN's assignments into the database."""
-    sessions, platform, _ = _place(instance, run, live=live)
+    """Fetch what the platform knows of RUN's assignments."""
+    found = open_published(instance, run, live=live)
+    sessions, platform = found.sessions, found.platform
     _tell_news(sessions, platform, run)
     while every:
         time.sleep(every)
@@ -123,14 +149,10 @@ def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
             click.echo(str(error), err=True)
 
 
-def _place(instance: Path, run_ref: str, *, live: bool) -> tuple[Sessions, Platform, str]:
-    """Return the database, the run's platform, and the link that its workers are shown."""
-    sessions = open_sessions(instance)
-    with reading(sessions) as session:
-        run = named_run(session, run_ref)
-    platform = open_platform(run.recruiter, load_settings(instance), live=live)
-    link = load_recruiter(run.recruiter).invitation(link_base(instance), run.ref)
-    return sessions, platform, link
+def _until(state: OfferState) -> str:
+    if not state.is_open(utc_now()):
+        return "over"
+    return f"{state.expires_at:%Y-%m-%d %H:%M} UTC" if state.expires_at else "it is ended"
 
 
 def _tell_news(sessions: Sessions, platform: Platform, run: str) -> None:
@@ -143,30 +165,50 @@ def _tell_news(sessions: Sessions, platform: Platform, run: str) -> None:
         click.echo(f"{news.refused} came under a worker's id that the platform does not know.")
 
 
-def _cost_in_words(plan: Draft, platform: Platform) -> str:
+def _tell_progress(found: PublishedRun) -> None:
+    """Print time, pay, who gave up, what is left of the money, and what somebody changed there."""
+    platform, study = found.platform, found.study
+    told = progress_of(chain.from_iterable(map(platform.submissions, found.offers)))
+    if told.median_minutes is not None:
+        hourly = told.hourly_minor(study.reward_minor) or 0
+        pay = in_words(hourly, study.currency)
+        click.echo(f"Median time: {told.median_minutes:.1f} minutes, which pays {pay} an hour")
+    if told.ended and platform.tells_every_status:
+        click.echo(f"Returned or out of time: {told.returned} of {told.ended}")
+    click.echo(f"Money left: {in_words(platform.balance_minor(), platform.currency)}")
+    if isinstance(platform, EditedOffers):
+        task = task_of(study, not_again=())
+        for offer in found.offers:
+            for edit in platform.edits(offer, task, found.link):
+                click.echo(f"WARNING: offer {offer} was changed on the platform: {edit}")
+
+
+def _cost_in_words(plan: PublishPlan, platform: Platform) -> str:
     sizes = Counter(offer.places for offer in plan.offers)
-    hits = ", ".join(f"{number} of {places}" for places, number in sizes.items()) or "none"
+    offers = ", ".join(f"{number} of {places}" for places, number in sizes.items()) or "none"
     cost = plan.cost
     rows = (
         ("places to fill", plan.unfilled),
         ("offered already", plan.open),
-        ("HITs to offer again", len(plan.reopen)),
-        ("new HITs of places", hits),
-        ("rewards", dollars(cost.rewards_cents)),
-        ("bonuses, at most", dollars(cost.bonuses_cents)),
-        ("the platform's fees", dollars(cost.fees_cents)),
-        ("in all, at most", dollars(cost.total_cents)),
-        ("an hour's wage at the median time", dollars(cost.hourly_cents)),
+        ("offers to open again", len(plan.reopen)),
+        ("offers to get more places", len(plan.grow)),
+        ("new offers of places", offers),
+        ("rewards", in_words(cost.rewards_minor, cost.currency)),
+        ("bonuses, at most", in_words(cost.bonuses_minor, cost.currency)),
+        ("the platform's fees", in_words(cost.fees_minor, cost.currency)),
+        ("in all, at most", in_words(cost.total_minor, cost.currency)),
+        ("an hour's wage at the median time", in_words(cost.hourly_minor, cost.currency)),
+        *(platform.notes(plan.task) if isinstance(platform, PublishNotes) else ()),
     )
     return text_table((f"at {platform.endpoint}", ""), rows)
 
 
-def _refuse_too_dear(plan: Draft, platform: Platform) -> None:
-    balance_cents = platform.balance_cents()
-    if balance_cents < plan.cost.total_cents:
+def _refuse_too_dear(plan: PublishPlan, platform: Platform) -> None:
+    balance_minor = platform.balance_minor()
+    if balance_minor < plan.cost.total_minor:
         raise RunError(
-            f"the balance of {dollars(balance_cents)} is too small",
+            f"the balance of {in_words(balance_minor, plan.cost.currency)} is too small",
             where=f"run {plan.run_ref}",
-            expected=f"at least {dollars(plan.cost.total_cents)}",
+            expected=f"at least {in_words(plan.cost.total_minor, plan.cost.currency)}",
             remedy="Prepay more on the platform; nothing was published",
         )

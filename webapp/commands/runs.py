@@ -6,23 +6,25 @@ import click
 from tqdm import tqdm
 
 from experiment.studies.load import load_study
+from experiment.studies.study import Study
 from experiment.version import code_version
-from webapp import server
-from webapp.clock import utc_now
-from webapp.commands.installation import open_sessions, with_instance
+from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.text_table import text_table
-from webapp.db import reading
+from webapp.core.clock import utc_now
+from webapp.database.engine import reading
+from webapp.database.models import Run
+from webapp.database.retry import in_transaction
 from webapp.errors import RunError
-from webapp.flow import exclude as exclude_flow
-from webapp.flow import export as export_flow
-from webapp.flow import launch as launch_flow
-from webapp.flow.runs import close_run, named_run, open_run, progress
-from webapp.recruiters.mturk.worker import visitor_of
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
-from webapp.recruiters.simulator import crowd
-from webapp.recruiters.simulator.plan import plan
-from webapp.retry import in_transaction
-from webapp.settings import load_settings
+from webapp.recruiters.settings import load_settings
+from webapp.runs import exclude as exclude_flow
+from webapp.runs import export as export_flow
+from webapp.runs import launch as launch_flow
+from webapp.runs.answerable import refuse_unanswerable
+from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
+from webapp.server import process as server
+from webapp.simulation import crowd
+from webapp.simulation.plan import plan
 
 _SHOWN_PROBLEMS = 5
 
@@ -32,31 +34,49 @@ _SHOWN_PROBLEMS = 5
 @click.option("--seed", type=int, required=True, help="Decides lists, sides and orders.")
 @click.option(
     "--recruiter",
-    type=click.Choice(list(RECRUITERS)),
+    metavar="NAME",
     default="direct",
     show_default=True,
-    help="How participants come to the run.",
+    help=f"How participants come to the run: {', '.join(RECRUITERS.built_in)}, or a plug-in.",
 )
 @click.option("--simulated", is_flag=True, help="Programs will answer; every table says so.")
 @with_instance
 def launch(study: str, seed: int, recruiter: str, simulated: bool, instance: Path) -> str:
-    """Launch STUDY, the name of a built-in study or a study folder, as a new run."""
+    """Launch STUDY as a new run.
+
+    STUDY is the name of a built-in study or a study folder.
+    """
+    loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
+    recruits.check(loaded)
     click.echo("Building and auditing the lists ...", err=True)
     with open_sessions(instance).begin() as session:
         run = launch_flow.launch(
             session,
-            load_study(study),
+            loaded,
             seed,
             recruiter,
             now=utc_now(),
             code_version=code_version(),
             simulated=simulated,
         )
-    link = load_recruiter(recruiter).invitation(link_base(instance), run.ref)
+    link = recruits.posted_link(link_base(instance), run.ref, loaded)
     click.echo(f"Run {run.ref} of {run.study} {run.study_version} is launched (seed {seed}).")
-    click.echo("The audit found every promise of the design kept.")
-    click.echo(f"{'Simulated participants' if run.simulated else 'Participants'} come to: {link}")
+    click.echo("Every check of the design passed.")
+    _tell_link(run, loaded, link)
     return run.ref
+
+
+def _tell_link(run: Run, study: Study, link: str) -> None:
+    if run.simulated:
+        click.echo(f"Simulated participants come to: {link}")
+        return
+    try:
+        refuse_unanswerable(study)
+    except RunError as error:
+        # The run is good to look at; the link to it is given to nobody.
+        click.echo(f"Nobody is invited yet: {error}")
+    else:
+        click.echo(f"Participants come to: {link}")
 
 
 def link_base(instance: Path) -> str:
@@ -102,7 +122,10 @@ def runs(instance: Path) -> None:
 @click.argument("run")
 @with_instance
 def close(run: str, instance: Path) -> None:
-    """Let nobody new in to RUN; who is at work goes on and finishes."""
+    """Let nobody new in to RUN.
+
+    Who is at work goes on and finishes.
+    """
     sessions = open_sessions(instance)
     in_transaction(sessions, lambda session: close_run(session, named_run(session, run), utc_now()))
     click.echo(f"Run {run} is closed. It opens again with: parallax open {run}")
@@ -140,8 +163,9 @@ def simulate(
 ) -> None:
     """Send simulated participants through the pages of RUN."""
     with reading(open_sessions(instance)) as session:
-        ready = plan(session, named_run(session, run))
-        comes_as = visitor_of(named_run(session, run).recruiter, load_settings(instance))
+        found = named_run(session, run)
+        ready = plan(session, found, study_as_launched(session, found))
+        comes_as = load_recruiter(found.recruiter, load_settings(instance)).visitor()
     server_url = url or _server_url(instance)
     visits = crowd.simulate(ready, server_url, participants, workers, comes_as)
     total = participants or ready.free
@@ -151,8 +175,8 @@ def simulate(
     problems = [outcome for outcome in outcomes if outcome.problem]
     click.echo(f"{len(outcomes) - len(problems)} simulated participants finished.")
     if problems:
-        told = "; ".join(f"number {o.number}: {o.problem}" for o in problems[:_SHOWN_PROBLEMS])
-        raise RunError(f"{len(problems)} did not finish: {told}", where=f"run {run}")
+        details = "; ".join(f"number {o.number}: {o.problem}" for o in problems[:_SHOWN_PROBLEMS])
+        raise RunError(f"{len(problems)} did not finish: {details}", where=f"run {run}")
 
 
 def _server_url(instance: Path) -> str:
@@ -164,7 +188,10 @@ def _server_url(instance: Path) -> str:
 @click.argument("run")
 @with_instance
 def exclude(run: str, instance: Path) -> None:
-    """Decide by the study's rules who of RUN's finished participants enters the analysis."""
+    """Apply the study's exclusion rules to who finished RUN.
+
+    Each verdict is kept with its rule and its evidence.
+    """
     result = in_transaction(
         open_sessions(instance),
         lambda session: exclude_flow.exclude(session, named_run(session, run), utc_now()),
@@ -184,7 +211,10 @@ def exclude(run: str, instance: Path) -> None:
 )
 @with_instance
 def export(run: str, out: Path | None, instance: Path) -> None:
-    """Write everything RUN has gathered as a folder of tables with its codebook."""
+    """Write everything RUN has gathered as a folder of tables.
+
+    The folder holds their codebook too.
+    """
     folder = out or instance / "exports" / run
     with reading(open_sessions(instance)) as session:
         facts = export_flow.export(session, named_run(session, run), folder)

@@ -3,15 +3,18 @@
 import os
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from pydantic import BaseModel
 
-from webapp import server
-from webapp.commands.installation import with_instance
+from webapp.commands.options import with_instance
 from webapp.commands.text_table import text_table
-from webapp.instance import open_instance
-from webapp.settings import ENVIRONMENT_PREFIX, FILE_NAME, Settings, load_settings
+from webapp.core.instance import open_instance
+from webapp.core.settings import ENVIRONMENT_PREFIX, FILE_NAME, flat_name
+from webapp.recruiters.settings import SECTIONS, load_settings
+from webapp.server import process as server
 
 _PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
 
@@ -51,7 +54,10 @@ def serve(
 @click.command()
 @with_instance
 def stop(instance: Path) -> None:
-    """Stop the server in the background once it has answered what it was asked."""
+    """Stop the server in the background.
+
+    It first answers what it was asked.
+    """
     stopped = server.stop(instance)
     click.echo(f"The server at {stopped.url} (process {stopped.pid}) has stopped.")
 
@@ -60,32 +66,47 @@ def stop(instance: Path) -> None:
 @click.option("--pid", type=int, help="A server in the foreground: the number of its process.")
 @with_instance
 def reload(pid: int | None, instance: Path) -> None:
-    """Let the server take up new settings and code; no request is lost."""
+    """Let the server take up new settings and code.
+
+    No request is lost.
+    """
     click.echo(f"The server (process {server.reload(instance, pid)}) begins anew.")
 
 
 @click.command()
 @with_instance
 def settings(instance: Path) -> None:
-    """Print every setting: its value, its default, where the value comes from, its meaning."""
+    """Print every setting, its value and where it comes from.
+
+    Each line names the default and the meaning too.
+    """
     values, in_file = load_settings(instance), _names_in_file(instance)
     header = ("setting", "value", "default", "source", "meaning")
-    rows = [
-        (
-            name,
+    rows = list(_rows("", values, in_file))
+    for section in SECTIONS.names():
+        model = SECTIONS.model(section)
+        if model is not None:
+            rows += _rows(section, values.of_recruiter(section, model), in_file)
+    click.echo(text_table(header, rows))
+
+
+def _rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[tuple[str, ...]]:
+    for name, field in type(values).model_fields.items():
+        flat = flat_name(section, name)
+        yield (
+            flat,
             _shown(getattr(values, name)),
             _shown(field.default),
-            _source(name, in_file),
+            _source(flat, in_file),
             field.description or "",
         )
-        for name, field in Settings.model_fields.items()
-    ]
-    click.echo(text_table(header, rows))
 
 
 def _names_in_file(instance: Path) -> set[str]:
     file = instance / FILE_NAME
-    return set(tomllib.loads(file.read_text(encoding="utf-8"))) if file.exists() else set()
+    given = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    sections = {key: of for key, of in given.items() if isinstance(of, dict)}
+    return {*given, *(flat_name(key, name) for key, of in sections.items() for name in of)}
 
 
 def _source(name: str, in_file: set[str]) -> str:

@@ -34,7 +34,7 @@ class Embedded:
         self._consumer = _Embedded(queue, **_options(_CHECK_S))
         self._consumer.start()
 
-    def end(self) -> None:
+    def stop(self) -> None:
         """Take up nothing new, and let a job at work end unless it takes long."""
         self._consumer.stop(graceful=True)
 

@@ -2,21 +2,21 @@
 
 from sqlalchemy import select
 
-from webapp.db import reading
-from webapp.flow.lease import any_expired, release_expired
-from webapp.models import Run
+from webapp.database.engine import reading
+from webapp.database.models import Run
 from webapp.services import Services
+from webapp.sessions.lease import any_expired, release_expired
 
 
-def release_leases(own: Services) -> int:
+def release_leases(services: Services) -> int:
     """Free the places of every open run whose leases are over, and return how many those were."""
-    now = own.now()
-    with reading(own.sessions) as session:
+    now = services.now()
+    with reading(services.sessions) as session:
         # Looking takes no lock, so answers wait for this job only when there is something to free.
         waiting = [run.id for run in session.scalars(_OPEN) if any_expired(session, run, now)]
     freed = 0
     for run_id in waiting:
-        with own.sessions.begin() as session:
+        with services.sessions.begin() as session:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
             freed += len(release_expired(session, run, now))
     return freed

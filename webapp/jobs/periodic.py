@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from webapp.jobs.leases import release_leases
 from webapp.jobs.platforms import finish_payments, poll_platforms
+from webapp.jobs.reports import send_reports
 from webapp.services import Services
 
 
 @dataclass(frozen=True, slots=True)
-class Periodic:
+class PeriodicJob:
     """A job for ever and ever.
 
     Attributes:
@@ -22,8 +23,9 @@ class Periodic:
     do: Callable[[Services], object]
 
 
-PERIODIC: Mapping[str, Periodic] = {
-    "release_leases": Periodic(60, release_leases),
-    "poll_platforms": Periodic(120, poll_platforms),
-    "finish_payments": Periodic(300, finish_payments),
+PERIODIC: Mapping[str, PeriodicJob] = {
+    "release_leases": PeriodicJob(60, release_leases),
+    "poll_platforms": PeriodicJob(120, poll_platforms),
+    "send_reports": PeriodicJob(60, send_reports),
+    "finish_payments": PeriodicJob(300, finish_payments),
 }

@@ -1,39 +1,51 @@
 """What paying platforms know comes in, and what was ordered of them is brought to its end."""
 
+import logging
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from sqlalchemy import select
 
-from experiment.payment import PaymentState
-from webapp.db import reading
+from experiment.payment.payment import PaymentState
+from webapp.database.engine import reading
+from webapp.database.models import Payment, Recruitment, Run
 from webapp.errors import WebappError
-from webapp.flow.ledger import IN_HAND
-from webapp.flow.pay import pay
-from webapp.flow.poll import poll
-from webapp.flow.publish import published
-from webapp.models import Payment, Recruitment, Run
+from webapp.payments.ledger import CLAIM_TIMEOUT
+from webapp.payments.pay import pay
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
+from webapp.recruitment.poll import poll
+from webapp.recruitment.publish import published
 from webapp.services import Services
 
+_LOG = logging.getLogger("parallax.jobs")
+
 # Refused ones are for a person to look at; the others may have been made, or not been tried.
-_UNFINISHED = (PaymentState.INTENDED, PaymentState.CALLING, PaymentState.UNKNOWN)
+_UNFINISHED = (
+    PaymentState.INTENDED,
+    PaymentState.CALLING,
+    PaymentState.ORDERED,
+    PaymentState.UNKNOWN,
+)
 
 
-def poll_platforms(own: Services) -> None:
+def poll_platforms(services: Services) -> None:
     """Bring what the platforms know of every open run into the database.
 
     Raises:
         WebappError: Some run's platform could not be polled; the others were.
     """
     open_runs = select(Run).join(Recruitment, Recruitment.run_id == Run.id)
-    with reading(own.sessions) as session:
+    with reading(services.sessions) as session:
         runs = session.scalars(open_runs.where(Run.closed_at.is_(None))).all()
-    _for_each(own, runs, lambda run, platform: poll(own.sessions, platform, run.ref, own.now()))
+    _for_each(
+        services,
+        runs,
+        lambda run, platform: poll(services.sessions, platform, run.ref, services.now()),
+    )
 
 
-def finish_payments(own: Services) -> None:
+def finish_payments(services: Services) -> None:
     """Make the payments that somebody ordered and a crash or an outage left unmade.
 
     Raises:
@@ -44,24 +56,34 @@ def finish_payments(own: Services) -> None:
         Payment.state.in_(_UNFINISHED),
         Payment.assignment.is_not(None),
         # A younger one may be in the hands of the command that ordered it.
-        Payment.made_at < own.now() - IN_HAND,
+        Payment.made_at < services.now() - CLAIM_TIMEOUT,
     )
-    with reading(own.sessions) as session:
+    with reading(services.sessions) as session:
         rows = session.execute(left).all()
     ids = {run: [id_ for _, id_ in found] for run, found in groupby(rows, lambda row: row[0])}
-    _for_each(own, ids, lambda run, platform: pay(own.sessions, platform, ids[run], own.now))
+    _for_each(
+        services,
+        ids,
+        lambda run, platform: pay(services.sessions, platform, ids[run], services.now),
+    )
 
 
-def _for_each(own: Services, runs: Iterable[Run], do: Callable[[Run, Platform], object]) -> None:
+def _for_each(
+    services: Services, runs: Iterable[Run], do: Callable[[Run, Platform], object]
+) -> None:
     problems = []
     for run in runs:
         try:
             # Never live: what may spend real money is said on a command line, each time.
-            platform = open_platform(run.recruiter, own.settings)
-            with reading(own.sessions) as session:
+            platform = open_platform(run.recruiter, services.settings)
+            with reading(services.sessions) as session:
                 published(session, run, platform.endpoint)
             do(run, platform)
         except WebappError as error:
             problems.append(f"run {run.ref}: {error}")
+        except Exception as error:
+            # One run's surprise must not keep the others from being polled and paid.
+            _LOG.exception("a run's platform could not be dealt with", extra={"job": run.ref})
+            problems.append(f"run {run.ref}: {type(error).__name__}, see the log")
     if problems:
         raise WebappError(" ".join(problems))

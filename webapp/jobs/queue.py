@@ -15,9 +15,9 @@ from huey import Huey, PostgresHuey, SqliteHuey
 from huey.storage import BaseStorage
 from sqlalchemy import Engine
 
-from webapp.jobs.alone import alone
-from webapp.jobs.periodic import PERIODIC, Periodic
-from webapp.metrics import Metrics
+from webapp.core.metrics import Metrics
+from webapp.database.locks import exclusive
+from webapp.jobs.periodic import PERIODIC, PeriodicJob
 from webapp.services import Services
 
 _LOG = logging.getLogger("parallax.jobs")
@@ -26,39 +26,41 @@ _TABLES = "parallax_jobs"
 
 
 def open_queue(
-    own: Services,
+    services: Services,
     folder: Path,
     metrics: Metrics | None = None,
-    jobs: Mapping[str, Periodic] = PERIODIC,
+    jobs: Mapping[str, PeriodicJob] = PERIODIC,
 ) -> Huey:
     """Return the installation's queue, which knows its periodic jobs.
 
     Args:
-        own: The installation.
+        services: The installation.
         folder: Its instance folder.
         metrics: Where the jobs that ended are counted; None where nobody asks.
         jobs: The periodic jobs by name.
     """
-    queue = _queue(own.engine, folder)
+    queue = _queue(services.engine, folder)
     for name, job in jobs.items():
 
-        def tick(name: str = name, job: Periodic = job) -> None:
-            do(name, job, own, folder, metrics)
+        def tick(name: str = name, job: PeriodicJob = job) -> None:
+            do(name, job, services, folder, metrics)
 
-        due = partial(_claim, queue.storage, name, job.every_s, own.now)
+        due = partial(_claim, queue.storage, name, job.every_s, services.now)
         queue.periodic_task(due, name=name)(tick)
     return queue
 
 
-def do(name: str, job: Periodic, own: Services, folder: Path, metrics: Metrics | None) -> bool:
+def do(
+    name: str, job: PeriodicJob, services: Services, folder: Path, metrics: Metrics | None
+) -> bool:
     """Do a job unless it is being done elsewhere, and return whether it succeeded."""
     try:
-        with alone(own.engine, folder, f"job_{name}") as free:
+        with exclusive(services.engine, folder, f"job_{name}") as free:
             if not free:
                 # Its last tick takes long; this one would do the same work.
                 _LOG.info("job is still at work", extra={"job": name})
                 return True
-            job.do(own)
+            job.do(services)
     except Exception:
         _LOG.exception("job failed", extra={"job": name})
         done = False
@@ -101,7 +103,7 @@ def _queue(engine: Engine, folder: Path) -> Huey:
         return SqliteHuey(
             "parallax", filename=str(folder / _FILE), results=False, fsync=False, cache_mb=1
         )
-    with alone(engine, folder, "job_tables", wait=True):
+    with exclusive(engine, folder, "job_tables", wait=True):
         # Two servers that start at once would both make the tables.
         return PostgresHuey(
             "parallax",

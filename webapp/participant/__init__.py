@@ -2,15 +2,25 @@
 
 from flask import Flask, g
 
+from webapp.participant.admission import admission_pages
 from webapp.participant.answers import answers_address
 from webapp.participant.compensation import compensation_page
 from webapp.participant.consent import consent_pages
-from webapp.participant.program import program
+from webapp.participant.rights import rights_pages
 from webapp.participant.session import session_pages
 
 
 def register_participant_pages(app: Flask) -> None:
     """Add the pages that participants meet."""
-    for pages in (consent_pages, session_pages, answers_address, compensation_page, program):
+    for pages in (
+        consent_pages,
+        admission_pages,
+        session_pages,
+        rights_pages,
+        answers_address,
+        compensation_page,
+    ):
         app.register_blueprint(pages)
-    app.context_processor(lambda: {"simulated": g.get("simulated", False)})
+    app.context_processor(
+        lambda: {"simulated": g.get("simulated", False), "run_ref": g.get("run_ref", "")}
+    )

@@ -2,17 +2,20 @@
 
 from flask import Blueprint, request
 from pydantic import ValidationError
+from structlog.contextvars import bind_contextvars
 
-from webapp.flow.device import note_device, read_device
-from webapp.flow.record import GivenAnswer, read_answer, record
-from webapp.flow.record_many import SentAnswer
-from webapp.logs import name_in_log
+from experiment.participation import State
+from webapp.participant.leaving import report_ending
 from webapp.participant.lookup import requested_participant
-from webapp.services import services
+from webapp.services import current_services
+from webapp.sessions.device import note_device, read_device
+from webapp.sessions.leave import note_late_work
+from webapp.sessions.record import GivenAnswer, read_answer, record
+from webapp.sessions.record_batch import SentAnswer
 
 answers_address = Blueprint("answers", __name__)
 
-_LARGEST_ANSWER_BYTES = 2048
+_LARGEST_ANSWER_BYTES = 4096
 
 
 @answers_address.post("/p/<token>/answers")
@@ -31,25 +34,27 @@ def _save_with_others(token: str, body: bytes) -> tuple[int, int] | None:
     Returns:
         The answer's position and how many trials have none; None where nothing was stored.
     """
-    own = services()
-    ref = own.tokens.read(token)
+    services = current_services()
+    ref = services.tokens.read(token)
     try:
         answer = GivenAnswer.model_validate_json(body)
     except ValidationError:
         return None
-    remaining = own.answers.ask(SentAnswer(ref, answer, own.now()))
+    remaining = services.answers.submit(SentAnswer(ref, answer, services.now()))
     if remaining is None:
         return None
-    name_in_log(participant=ref)
+    bind_contextvars(participant=ref)
     return answer.position, remaining
 
 
 def _save_alone(token: str, body: bytes) -> tuple[int, int]:
-    own = services()
-    with own.sessions() as session:
-        participant, _ = requested_participant(session, token, writing=True)
-        answer = read_answer(body)
-        remaining = record(session, participant, answer, own.now())
+    services = current_services()
+    with services.sessions() as session:
+        participant, run = requested_participant(session, token, writing=True)
+        answer, study = read_answer(body), services.study_of(session, run)
+        remaining = record(session, participant, answer, services.now(), study.attention)
+        if participant.state == State.LEFT or note_late_work(session, participant):
+            report_ending(session, run, study, participant)
         session.commit()
     return answer.position, remaining
 
@@ -59,8 +64,9 @@ def note(token: str) -> dict[str, bool]:
     """Store what the browser tells of its device, the first time."""
     request.max_content_length = _LARGEST_ANSWER_BYTES
     body = request.get_data()
-    with services().sessions() as session:
+    services = current_services()
+    with services.sessions() as session:
         participant, _ = requested_participant(session, token, writing=True)
-        note_device(session, participant, read_device(body))
+        note_device(session, participant, read_device(body), services.now())
         session.commit()
     return {"saved": True}

@@ -2,10 +2,12 @@
 
 from flask import Blueprint, render_template, request
 
-from webapp.db import reading
+from experiment.participation import Ending
+from webapp.database.engine import reading
 from webapp.participant.lookup import requested_run
-from webapp.recruiters.registry import load_recruiter
-from webapp.services import services
+from webapp.recruiters.arrivals import Landing
+from webapp.recruiters.endings import Departure
+from webapp.services import current_services
 
 compensation_page = Blueprint("compensation", __name__)
 
@@ -13,14 +15,16 @@ compensation_page = Blueprint("compensation", __name__)
 @compensation_page.get("/run/<ref>/compensation")
 def show(ref: str) -> str:
     """Show the button that hands it in; nothing is stored here."""
-    own = services()
-    with reading(own.sessions) as session:
+    services = current_services()
+    with reading(services.sessions) as session:
         run = requested_run(session, ref)
-        study = own.study_of(session, run)
-    recruiter = load_recruiter(run.recruiter)
-    accepted = recruiter.arrival(request.args, own.settings).acceptance
-    handover = None
+        study = services.study_of(session, run)
+    recruiter = services.recruiter(run.recruiter)
+    landing = Landing(request.args, study, request.url, services.now())
+    accepted = recruiter.arrival(landing).acceptance
+    form = None
     if accepted is not None:
         # The platform's own word on who submitted is all that is needed here.
-        handover = recruiter.handover(accepted.assignment_id, accepted.submit_to, "compensation")
-    return render_template("compensation.html", study=study, handover=handover)
+        departure = Departure(Ending.COMPLETED, study, acceptance=accepted, receipt="compensation")
+        form = recruiter.exit(departure).form
+    return render_template("compensation.html", study=study, form=form)

@@ -1,28 +1,38 @@
 """The run's public address: the consent page and the decision."""
 
 import re
+from dataclasses import replace
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
+from structlog.contextvars import bind_contextvars
 
 from experiment.studies.study import Study
-from webapp.db import reading
+from webapp.core.i18n import gettext
+from webapp.core.tokens import new_reference
+from webapp.database.engine import reading
+from webapp.database.models import Link, Run
+from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
-from webapp.flow.acceptance import accept, has_come
-from webapp.flow.arrive import Decision, arrive, refuse_newcomers
-from webapp.flow.serve import preview
-from webapp.language import gettext
-from webapp.logs import name_in_log
-from webapp.models import Run
+from webapp.http.error_handlers import refused
+from webapp.participant.data_notice import answerable, stored_data
+from webapp.participant.leaving import report_ending, turned_away
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
-from webapp.participant.stored import what_is_stored
-from webapp.participant.working import working_page
-from webapp.recruiters.base import Arrival
-from webapp.recruiters.registry import load_recruiter
-from webapp.services import services
-from webapp.tokens import new_reference
+from webapp.participant.trial_page import working_page
+from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
+from webapp.recruiters.base import PayingRecruiter
+from webapp.recruitment.assignments import accept, is_returning
+from webapp.recruitment.claims import name_to_work_under, refuse_other_offers
+from webapp.recruitment.links import LinkWantedError, followed_link
+from webapp.services import current_services
+from webapp.sessions.consent import Decision, NoRoomError, arrive, refuse_newcomers
+from webapp.sessions.link_visits import keep_visit, note_refused
+from webapp.sessions.links import is_of_link, person_of
+from webapp.sessions.lookup import find_run
+from webapp.sessions.session_payload import preview
+from webapp.sessions.withdraw import STILL_THERE, Wish, withdraw
 
 consent_pages = Blueprint("consent", __name__)
 
@@ -30,15 +40,20 @@ _MARK = re.compile(r"[a-z0-9]{12}", re.ASCII)
 
 
 @consent_pages.get("/run/<ref>")
-def show(ref: str) -> str:
+def show(ref: str) -> ResponseReturnValue:
     """Show what the study asks of people; nothing is stored before they decide."""
-    own = services()
-    with reading(own.sessions) as session:
+    services = current_services()
+    with reading(services.sessions) as session:
         run = requested_run(session, ref)
-        arrival = _arrival(run)
-        if not arrival.preview and not has_come(session, run, arrival.platform_id):
-            refuse_newcomers(session, run, own.now())
-        study = own.study_of(session, run)
+        study = services.study_of(session, run)
+        arrival, _ = _come(session, run, study)
+        if not arrival.preview:
+            _refuse_other_offers(session, run, arrival)
+        try:
+            if not arrival.preview and not is_returning(session, run, arrival.platform_id):
+                refuse_newcomers(session, run, services.now())
+        except NoRoomError as error:
+            return turned_away(run, study, arrival, error)
     return _consent(study, arrival)
 
 
@@ -48,26 +63,64 @@ def decide(ref: str) -> ResponseReturnValue:
 
     The form goes to the address it was opened at, so what the recruiter's link says comes along.
     """
-    own = services()
-    with own.sessions() as session:
+    services = current_services()
+    with services.sessions() as session:
         run = requested_run(session, ref)
-        study, arrival, decision = own.study_of(session, run), _arrival(run), _decision()
+        study = services.study_of(session, run)
+        (arrival, link), decision = _come(session, run, study), _decision()
         if arrival.preview:
             return _look(session, run, study, arrival, decision)
-        participant = arrive(
-            session,
-            run,
-            study,
-            decision,
-            own.now(),
-            platform_id=arrival.platform_id,
-            visit_mark=_visit_mark(),
-        )
+        _refuse_other_offers(session, run, arrival)
+        known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
+        try:
+            participant = known or arrive(
+                session,
+                run,
+                study,
+                decision,
+                services.now(),
+                platform_id=platform_id,
+                visit_mark=_visit_mark(),
+                link=link,
+            )
+        except NoRoomError as error:
+            return turned_away(run, study, arrival, error)
+        if decision is Decision.DECLINE and participant.state in STILL_THERE:
+            # Who agreed before and now declines takes their consent back.
+            withdraw(session, participant, Wish.ERASE, services.now())
+        keep_visit(session, participant, arrival.parameters, services.now())
         if arrival.acceptance is not None and participant.consented_at is not None:
-            accept(session, run, participant, arrival.acceptance, own.now())
+            worker_id = arrival.platform_id
+            accept(
+                session, run, participant, arrival.acceptance, services.now(), worker_id=worker_id
+            )
+        report_ending(session, run, study, participant)
         session.commit()
-    name_in_log(participant=participant.ref)
-    return redirect(url_for("session.show", token=own.tokens.issue(participant.ref)), 303)
+    bind_contextvars(participant=participant.ref)
+    return redirect(url_for("session.show", token=services.tokens.issue(participant.ref)), 303)
+
+
+@consent_pages.errorhandler(LinkWantedError)
+def ask_for_code(error: LinkWantedError) -> ResponseReturnValue:
+    """Ask who comes by the bare address for the access code that they were given."""
+    return render_template("access_code.html", text=error.problem), 403
+
+
+@consent_pages.errorhandler(ArrivalError)
+def refuse(error: ArrivalError) -> ResponseReturnValue:
+    """Note with the run that its links are made wrongly, and say so kindly."""
+    services, ref = current_services(), (request.view_args or {})["ref"]
+    value = request.args.get(error.parameter)
+    at_fault = {} if value is None else {error.parameter: value}
+    in_transaction(
+        services.sessions,
+        lambda session: note_refused(
+            session, find_run(session, ref), error.code, at_fault, services.now()
+        ),
+    )
+    # What stands in the link may name somebody, so only the argument's name is logged.
+    current_app.logger.warning("a link was made wrongly: %s %s", error.code, error.parameter)
+    return refused(error)
 
 
 def _consent(study: Study, arrival: Arrival) -> str:
@@ -75,7 +128,9 @@ def _consent(study: Study, arrival: Arrival) -> str:
         "consent.html",
         study=study,
         text=as_html(study.text("consent")),
-        stored=what_is_stored(study, known_to_platform=arrival.platform_id is not None),
+        stored=stored_data(study, known_to_platform=not is_of_link(arrival.platform_id)),
+        answerable=list(answerable(study)),
+        known_to_platform=not is_of_link(arrival.platform_id),
         visit=new_reference(),
         preview=arrival.preview,
     )
@@ -87,8 +142,16 @@ def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: 
     return working_page(study, preview(session, run, study))
 
 
-def _arrival(run: Run) -> Arrival:
-    return load_recruiter(run.recruiter).arrival(request.args, services().settings)
+def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
+    services = current_services()
+    landing = Landing(request.args, study, request.url, services.now())
+    arrival = services.recruiter(run.recruiter).arrival(landing)
+    if arrival.preview or arrival.link is None:
+        return arrival, None
+    asked = study.panel is not None and study.panel.access_codes
+    link = followed_link(session, run, arrival.link, required=asked)
+    person = arrival.platform_id or person_of(link)
+    return replace(arrival, platform_id=person), link
 
 
 def _decision() -> Decision:
@@ -100,6 +163,21 @@ def _decision() -> Decision:
             status=400,
             code="no_decision",
         ) from error
+
+
+def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:
+    pays = isinstance(current_services().recruiter(run.recruiter), PayingRecruiter)
+    if pays and arrival.acceptance is not None:
+        refuse_other_offers(session, run, arrival.acceptance)
+
+
+def _session_shown() -> str | None:
+    # The browser keeps the session that it began, so who comes again under another assignment can
+    # show that it is theirs.
+    try:
+        return current_services().tokens.read(request.form.get("session", ""))
+    except RequestError:
+        return None
 
 
 def _visit_mark() -> str | None:

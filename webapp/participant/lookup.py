@@ -2,12 +2,13 @@
 
 from flask import g
 from sqlalchemy.orm import Session
+from structlog.contextvars import bind_contextvars
 
-from webapp.flow.find import find_participant, find_run
-from webapp.language import speak
-from webapp.logs import name_in_log
-from webapp.models import Participant, Run
-from webapp.services import services
+from webapp.core.i18n import set_language
+from webapp.database.models import Participant, Run
+from webapp.http.security_headers import open_to
+from webapp.services import current_services
+from webapp.sessions.lookup import find_participant, find_run
 
 
 def requested_run(session: Session, ref: str) -> Run:
@@ -17,7 +18,7 @@ def requested_run(session: Session, ref: str) -> Run:
         RequestError: There is none.
     """
     run = find_run(session, ref)
-    _let_answers_speak_of(run)
+    _describe_response_for(session, run)
     return run
 
 
@@ -29,18 +30,25 @@ def requested_participant(
     Raises:
         RequestError: The token is forged or too old, or stands for nobody.
     """
-    own = services()
+    services = current_services()
     participant, run = find_participant(
-        session, own.tokens.read(token), own.now(), own.settings.session_days, writing=writing
+        session,
+        services.tokens.read(token),
+        services.now(),
+        services.settings.session_days,
+        writing=writing,
     )
-    _let_answers_speak_of(run)
-    name_in_log(participant=participant.ref)
+    _describe_response_for(session, run)
+    bind_contextvars(participant=participant.ref)
     return participant, run
 
 
-def _let_answers_speak_of(run: Run) -> None:
+def _describe_response_for(session: Session, run: Run) -> None:
     # Kept for the whole request: an error page of the run speaks its language, and says too
     # whether it is simulated.
     g.simulated = run.simulated
-    name_in_log(run=run.ref)
-    speak(run.language)
+    g.run_ref = run.ref
+    bind_contextvars(run=run.ref)
+    set_language(run.language)
+    services = current_services()
+    open_to(services.recruiter(run.recruiter).sites(services.study_of(session, run)))

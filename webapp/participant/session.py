@@ -6,22 +6,24 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from experiment.participation import State
+from experiment.participation import Ending, State
 from experiment.studies.study import Study
-from webapp.db import reading
+from webapp.core.i18n import gettext
+from webapp.database.engine import reading
+from webapp.database.models import Participant, Run
 from webapp.errors import RequestError
-from webapp.flow import lease
-from webapp.flow.acceptance import HANDED_IN, current_assignment
-from webapp.flow.finish import LONGEST_TEXT, finish
-from webapp.flow.serve import serve
-from webapp.language import gettext
-from webapp.models import Assignment, Participant, Run
+from webapp.participant.admission import admission_page
+from webapp.participant.leaving import exit_of, report_ending
 from webapp.participant.lookup import requested_participant
 from webapp.participant.markdown import as_html
-from webapp.participant.working import working_page
-from webapp.recruiters.base import Handover
-from webapp.recruiters.registry import load_recruiter
-from webapp.services import services
+from webapp.participant.trial_page import working_page
+from webapp.recruitment.assignments import current_assignment
+from webapp.services import current_services
+from webapp.sessions import lease
+from webapp.sessions.finish import LONGEST_TEXT, finish
+from webapp.sessions.leave import ending_of, note_late_work
+from webapp.sessions.session_payload import serve
+from webapp.sessions.withdraw import is_erased
 
 session_pages = Blueprint("session", __name__)
 
@@ -29,14 +31,16 @@ session_pages = Blueprint("session", __name__)
 @session_pages.get("/p/<token>/")
 def show(token: str) -> str:
     """Show the page of the participant's state; who was away for long gets their place back."""
-    own = services()
-    with reading(own.sessions) as session:
+    services = current_services()
+    with reading(services.sessions) as session:
         participant, run = requested_participant(session, token)
-        if not lease.is_over(session, participant, run, own.now()):
+        if not lease.is_over(session, participant, run, services.now()):
             return _page(session, participant, run)
-    with own.sessions() as session:
+    with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        lease.come_back(session, participant, own.now())
+        lease.come_back(session, participant, services.now())
+        if note_late_work(session, participant):
+            report_ending(session, run, services.study_of(session, run), participant)
         session.commit()
         return _page(session, participant, run)
 
@@ -44,11 +48,13 @@ def show(token: str) -> str:
 @session_pages.post("/p/<token>/questionnaire")
 def answer_questionnaire(token: str) -> ResponseReturnValue:
     """Store the questionnaire, or show it again with what must be mended."""
-    own = services()
-    with own.sessions() as session:
+    services = current_services()
+    with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        study = own.study_of(session, run)
-        problems = finish(session, participant, study.questionnaire, request.form, own.now())
+        study = services.study_of(session, run)
+        problems = finish(session, participant, study.questionnaire, request.form, services.now())
+        if participant.state == State.FINISHED:
+            report_ending(session, run, study, participant)
         session.commit()
     if problems:
         return _questionnaire(study, request.form, problems), 422
@@ -57,11 +63,19 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
 
 def _page(session: Session, participant: Participant, run: Run) -> str:
     page = _PAGES.get(State(participant.state), _closed)
-    return page(session, participant, run, services().study_of(session, run))
+    return page(session, participant, run, current_services().study_of(session, run))
 
 
-def _working(session: Session, participant: Participant, _run: Run, study: Study) -> str:
-    return working_page(study, serve(session, participant, study))
+def _arrived(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    answer = admission_page if study.asks_before_start else _closed
+    return answer(session, participant, run, study)
+
+
+def _working(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    # Where a platform names people, each has a link of their own.
+    for_all = participant.platform_id is None
+    invitation = url_for("consent.show", ref=run.ref) if for_all else ""
+    return working_page(study, serve(session, participant, study), invitation=invitation)
 
 
 def _answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
@@ -79,37 +93,46 @@ def _questionnaire(study: Study, given: Mapping[str, str], problems: Mapping[str
 
 
 def _finished(session: Session, participant: Participant, run: Run, study: Study) -> str:
-    assignment = current_assignment(session, participant)
     return render_template(
         "closing.html",
         study=study,
         text=as_html(study.text("debrief")),
-        closing=load_recruiter(run.recruiter).closing,
-        handover=None if assignment is None else _handover(participant, run, assignment),
-        code=participant.ref,
+        exit=exit_of(session, run, study, participant, Ending.COMPLETED),
+        code=participant.code,
     )
 
 
-def _handover(participant: Participant, run: Run, assignment: Assignment) -> Handover | None:
-    if assignment.status in HANDED_IN:
-        return None
-    receipt = services().tokens.receipt(participant.ref)
-    recruiter = load_recruiter(run.recruiter)
-    return recruiter.handover(assignment.platform_id, assignment.submit_to, receipt)
-
-
-def _declined(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
-    return render_template("declined.html", study=study)
+def _declined(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    left = exit_of(session, run, study, participant, Ending.NO_CONSENT)
+    return render_template("declined.html", study=study, exit=left)
 
 
 def _late(session: Session, participant: Participant, run: Run, study: Study) -> str:
-    # Who came for paid work cannot hand it in without a place, and is paid another way.
-    paid = current_assignment(session, participant) is not None
+    ending = Ending.TOO_LATE
+    # Who came for paid work cannot hand it in without a place, and is paid another way. Anybody
+    # else who has answered everything goes back like those who completed.
+    if participant.ending == Ending.COMPLETED and current_assignment(session, participant) is None:
+        ending = Ending.COMPLETED
+    left = exit_of(session, run, study, participant, ending)
+    return render_template("late.html", study=study, exit=left, code=participant.code)
+
+
+def _left(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    ending = Ending(participant.ending or Ending.WITHDRAWN)
+    left = exit_of(session, run, study, participant, ending)
     return render_template(
-        "late.html",
+        "left.html", study=study, ending=ending, exit=left, code=participant.code
+    )
+
+
+def _withdrawn(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    ending = ending_of(participant) or Ending.WITHDRAWN
+    return render_template(
+        "withdrawn.html",
         study=study,
-        closing=load_recruiter(run.recruiter).closing,
-        code=participant.ref if paid else "",
+        exit=exit_of(session, run, study, participant, ending),
+        code=participant.code,
+        erased=is_erased(session, participant),
     )
 
 
@@ -118,9 +141,12 @@ def _closed(_session: Session, _participant: Participant, _run: Run, _study: Stu
 
 
 _PAGES: dict[State, Callable[[Session, Participant, Run, Study], str]] = {
+    State.ARRIVED: _arrived,
     State.WORKING: _working,
     State.ANSWERED: _answered,
     State.FINISHED: _finished,
     State.DECLINED: _declined,
     State.ABANDONED: _late,
+    State.LEFT: _left,
+    State.WITHDRAWN: _withdrawn,
 }

@@ -1,94 +1,176 @@
-"""What every recruiter offers."""
+"""What every recruiter answers, and what some of them can do besides.
+
+A recruiter is a class, one line of ``webapp.recruiters.registry`` or of an installed package's
+entry points. Whoever inherits from ``Recruiter`` says only what differs. Nothing outside its own
+folder asks which recruiter it is: what only some can do is a protocol of its own below.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from webapp.settings import Settings
+from pydantic import BaseModel, ConfigDict
 
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.core.i18n import gettext
+from webapp.recruiters.arrivals import Arrival, Landing
+from webapp.recruiters.endings import Departure, Exit
+from webapp.recruiters.platform import Platform, Submission
 
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """The piece of paid work under which somebody comes.
-
-    Attributes:
-        assignment_id: What the platform calls it; whoever gives it back and takes it again comes
-            under another.
-        hit_id: What the platform calls the offer that it is of.
-        submit_to: The platform's site that it is to be submitted to.
-    """
-
-    assignment_id: str
-    hit_id: str
-    submit_to: str
+if TYPE_CHECKING:
+    from webapp.simulation.crowd import Visitor
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What a recruiter knows of somebody who opens the run's link.
+class NoSettings(BaseModel):
+    """A recruiter without settings of its own."""
 
-    Attributes:
-        platform_id: What the platform calls the person; None where nothing is known.
-        preview: Whether they only look: they see the real pages, and nothing is stored.
-        acceptance: The paid work they come for; None where there is none.
-    """
-
-    platform_id: str | None = None
-    preview: bool = False
-    acceptance: Acceptance | None = None
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Handover:
-    """The form by which a finished participant goes back to the platform.
+class Recruiter:
+    """A way by which participants come to a run and go back.
 
     Attributes:
-        action: The address that the browser sends it to.
-        fields: Its hidden fields.
-    """
-
-    action: str
-    fields: Mapping[str, str]
-
-
-class Recruiter(Protocol):
-    """A way by which participants come to a run.
-
-    Attributes:
-        name: As ``parallax launch`` and the registry name it.
+        name: As ``parallax launch`` and the registry name it, and the section of its settings.
         simulated: Whether programs answer, not people; every page and table then says so.
+        settings_model: What declares its settings; the instance is made with them.
+        id_patterns: Regular expressions of what its platform calls people, which the log hides.
+
+    Args:
+        settings: Its own, as the model declares them.
     """
 
-    name: str
-    simulated: bool
+    name: ClassVar[str]
+    simulated: ClassVar[bool] = False
+    settings_model: ClassVar[type[BaseModel]] = NoSettings
+    id_patterns: ClassVar[tuple[str, ...]] = ()
 
-    @property
-    def closing(self) -> str:
-        """What the closing page tells a participant about going on, in the request's language."""
-        ...
+    def __init__(self, settings: BaseModel) -> None:
+        self.settings = settings
+
+    def check(self, study: Study) -> None:
+        """Let a launch pass only where the study and the installation have what is needed.
+
+        Raises:
+            ParallaxError: They have not; the message says what is missing.
+        """
+        return
+
+    def sites(self, study: Study | None) -> tuple[str, ...]:
+        """Return the sites that may frame a run's pages, and to which its participants are sent.
+
+        Args:
+            study: The run's; None for a page of which nobody knows yet which run it is of.
+
+        Returns:
+            Sources as a content security policy writes them.
+        """
+        return ()
 
     def invitation(self, public_url: str, run_ref: str) -> str:
         """Return the link that brings a participant to the run."""
-        ...
+        return f"{public_url}/run/{run_ref}"
 
-    def arrival(self, arguments: Mapping[str, str], settings: Settings) -> Arrival:
-        """Return what the link's query arguments say of who follows it.
+    def posted_link(self, public_url: str, run_ref: str, study: Study) -> str:
+        """Return the invitation as a researcher is to post it, with the platform's placeholders."""
+        return self.invitation(public_url, run_ref)
 
-        Args:
-            arguments: As the browser sent them, so anybody may have written them.
-            settings: The installation's.
+    def arrival(self, landing: Landing) -> Arrival:
+        """Return what the link says of who follows it: nothing, unless a recruiter can tell.
 
         Raises:
-            RequestError: They say what no platform of the installation would.
+            ArrivalError: It says what no platform of the installation would.
+        """
+        return Arrival()
+
+    def exit(self, departure: Departure) -> Exit:
+        """Return the way back for somebody whose visit ended.
+
+        Nothing may be asked of a platform here: the page waits for it.
+        """
+        if departure.ending is Ending.FULL:
+            return Exit(gettext("Thank you for your interest!"))
+        return Exit(gettext("You can close this page now."))
+
+    def visitor(self) -> "Visitor":
+        """Return what makes a simulated participant who comes the way its people would."""
+        # Simulating wants parts that serving people does not.
+        from webapp.simulation.visit import Visit
+
+        return Visit
+
+
+@runtime_checkable
+class PayingRecruiter(Protocol):
+    """A recruiter whose platform publishes runs and pays their participants."""
+
+    def open_platform(self, *, live: bool) -> Platform:
+        """Return the platform; nothing is called yet.
+
+        Args:
+            live: Whether the command said that real money may be spent.
+
+        Raises:
+            WebappError: The platform is live and the command does not say so, or the settings,
+                credentials or libraries are not there.
         """
         ...
 
-    def handover(self, assignment_id: str, submit_to: str, receipt: str) -> Handover | None:
-        """Return the form that hands a finished participant's work in; None where none is needed.
+
+@dataclass(frozen=True, slots=True)
+class ReportTerms:
+    """On what terms a platform is told of an ending.
+
+    Attributes:
+        repeatable: Whether a call whose answer was lost may be made again.
+        tries: How many calls are made before a person must look.
+    """
+
+    repeatable: bool
+    tries: int
+
+
+@runtime_checkable
+class ReportingRecruiter(Protocol):
+    """A recruiter that tells its platform of endings itself, from server to server."""
+
+    def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
+        """Return on what terms an ending is told; None where the platform is not told of it."""
+        ...
+
+    def report(self, departure: Departure) -> str:
+        """Tell the platform, and return its answer as it is kept.
+
+        Where the terms say so, it may be asked again for the same departure until it has returned.
+
+        Raises:
+            PlatformUnreachable: Nobody knows whether it was done; it is asked again later.
+            PlatformError: The platform refused for good.
+        """
+        ...
+
+
+@runtime_checkable
+class HookedRecruiter(Protocol):
+    """A recruiter whose platform tells of news by calling our server."""
+
+    def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:
+        """Return the assignment that a call tells of, as the platform tells it when asked.
+
+        A call is a hint and no more: it may be lost, come twice or in another order.
 
         Args:
-            assignment_id: What the platform calls the work they came for.
-            submit_to: The platform's site that it is to be submitted to.
-            receipt: What proves to us, when the platform shows it again, who handed it in.
+            headers: The call's.
+            body: What was sent.
+            at: When it came.
+
+        Returns:
+            None for a call that tells of something else.
+
+        Raises:
+            RequestError: The platform did not make the call.
+            PlatformError: The platform cannot be asked.
         """
         ...

@@ -1,31 +1,70 @@
 """People who were given a link."""
 
-from collections.abc import Mapping
+import re
+from functools import partial
+from typing import TYPE_CHECKING
 
-from webapp.language import gettext
-from webapp.recruiters.base import Arrival, Handover
-from webapp.settings import Settings
+from pydantic import BaseModel, ConfigDict, Field
+
+from webapp.recruiters.arrivals import Arrival, Landing, checked_id
+from webapp.recruiters.base import Recruiter
+
+if TYPE_CHECKING:
+    from webapp.simulation.crowd import Visitor
+
+# Prolific can hand out the link without being asked for anything else, and writes into it who
+# comes, to which of its studies, and in which session.
+_PERSON, _KEPT = "PROLIFIC_PID", ("STUDY_ID", "SESSION_ID")
+_ID = r"[0-9a-f]{24}"
 
 
-class DirectRecruiter:
-    """Hands out one link for everybody and knows nothing about who follows it."""
+class DirectSettings(BaseModel):
+    """How simulated participants come."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    stand_in: str = Field(
+        default="",
+        pattern=r"^(https?://[\w.:\[\]-]+/[\w-]+)?$",
+        description="where simulated participants find the study: a stand-in's address and name",
+    )
+
+
+class DirectRecruiter(Recruiter):
+    """Hands out one link for everybody; who comes with Prolific's id is the same person again."""
 
     name = "direct"
-    simulated = False
+    settings_model = DirectSettings
+    id_patterns = (rf"\b{_ID}\b",)
 
-    @property
-    def closing(self) -> str:
-        """Say that nothing is left to do."""
-        return gettext("You can close this page now.")
+    def __init__(self, settings: DirectSettings) -> None:
+        super().__init__(settings)
+        self._settings = settings
 
-    def invitation(self, public_url: str, run_ref: str) -> str:
-        """Return the run's link."""
-        return f"{public_url}/run/{run_ref}"
+    def visitor(self) -> "Visitor":
+        """Return what makes a simulated participant, who comes by a link or through a stand-in."""
+        from webapp.simulation.stand_in import StandInVisit
 
-    def arrival(self, arguments: Mapping[str, str], settings: Settings) -> Arrival:
-        """Return that nothing is known; with ``?preview=1`` somebody only looks."""
-        return Arrival(preview=arguments.get("preview") == "1")
+        if not self._settings.stand_in:
+            return super().visitor()
+        return partial(StandInVisit, listed=self._settings.stand_in)
 
-    def handover(self, assignment_id: str, submit_to: str, receipt: str) -> Handover | None:
-        """Return None: nothing is handed in."""
-        return None
+    def arrival(self, landing: Landing) -> Arrival:
+        """Return the person whom Prolific names, or that nothing is known.
+
+        With ``?preview=1`` somebody only looks.
+
+        Raises:
+            ArrivalError: What names the person is empty, not filled in or no id of Prolific's.
+        """
+        arguments = landing.arguments
+        if arguments.get("preview") == "1":
+            return Arrival(preview=True)
+        link = arguments.get("link", "")
+        if _PERSON not in arguments:
+            return Arrival(link=link)
+        person = checked_id(arguments, _PERSON, _ID)
+        kept = {
+            name: arguments[name] for name in _KEPT if re.fullmatch(_ID, arguments.get(name, ""))
+        }
+        return Arrival(person, link=link, parameters=kept)

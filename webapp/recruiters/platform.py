@@ -1,16 +1,19 @@
-"""What a paying platform offers, in words that belong to no vendor.
+"""What every paying platform offers, in words that belong to no vendor.
 
 Every call either does what it says, or raises: ``PlatformError`` where the platform refused for
-good, ``PlatformUnreachable`` where nobody knows whether the deed was done. Calls that make
-something take a token of the caller's; repeating one with a token the platform knows is success.
+good, ``PlatformUnreachable`` where nobody knows whether the deed was done. Amounts are minor units
+of the platform's currency; a client converts them where it sends them. What only some platforms
+can do stands in ``webapp.recruiters.capabilities``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Protocol
 
+from experiment.payment.cost import Charge
 from webapp.errors import WebappError
+from webapp.recruiters.statuses import AssignmentStatus
 
 
 class PlatformError(WebappError):
@@ -64,19 +67,31 @@ class Task:
         title: Its name.
         description: What there is to do.
         keywords: What workers may search for.
-        reward_cents: The pay of one assignment, US cents.
+        reward_minor: The pay of one assignment.
+        currency: The code of its currency.
         duration: How long a worker has from accepting to submitting.
         approve_after: After how long the platform approves a submission by itself.
         audience: Who may take it.
+        median_minutes: How long it takes at the median; None where nobody knows.
+        screen_out_minor: What who is screened out gets; 0 for nothing.
+        screen_out_places: How many may get that.
+        devices: With which kinds of device it can be taken; empty for any.
+        filters: Who may take it, by the platform's own filters.
     """
 
     title: str
     description: str
     keywords: tuple[str, ...]
-    reward_cents: int
+    reward_minor: int
+    currency: str
     duration: timedelta
     approve_after: timedelta
     audience: Audience = field(default_factory=Audience)
+    median_minutes: float | None = None
+    screen_out_minor: int = 0
+    screen_out_places: int = 0
+    devices: tuple[str, ...] = ()
+    filters: tuple[Mapping[str, object], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class HitState:
+class OfferState:
     """How far an offer has come, as the platform counts.
 
     Attributes:
@@ -107,14 +122,19 @@ class HitState:
         available: Places that nobody has taken.
         pending: Places that somebody has accepted and not submitted.
         completed: Places whose work was approved or rejected.
-        expires_at: When workers cannot find it any more.
+        expires_at: When workers cannot find it any more, past for one that was ended or paused;
+            None where it can be found until somebody ends it.
     """
 
     places: int
     available: int
     pending: int
     completed: int
-    expires_at: datetime
+    expires_at: datetime | None
+
+    def is_open(self, now: datetime) -> bool:
+        """Return whether workers can find it."""
+        return self.expires_at is None or self.expires_at > now
 
     @property
     def submitted(self) -> int:
@@ -124,31 +144,61 @@ class HitState:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A worker's submitted assignment, as the platform tells it.
+    """A worker's assignment, as the platform tells it.
 
     Attributes:
+        assignment_id: The platform's id of it.
+        offer_id: That of the offer it is of.
+        worker_id: Whose it is.
+        status: How far it has come.
+        accepted_at: When it was taken.
+        submitted_at: When it was handed in; None for one that was not.
         fields: What the page's form sent through the worker's browser, so anybody may have
             written it.
+        paid_minor: What was paid for it, bonuses aside; None where that follows from its status
+            and the task's reward.
     """
 
     assignment_id: str
-    hit_id: str
+    offer_id: str
     worker_id: str
-    status: Literal["submitted", "approved", "rejected"]
+    status: AssignmentStatus
     accepted_at: datetime
-    submitted_at: datetime
-    fields: Mapping[str, str]
+    submitted_at: datetime | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    paid_minor: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Bonus:
-    """A bonus the platform has paid."""
+    """A bonus the platform has paid.
+
+    Attributes:
+        worker_id: Who got it.
+        assignment_id: On which assignment.
+        amount_minor: How much, without the fee.
+        reason: What they were told; empty where the platform does not keep it.
+        granted_at: When; None where the platform does not keep it.
+    """
 
     worker_id: str
     assignment_id: str
-    amount_cents: int
-    reason: str
-    granted_at: datetime
+    amount_minor: int
+    reason: str = ""
+    granted_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionTerms:
+    """What a platform asks of whoever refuses to pay.
+
+    Attributes:
+        least_characters: How long the reason must be.
+        categories: One of these must be named; empty for a platform without any.
+    """
+
+    least_characters: int = 1
+    categories: tuple[str, ...] = ()
 
 
 class Platform(Protocol):
@@ -156,12 +206,32 @@ class Platform(Protocol):
 
     Attributes:
         endpoint: Which one it is: ``live``, ``sandbox`` or an address.
+        most_places: How many places one offer is made for at most, so that fees stay low; None
+            for any number.
+        tells_every_status: Whether ``submissions`` yields assignments that nobody has handed in
+            too: those at work, given back, timed out. Where it does not, polling infers them.
+        settles_later: Whether a call that was answered may be carried out only later, or not at
+            all: then a deed counts once the platform is read again and tells of it.
+        rejection_terms: What it asks of a rejection.
     """
 
     endpoint: str
+    most_places: int | None
+    tells_every_status: bool
+    settles_later: bool
+    rejection_terms: RejectionTerms
 
-    def balance_cents(self) -> int:
-        """Return the money left for rewards, fees and bonuses, US cents."""
+    @property
+    def currency(self) -> str:
+        """The code of the money it pays in."""
+        ...
+
+    def fees_minor(self, charges: Sequence[Charge], audience: Audience) -> int:
+        """Return the platform's fee on payments together, as the platform itself calculates it."""
+        ...
+
+    def balance_minor(self) -> int:
+        """Return the money left for rewards, fees and bonuses."""
         ...
 
     def requests(
@@ -176,65 +246,51 @@ class Platform(Protocol):
         """
         ...
 
-    def make_type(self, task: Task) -> str:
-        """Return the id of a task's type; the same task always has the same."""
+    def post(self, task: Task, offer: Offer) -> str:
+        """Post an offer of a task, and return its id; a token the platform knows is success."""
         ...
 
-    def post(self, type_id: str, offer: Offer) -> str:
-        """Post an offer of a task's type, and return its HIT id."""
-        ...
-
-    def find_posted(self, qualification_id: str, token: str) -> str | None:
-        """Return the HIT id of the offer with that token, None where there is none.
+    def find_posted(self, token: str, qualification_id: str | None) -> str | None:
+        """Return the id of the offer with that token, None where there is none.
 
         Args:
-            qualification_id: A qualification that the offer's audience must lack or have.
             token: The offer's; found also when the platform itself has forgotten it.
+            qualification_id: A qualification of ours that the offer's audience must lack or have;
+                None on a platform without them.
         """
         ...
 
-    def expire(self, hit_id: str, at: datetime) -> None:
+    def expire(self, offer_id: str, at: datetime) -> None:
         """Let workers find the offer until then: earlier than now ends it, later reopens it."""
         ...
 
-    def state(self, hit_id: str) -> HitState:
+    def state(self, offer_id: str) -> OfferState:
         """Return how far the offer has come."""
         ...
 
-    def submissions(self, hit_id: str) -> Iterator[Submission]:
-        """Yield every submitted assignment of the offer, whatever became of it."""
+    def submissions(self, offer_id: str) -> Iterator[Submission]:
+        """Yield the assignments of the offer, whatever became of them.
+
+        One may come twice, or be missing until the next time: what is missing is not gone.
+        """
         ...
 
     def submission(self, assignment_id: str) -> Submission:
-        """Return one submitted assignment."""
+        """Return one assignment."""
         ...
 
-    def approve(self, assignment_id: str, feedback: str = "") -> None:
-        """Pay a submission's reward; approving an approved one is success."""
-        ...
-
-    def reject(self, assignment_id: str, reason: str) -> None:
-        """Refuse to pay a submission; rejecting a rejected one is success."""
-        ...
-
-    def send_bonus(
-        self, worker_id: str, assignment_id: str, amount_cents: int, reason: str, token: str
+    def approve(
+        self, assignment_id: str, feedback: str = "", *, undo_rejection: bool = False
     ) -> None:
-        """Pay a bonus for a submitted assignment; the platform knows a token for 24 hours."""
+        """Pay a submission's reward; approving an approved one is success.
+
+        Args:
+            assignment_id: The submission.
+            feedback: What the worker reads.
+            undo_rejection: Whether one that was rejected is paid after all.
+        """
         ...
 
-    def bonuses(self, hit_id: str) -> Iterator[Bonus]:
-        """Yield every bonus paid for the offer's assignments."""
-        ...
-
-    def make_qualification(self, name: str, description: str) -> str:
-        """Return the id of our qualification of that name, made now unless it is there."""
-        ...
-
-    def grant(self, qualification_id: str, worker_id: str) -> None:
-        """Give a worker a qualification, without telling them; giving it twice is success."""
-        ...
-
-    def notify(self, worker_ids: Sequence[str], subject: str, text: str) -> None:
-        """Write to workers who worked for us; never repeated by itself."""
+    def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
+        """Refuse to pay a submission; rejecting a rejected one is success."""
         ...

@@ -1,26 +1,69 @@
 """The recruiters by name."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import cast
 
 from experiment.plugins import Registry
+from webapp.core.logging import hide_in_log
+from webapp.core.settings import Settings
 from webapp.errors import RunError, WebappError
-from webapp.recruiters.base import Recruiter
+from webapp.recruiters.base import PayingRecruiter, Recruiter
 from webapp.recruiters.platform import Platform
-from webapp.settings import Settings
 
 RECRUITERS = Registry(
     "recruiter",
     {
         "direct": "webapp.recruiters.direct:DirectRecruiter",
         "mturk": "webapp.recruiters.mturk.recruiter:MturkRecruiter",
+        "panel": "webapp.recruiters.panel.recruiter:PanelRecruiter",
+        "prolific": "webapp.recruiters.prolific.recruiter:ProlificRecruiter",
         "simulator": "webapp.recruiters.simulator:SimulatorRecruiter",
     },
-)
+    group="parallax.recruiters",
+    requires=(
+        "name", "simulated", "settings_model", "id_patterns",
+        "check", "sites", "invitation", "posted_link", "arrival", "exit", "visitor",
+    ),
+)  # fmt: skip
 
-# Those of them that pay: name -> what opens the platform from the settings and the flag of a
-# command that may spend real money.
-_PLATFORMS = Registry("platform", {"mturk": "webapp.recruiters.mturk.opening:open_mturk"})
+
+def recruiter_class(name: str) -> type[Recruiter]:
+    """Return the class of the recruiter of that name, or of ``"module:Class"``.
+
+    From now on the log hides what its platform calls people.
+
+    Raises:
+        UnknownNameError: There is none.
+        PluginError: It cannot be imported or is no recruiter.
+    """
+    found = cast(type[Recruiter], RECRUITERS.load(name))
+    hide_in_log(found.id_patterns)
+    return found
+
+
+def recruiter_classes() -> Iterator[type[Recruiter]]:
+    """Yield every recruiter that is built in or offered by an installed package.
+
+    Raises:
+        PluginError: A package's cannot be imported or is no recruiter.
+    """
+    return map(recruiter_class, RECRUITERS)
+
+
+def load_recruiter(name: str, settings: Settings) -> Recruiter:
+    """Return the recruiter of that name, or of ``"module:Class"``.
+
+    Args:
+        name: Its name.
+        settings: The installation's, with the recruiter's own in its section.
+
+    Raises:
+        UnknownNameError: There is none.
+        PluginError: It cannot be imported or is no recruiter.
+        SettingError: A setting without which it cannot work is missing.
+    """
+    found = recruiter_class(name)
+    return found(settings.of_recruiter(name, found.settings_model))
 
 
 def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> Platform:
@@ -36,26 +79,18 @@ def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> 
         WebappError: The platform is live and the command does not say so, or the settings,
             credentials or libraries are not there.
     """
-    if recruiter not in _PLATFORMS:
+    loaded = load_recruiter(recruiter, settings)
+    if not isinstance(loaded, PayingRecruiter):
+        paying = [each.name for each in recruiter_classes() if issubclass(each, PayingRecruiter)]
         raise RunError(
             f'the recruiter "{recruiter}" publishes nothing and pays nobody',
-            expected=f"a run launched with one of: {', '.join(_PLATFORMS)}",
-            remedy="Launch such a run with: parallax launch STUDY --recruiter mturk",
+            expected=f"a run launched with one of: {', '.join(paying)}",
+            remedy="Launch such a run with: parallax launch STUDY --recruiter NAME",
         )
     try:
-        opens = cast(Callable[..., Platform], _PLATFORMS.load(recruiter))
+        return loaded.open_platform(live=live)
     except ModuleNotFoundError as error:
         raise WebappError(
             f'the recruiter "{recruiter}" needs a library that is not installed: {error.name}',
             remedy=f"pip install 'parallax[{recruiter}]'",
         ) from error
-    return opens(settings, live=live)
-
-
-def load_recruiter(name: str) -> Recruiter:
-    """Return the recruiter of that name.
-
-    Raises:
-        UnknownNameError: There is none.
-    """
-    return cast(type[Recruiter], RECRUITERS.load(name))()

@@ -1,10 +1,39 @@
 // @ts-check
+/** The consent page: the decision is sent until the server has it. */
+
+import { recall } from "./memory.js";
+import { lastSession } from "./own_session.js";
+import { send } from "./navigation.js";
+
 /**
  * Who comes back to the consent page with the back button is still the same visitor: the page's
  * entry in the history keeps the mark that it was first sent with. Opening the link anew is
  * another entry, and so another visitor.
+ * @param {AbortSignal} signal Aborted when the page is left.
  */
+export function openConsent(signal) {
+  const mark = /** @type {HTMLInputElement} */ (document.querySelector("input[name=visit]"));
+  if (history.state?.visit) mark.value = history.state.visit;
+  else history.replaceState({ visit: mark.value }, "");
+  const begun = /** @type {HTMLInputElement} */ (document.querySelector("input[name=session]"));
+  begun.value = lastSession();
+  offerTheWayBack();
+  document.querySelector("form")?.addEventListener(
+    "submit",
+    (event) => {
+      event.preventDefault();
+      void send(/** @type {HTMLFormElement} */ (event.target), event.submitter);
+    },
+    { signal },
+  );
+}
 
-const mark = /** @type {HTMLInputElement} */ (document.querySelector("input[name=visit]"));
-if (history.state?.visit) mark.value = history.state.visit;
-else history.replaceState({ visit: mark.value }, "");
+/** Whoever opens the invitation again in the same browser is asked whether they go on. */
+function offerTheWayBack() {
+  const session = recall(`run ${document.body.dataset.run}`);
+  const offer = document.getElementById("begun-before");
+  const link = offer?.querySelector("a");
+  if (!session || !offer || !link) return;
+  link.href = session;
+  offer.hidden = false;
+}

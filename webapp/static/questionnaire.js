@@ -1,39 +1,50 @@
 // @ts-check
-/** The questionnaire is sent until the server has it; what was written stays meanwhile. */
+/** A page of questions is sent until the server has it; what was written outlives the page. */
 
-const AGAIN_AFTER_MS = 3_000;
+import { recallSession, updateSession } from "./memory.js";
+import { send } from "./navigation.js";
 
-document.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const form = /** @type {HTMLFormElement} */ (event.target);
-  const finish = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
-  finish.disabled = true;
-  const response = await sent(form);
-  // The participant's address shows where they are, unless something must be mended first.
-  if (response.status !== 422) return location.reload();
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  document.querySelector("main")?.replaceWith(/** @type {Element} */ (page.querySelector("main")));
-  /** @type {HTMLElement | null} */ (document.querySelector("[role=alert]"))?.focus();
-});
+/** @param {AbortSignal} signal Aborted when the page is left. */
+export function openQuestionnaire(signal) {
+  const form = document.querySelector("main form");
+  if (form instanceof HTMLFormElement) keepWritten(form, signal);
+  document.addEventListener(
+    "submit",
+    (event) => {
+      event.preventDefault();
+      void send(/** @type {HTMLFormElement} */ (event.target), event.submitter, (waiting) => {
+        /** @type {HTMLElement} */ (document.getElementById("offline")).hidden = !waiting;
+      });
+    },
+    { signal },
+  );
+}
 
 /**
- * Resolves to the server's reply, however long the connection is interrupted before.
+ * Puts back what an earlier page of the session had written, and keeps what is written now.
  * @param {HTMLFormElement} form
- * @returns {Promise<Response>}
+ * @param {AbortSignal} signal
  */
-async function sent(form) {
-  const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
-  for (;;) {
-    try {
-      const response = await fetch(form.action, { method: "POST", body });
-      if (response.status < 500) return response;
-    } catch {
-      // No connection: the same form is sent again, and the server takes only the first.
+function keepWritten(form, signal) {
+  const here = location.pathname;
+  // What the server sends back with what must be mended is newer.
+  const mended = document.querySelector("main [role=alert]");
+  const written = mended ? {} : (recallSession(here).written ?? {});
+  for (const field of form.querySelectorAll("input, textarea")) {
+    const kept = written[/** @type {HTMLInputElement} */ (field).name];
+    if (kept === undefined) continue;
+    if (field instanceof HTMLTextAreaElement || field.getAttribute("type") === "text") {
+      /** @type {HTMLTextAreaElement} */ (field).value = kept;
+    } else if (field instanceof HTMLInputElement && field.type === "radio") {
+      field.checked = field.value === kept;
     }
-    /** @type {HTMLElement} */ (document.getElementById("offline")).hidden = false;
-    await new Promise((resolve) => {
-      window.addEventListener("online", resolve, { once: true });
-      setTimeout(resolve, AGAIN_AFTER_MS);
-    });
   }
+  const keep = () => {
+    const now = new FormData(form);
+    now.delete("try");
+    updateSession(here, (remembered) => {
+      remembered.written = Object.fromEntries([...now].map(([name, text]) => [name, String(text)]));
+    });
+  };
+  form.addEventListener("input", keep, { signal });
 }

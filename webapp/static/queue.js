@@ -6,9 +6,19 @@
  * @typedef {object} Answer
  * @property {string} uuid Made once for each answer, so that the server knows a resend.
  * @property {number} position
- * @property {"first" | "second"} side
- * @property {number | null} rt_ms
+ * @property {string} [side] Where the chosen option stood.
+ * @property {number} [rating] Or the point of the scale.
+ * @property {number | null} rt_ms From painting to the beginning of the press.
+ * @property {number | null} release_ms From painting to its end.
  * @property {"key" | "pointer" | "touch"} input_method
+ * @property {"presentation" | "frames" | null} onset_source What the painting's time is known from.
+ * @property {number | null} onset_uncertainty_ms
+ * @property {number} times_shown How often the trial was on the screen.
+ * @property {number} seen_before_ms For how long it was, before it was shown again.
+ * @property {boolean} trusted Whether the browser itself saw the press.
+ * @property {number} pointer_moves
+ * @property {number} pointer_path_px
+ * @property {{ reason: string, input_method: string, ms: number | null }[]} premature
  * @property {string} client_time
  * @property {number} viewport_width_px
  * @property {number} viewport_height_px
@@ -19,13 +29,14 @@
  * offline: an answer did not arrive and will be sent again. refused: the server will not take it.
  * @typedef {"saved" | "saving" | "offline" | "refused"} State
  *
- * arrived: the server has it. later: the same request can succeed later. never: it cannot.
- * @typedef {{ fate: "arrived", remaining: number } | { fate: "later" } | { fate: "never" }} Outcome
+ * arrived: the server has it. later: the same request can succeed later. expired: only if the link
+ * is made good again. never: it cannot.
+ * @typedef {{ fate: "arrived", remaining: number } | { fate: "later" | "expired" | "never" }} Outcome
  *
  * @typedef {object} Hooks
  * @property {(state: State) => void} onState Told of every change of state.
- * @property {(remaining: number) => void} onSaved Told after each acknowledgement how many trials
- *   the server still has no answer to.
+ * @property {(remaining: number, position: number) => void} onSaved Told after each acknowledgement
+ *   how many trials the server still has no answer to, and which one it now has.
  */
 
 const FIRST_WAIT_MS = 500;
@@ -35,6 +46,10 @@ const PATIENCE_MS = 20_000;
 export class AnswerQueue {
   /** @type {Answer[]} */
   #waiting = [];
+  /** @type {Map<string, number>} When each was added, on a clock that nobody sets. */
+  #addedMs = new Map();
+  /** @type {Map<string, Promise<Partial<Answer>>>} What is still being measured of an answer. */
+  #measuring = new Map();
   /** @type {State} */
   #state = "saved";
   #sending = false;
@@ -82,10 +97,13 @@ export class AnswerQueue {
   /**
    * Sends an answer after those that wait before it.
    * @param {Answer} answer
+   * @param {Promise<Partial<Answer>>} [afterwards] What is measured of it within a moment.
    */
-  add(answer) {
+  add(answer, afterwards) {
     void this.#store.keep(answer);
     this.#waiting.push(answer);
+    this.#addedMs.set(answer.uuid, performance.now());
+    if (afterwards) this.#measuring.set(answer.uuid, afterwards);
     this.wake();
   }
 
@@ -101,7 +119,7 @@ export class AnswerQueue {
    */
   handOver() {
     if (this.#state === "refused") return;
-    for (const answer of this.#waiting) navigator.sendBeacon(this.#url, JSON.stringify(answer));
+    for (const answer of this.#waiting) navigator.sendBeacon(this.#url, this.#body(answer));
   }
 
   async #sendAll() {
@@ -113,6 +131,11 @@ export class AnswerQueue {
   /** Resolves to whether the server has acknowledged the first answer. */
   async #sendFirst() {
     const answer = this.#waiting[0];
+    const afterwards = this.#measuring.get(answer.uuid);
+    if (afterwards) {
+      Object.assign(answer, await afterwards);
+      this.#measuring.delete(answer.uuid);
+    }
     if (this.#state === "saved") this.#become("saving");
     const outcome = await this.#send(answer);
     if (outcome.fate === "later") {
@@ -120,15 +143,17 @@ export class AnswerQueue {
       this.#retryLater();
       return false;
     }
-    // What is refused once is refused always: kept, it would bar the way on every visit.
-    await this.#store.drop(answer);
-    if (outcome.fate === "never") {
+    // A link that is too old may be made good again, so what was answered is kept. What is refused
+    // for any other reason is refused always: kept, it would bar the way on every visit.
+    if (outcome.fate !== "expired") await this.#store.drop(answer);
+    if (outcome.fate !== "arrived") {
       this.#become("refused");
       return false;
     }
+    this.#addedMs.delete(answer.uuid);
     this.#waiting.shift();
     this.#waitMs = FIRST_WAIT_MS;
-    this.#hooks.onSaved(outcome.remaining);
+    this.#hooks.onSaved(outcome.remaining, answer.position);
     this.#become(this.#waiting.length ? "saving" : "saved");
     return true;
   }
@@ -143,7 +168,7 @@ export class AnswerQueue {
       const response = await this.#fetch(this.#url, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(answer),
+        body: this.#body(answer),
         keepalive: true,
         signal: AbortSignal.timeout?.(PATIENCE_MS),
       });
@@ -152,11 +177,23 @@ export class AnswerQueue {
         return { fate: "arrived", remaining: reply.remaining };
       }
       const mayPass = response.status >= 500 || [408, 429].includes(response.status);
-      return { fate: reply.error && !mayPass ? "never" : "later" };
+      if (!reply.error || mayPass) return { fate: "later" };
+      return { fate: response.status === 401 ? "expired" : "never" };
     } catch {
       // No connection, or no reply in time: the answer may have arrived, and is sent again.
       return { fate: "later" };
     }
+  }
+
+  /**
+   * An answer as it travels: with the time that it waited, which an earlier page began to count.
+   * @param {Answer} answer
+   */
+  #body(answer) {
+    const addedMs = this.#addedMs.get(answer.uuid);
+    const waited =
+      addedMs === undefined ? Date.now() - Date.parse(answer.client_time) : performance.now() - addedMs;
+    return JSON.stringify({ ...answer, waited_ms: waited >= 0 ? Math.round(waited) : null });
   }
 
   #retryLater() {

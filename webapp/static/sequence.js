@@ -10,14 +10,18 @@ export class Sequence {
   #trials;
   /** @type {Set<number>} */
   #answered;
+  /** @type {Set<number>} */
+  #pauses;
 
   /**
    * @param {Trial[]} trials All of them, in order.
    * @param {number[]} answered The positions that need no answer any more.
+   * @param {number[]} pauses The positions before which a page comes.
    */
-  constructor(trials, answered) {
+  constructor(trials, answered, pauses = []) {
     this.#trials = trials;
     this.#answered = new Set(answered);
+    this.#pauses = new Set(pauses);
   }
 
   get total() {
@@ -41,12 +45,10 @@ export class Sequence {
     for (const position of positions) this.#answered.add(position);
   }
 
-  /**
-   * Whether a break is due before the next trial.
-   * @param {number} every How many trials lie between two breaks; 0 for none.
-   */
-  pausesAfter(every) {
-    const done = this.total - this.remaining;
-    return every > 0 && done > 0 && done % every === 0 && this.remaining > 0;
+  /** The next trial's position if a page comes before it that was not taken yet; undefined else. */
+  takePause() {
+    const position = this.next?.position;
+    if (position === undefined || !this.#pauses.delete(position)) return undefined;
+    return position;
   }
 }

@@ -1,34 +1,56 @@
 // @ts-check
 /** One trial on the screen: shown, announced, timed and chosen. */
 
+import { OnsetClock } from "./onset.js";
+import { Presses, released } from "./presses.js";
+
 /** @typedef {import("./sequence.js").Trial} Trial */
 /** @typedef {import("./queue.js").Answer} Answer */
-/** @typedef {Omit<Answer, "uuid" | "position" | "client_time">} Choice */
+/** @typedef {import("./presses.js").Press} Press */
+/** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms">} Choice */
+
+/**
+ * What is settled after the choice: when the press ended.
+ * @typedef {Promise<{ release_ms: number | null }>} Afterwards
+ */
 
 const DAY_MS = 86_400_000;
+// Nobody holds a key for longer who goes on to the next trial.
+const LONGEST_HOLD_MS = 400;
+const MOST_PREMATURE = 20;
 
 export class TrialView {
   /** @type {Trial | undefined} The trial on the screen, until it is answered. */
   #trial;
-  #paintedMs = Infinity;
+  /** @type {Answer["premature"]} */
+  #premature = [];
   #wasHidden = false;
   #lostFocus = false;
-  #pointerType = "";
+  #clock;
+  #presses;
   #place;
   #keys;
-  #lockoutMs;
+  #settings;
   #onChoice;
+  #signal;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #gap;
 
   /**
    * @param {HTMLElement} place Where trials are shown; holds elements with data-field and data-side.
-   * @param {{ keys: string[], lockout_ms: number }} settings The study's.
-   * @param {(trial: Trial, choice: Choice) => void} onChoice
+   * @param {import("./keys.js").Keys} keys
+   * @param {{ lockout_ms: number, gap_ms?: number }} settings The study's.
+   * @param {(trial: Trial, choice: Choice, afterwards: Afterwards | undefined) => void} onChoice
+   * @param {AbortSignal} signal Aborted when the page is left.
    */
-  constructor(place, settings, onChoice) {
+  constructor(place, keys, settings, onChoice, signal) {
     this.#place = place;
-    this.#keys = settings.keys.map((key) => key.toLowerCase());
-    this.#lockoutMs = settings.lockout_ms;
+    this.#keys = keys;
+    this.#settings = settings;
     this.#onChoice = onChoice;
+    this.#signal = signal;
+    this.#clock = new OnsetClock(signal);
+    this.#presses = new Presses(place, signal);
     this.#listen();
   }
 
@@ -37,29 +59,55 @@ export class TrialView {
     return this.#trial;
   }
 
-  /** @param {Trial} trial */
+  /**
+   * Shows a trial, after the study's gap.
+   * @param {Trial} trial
+   */
   show(trial) {
     this.#trial = trial;
-    this.#paintedMs = Infinity;
+    this.#premature = [];
     this.#wasHidden = document.hidden;
     this.#lostFocus = false;
-    for (const field of this.#all("[data-field]")) {
-      field.textContent = String(trial[field.dataset.field ?? ""] ?? "");
+    this.#clock.stop();
+    clearTimeout(this.#gap);
+    this.#place.classList.remove("pointed");
+    for (const option of this.#all("[data-side]")) {
+      option.classList.remove("chosen", "expected");
+      // A trial may have fewer options than the page has room for.
+      option.hidden = !option.dataset.rating && trial[option.dataset.side ?? ""] === undefined;
     }
-    for (const option of this.#all("[data-side]")) option.classList.remove("chosen");
     // Nothing is preselected, and the next Tab leads to the first option.
     this.#all("[role=group]")[0]?.focus({ preventScroll: true });
     window.scrollTo(0, 0);
-    afterPainting((timeMs) => {
-      if (this.#trial !== trial) return;
-      this.#paintedMs = timeMs;
-      this.#announce(trial);
-    });
+    const { gap_ms = 0 } = this.#settings;
+    this.#place.classList.toggle("between", gap_ms > 0);
+    if (gap_ms > 0) this.#gap = setTimeout(() => this.#paint(trial), gap_ms);
+    else this.#paint(trial);
   }
 
   /** Takes no choice any more. */
   close() {
+    clearTimeout(this.#gap);
     this.#trial = undefined;
+    this.#clock.stop();
+  }
+
+  /** @param {Trial} trial */
+  #paint(trial) {
+    this.#place.classList.remove("between");
+    /** @type {HTMLElement[]} */
+    const texts = [];
+    for (const field of this.#all("[data-field]")) {
+      // Browsers tell the presentation time of new elements alone.
+      const text = document.createElement("span");
+      text.textContent = String(trial[field.dataset.field ?? ""] ?? "");
+      field.replaceChildren(text);
+      texts.push(text);
+    }
+    this.#presses.forget();
+    this.#clock.watch(texts, () => {
+      if (this.#trial === trial) this.#announce(trial);
+    });
   }
 
   /**
@@ -73,51 +121,94 @@ export class TrialView {
   }
 
   #listen() {
-    this.#place.addEventListener("pointerdown", (event) => (this.#pointerType = event.pointerType));
+    const listening = { signal: this.#signal };
     for (const option of this.#all("[data-side]")) {
-      option.addEventListener("click", (event) => this.#choose(option, event, this.#method(event)));
+      option.addEventListener("click", (event) => {
+        const press = this.#presses.ofClick(event);
+        // Fingers tap as fast on purpose: of them, only what began before the painting is refused.
+        this.#choose(option, press, event.detail > 1 && press.method !== "touch");
+      });
     }
-    document.addEventListener("keydown", (event) => {
-      const option = this.#all("[data-side]")[this.#keys.indexOf(event.key.toLowerCase())];
-      if (!option || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-      this.#choose(option, event, "key");
-    });
-    document.addEventListener("visibilitychange", () => (this.#wasHidden ||= document.hidden));
-    window.addEventListener("blur", () => (this.#lostFocus = true));
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      if (!this.#keys.on || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (event.target instanceof Element && event.target.closest("input, textarea, select")) return;
+      const option = this.#all("[data-side]")[this.#keys.optionOf(event)];
+      if (!option || option.hidden) return;
+      const { timeStamp: downMs, isTrusted: trusted } = event;
+      this.#choose(option, { downMs, upMs: null, method: "key", trusted }, false, event.code);
+    };
+    const onVisibility = () => (this.#wasHidden ||= document.hidden);
+    const onMove = (/** @type {PointerEvent} */ event) => {
+      // Only who moves the pointer over a new trial points at an option of it.
+      if (event.movementX || event.movementY) this.#place.classList.add("pointed");
+    };
+    document.addEventListener("keydown", onKey, listening);
+    document.addEventListener("visibilitychange", onVisibility, listening);
+    window.addEventListener("blur", () => (this.#lostFocus = true), listening);
+    this.#place.addEventListener("pointermove", onMove, listening);
   }
 
   /**
    * @param {HTMLElement} option
-   * @param {Event} event
-   * @param {Answer["input_method"]} method
+   * @param {Press} press
+   * @param {boolean} repeated Whether it is a second click upon a first one.
+   * @param {string} [code] The key's that is still down.
    */
-  #choose(option, event, method) {
+  #choose(option, press, repeated, code) {
     const trial = this.#trial;
-    const rtMs = event.timeStamp - this.#paintedMs;
-    // A press so soon after the options were painted was meant for the trial before.
-    if (!trial || !(rtMs >= this.#lockoutMs)) return;
-    this.close();
-    option.classList.add("chosen");
-    this.#onChoice(trial, {
-      side: /** @type {Answer["side"]} */ (option.dataset.side),
-      // Who answers a day later was away, and the server takes no such time.
+    if (!trial) return;
+    const onset = this.#clock.onset;
+    const rtMs = press.downMs - onset.ms;
+    const reason = this.#whyPremature(rtMs, repeated);
+    if (reason) return this.#keepPremature(reason, rtMs, press.method);
+    const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);
+    const { rating, side } = option.dataset;
+    const choice = {
+      ...(rating ? { rating: Number(rating) } : { side }),
+      // Who answers a day later was away, and such a time says nothing.
       rt_ms: rtMs < DAY_MS ? rtMs : null,
-      input_method: method,
+      release_ms: press.upMs === null ? null : sincePainting(press.upMs),
+      input_method: press.method,
+      onset_source: onset.source,
+      onset_uncertainty_ms: onset.uncertaintyMs,
+      trusted: press.trusted,
+      ...this.#presses.path,
+      premature: this.#premature,
       viewport_width_px: Math.round(window.innerWidth),
       viewport_height_px: Math.round(window.innerHeight),
       was_hidden: this.#wasHidden,
       lost_focus: this.#lostFocus,
-    });
+    };
+    this.close();
+    option.classList.add("chosen");
+    const afterwards = code
+      ? released(code, LONGEST_HOLD_MS).then((upMs) => ({
+          release_ms: upMs === null ? null : sincePainting(upMs),
+        }))
+      : undefined;
+    this.#onChoice(trial, choice, afterwards);
   }
 
   /**
-   * A click that no press of a pointer caused counts zero presses: it came from the keyboard.
-   * @param {MouseEvent} event
-   * @returns {Answer["input_method"]}
+   * Why a press is no choice: it was meant for the trial before. Empty for one that is.
+   * @param {number} rtMs
+   * @param {boolean} repeated
    */
-  #method(event) {
-    if (event.detail === 0) return "key";
-    return this.#pointerType === "touch" ? "touch" : "pointer";
+  #whyPremature(rtMs, repeated) {
+    if (!(rtMs >= 0)) return "before_painting";
+    if (repeated) return "double_click";
+    return rtMs < this.#settings.lockout_ms ? "lockout" : "";
+  }
+
+  /**
+   * @param {"before_painting" | "double_click" | "lockout"} reason
+   * @param {number} rtMs
+   * @param {Press["method"]} method
+   */
+  #keepPremature(reason, rtMs, method) {
+    if (this.#premature.length >= MOST_PREMATURE) return;
+    const ms = Number.isFinite(rtMs) ? Math.round(rtMs * 10) / 10 : null;
+    this.#premature.push({ reason, input_method: method, ms });
   }
 
   /**
@@ -136,13 +227,4 @@ export class TrialView {
  */
 export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
-}
-
-/**
- * Calls back when what the page shows now has been painted: the first frame callback comes before
- * the painting, the second after it.
- * @param {(timeMs: number) => void} callback
- */
-function afterPainting(callback) {
-  requestAnimationFrame(() => requestAnimationFrame(() => callback(performance.now())));
 }

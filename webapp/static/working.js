@@ -1,10 +1,14 @@
 // @ts-check
 /** The working page: instructions, practice, one trial after the other, each answer sent at once. */
 
-import { openStore } from "./store.js";
+import { deviceFacts } from "./device.js";
+import { openKeys } from "./key_choice.js";
+import { Keys } from "./keys.js";
+import { isLasting, recallSession, remember, updateSession } from "./memory.js";
+import { asked, goTo, show } from "./navigation.js";
 import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
-import { deviceFacts } from "./device.js";
+import { openStore } from "./store.js";
 import { TrialView, fill } from "./trial.js";
 
 /** @typedef {import("./sequence.js").Trial} Trial */
@@ -18,7 +22,8 @@ import { TrialView, fill } from "./trial.js";
  * @property {(Trial & { correct: string, feedback: string })[]} practice
  * @property {string[]} keys
  * @property {number} lockout_ms
- * @property {number} break_every
+ * @property {number} gap_ms
+ * @property {number[]} pauses
  * @property {boolean} device_known
  * @property {boolean} preview
  */
@@ -29,214 +34,336 @@ const QUIETLY_MS = 600;
 const LOOK_AGAIN_MS = 1_000;
 const LOOKS = 10;
 
-/** @type {Session} */
-const session = JSON.parse(byId("session").textContent ?? "");
-const sequence = new Sequence(session.trials, session.answered);
-const view = new TrialView(byId("trial"), session, onChoice);
-const tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${location.pathname}`);
-let practised = session.answered.length > 0 ? session.practice.length : 0;
-let ended = false;
-let deviceKnown = session.device_known || session.preview;
-/** @type {AnswerQueue} */
-let queue;
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let indication;
-const ready = begin();
-
-async function begin() {
-  const store = await openStore(location.pathname);
-  queue = new AnswerQueue("answers", store, { onState, onSaved });
-  sequence.settle(await queue.restore());
-}
-
-for (const button of document.querySelectorAll("[data-go-on]")) {
-  button.addEventListener("click", () => ready.then(goOn));
-  /** @type {HTMLButtonElement} */ (button).disabled = false;
-}
-tabs?.addEventListener("message", (event) => settle([event.data]));
-window.addEventListener("online", () => queue?.wake());
-window.addEventListener("pagehide", () => queue?.handOver());
-window.addEventListener("pageshow", (event) => {
-  // A page that the browser took from its memory may be long out of date.
-  if (event.persisted) location.reload();
-});
-document.addEventListener("visibilitychange", () => {
-  if (document.hidden) return queue?.handOver();
-  queue?.wake();
-  void catchUp();
-});
-window.addEventListener("beforeunload", (event) => {
-  if (queue?.length && queue.state !== "refused") event.preventDefault();
-});
-
-/** Shows what comes next: a practice trial, a trial, or the end. */
-function goOn() {
-  const practice = session.practice[practised];
-  if (practice) return present(practice, "practice", practised + 1, session.practice.length);
-  const trial = sequence.next;
-  if (!trial) return leave();
-  present(trial, "count", trial.position, sequence.total);
-  byId("bar").setAttribute("value", String(sequence.total - sequence.remaining));
-  void tellDevice();
-}
-
 /**
- * @param {Trial} trial
- * @param {"practice" | "count"} label Which words say where in the sequence it stands.
- * @param {number} position
- * @param {number} total
+ * Opens the working page.
+ * @param {AbortSignal} signal Aborted when the page is left.
  */
-function present(trial, label, position, total) {
-  byId("feedback").hidden = true;
-  showOnly("trial");
-  byId("count").textContent = fill(byId("count").dataset[label] ?? "", { position, total });
-  view.show(trial);
+export function openWorking(signal) {
+  new WorkingPage(JSON.parse(byId("session").textContent ?? ""), signal);
 }
 
-/**
- * @param {Trial} trial
- * @param {Choice} choice
- */
-function onChoice(trial, choice) {
-  if (trial === session.practice[practised]) return comment(session.practice[practised], choice);
-  sequence.settle([trial.position]);
-  if (!session.preview) {
-    const now = new Date().toISOString();
-    queue.add({ uuid: newUuid(), position: trial.position, ...choice, client_time: now });
-    tabs?.postMessage(trial.position);
+class WorkingPage {
+  #session;
+  #signal;
+  #sequence;
+  #view;
+  #tabs;
+  #practised;
+  #ended = false;
+  #deviceKnown;
+  #here = location.pathname;
+  /** @type {{ position: number, atMs: number, times: number, ms: number } | undefined} */
+  #shown;
+  /** @type {AnswerQueue | undefined} */
+  #queue;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #indication;
+
+  /**
+   * @param {Session} session
+   * @param {AbortSignal} signal Aborted when the page is left.
+   */
+  constructor(session, signal) {
+    this.#session = session;
+    this.#signal = signal;
+    const remembered = recallSession(this.#here);
+    const answered = [...session.answered, ...(session.preview ? [] : (remembered.answered ?? []))];
+    this.#sequence = new Sequence(session.trials, answered, session.pauses);
+    this.#practised = answered.length > 0 ? session.practice.length : 0;
+    this.#deviceKnown = session.preview || Boolean(remembered.mark);
+    const keys = new Keys(session.keys);
+    openKeys(byId("trial"), keys, signal);
+    const onChoice = (/** @type {Parameters<WorkingPage["_onChoice"]>} */ ...choice) =>
+      this._onChoice(...choice);
+    this.#view = new TrialView(byId("trial"), keys, session, onChoice, signal);
+    this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#here}`);
+    if (!session.preview) remember(`run ${document.body.dataset.run}`, this.#here);
+    this.#listen(this.#begin());
+    // Whoever opens a session that another browser began is told so, and asked.
+    if (session.device_known && !this.#deviceKnown && isLasting()) this.#showOnly("other-device");
+    else if (!this.#deviceKnown) void this.#tellDevice();
   }
-  if (sequence.pausesAfter(session.break_every)) takeBreak();
-  else goOn();
-}
 
-/**
- * Says whether a practice trial was answered as expected.
- * @param {Session["practice"][number]} trial
- * @param {Choice} choice
- */
-function comment(trial, choice) {
-  practised += 1;
-  const words = byId("verdict").dataset;
-  const verdict = choice.side === trial.correct ? words.right : words.wrong;
-  byId("verdict").textContent = `${verdict} ${trial.feedback ?? ""}`.trim();
-  byId("feedback").hidden = false;
-  byId("feedback").querySelector("button")?.focus();
-  if (practised < session.practice.length) return;
-  byId("practised").hidden = false;
-}
-
-function takeBreak() {
-  const [done, total] = [sequence.total - sequence.remaining, sequence.total];
-  byId("so-far").textContent = fill(byId("so-far").dataset.text ?? "", { done, total });
-  showOnly("break");
-}
-
-/** Waits until every answer is acknowledged; what comes next is then the server's to say. */
-function leave() {
-  if (session.preview) return showOnly("preview-over");
-  showOnly("leaving");
-  sayWhatIsUnsaved();
-  if (queue.state === "saved") void awaitOthers();
-}
-
-/** Waits for answers that another window of this session still has to send. */
-async function awaitOthers() {
-  for (let look = 0; look < LOOKS; ) {
-    if (await catchUp()) look += 1;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  async #begin() {
+    const store = await openStore(this.#here);
+    this.#queue = new AnswerQueue(new URL("answers", location.href).href, store, {
+      onState: (state) => this.#onState(state),
+      onSaved: (...saved) => this.#onSaved(...saved),
+    });
+    this.#sequence.settle(await this.#queue.restore());
   }
-  // That window is gone, and what it had with it: the server asks for those trials again.
-  location.reload();
-}
 
-function sayWhatIsUnsaved() {
-  byId("unsaved").textContent = fill(byId("unsaved").dataset.text ?? "", { n: queue.length });
-}
+  /** @param {Promise<void>} ready Resolves when what an earlier page left unsent is known. */
+  #listen(ready) {
+    const listening = { signal: this.#signal };
+    for (const button of document.querySelectorAll("[data-go-on]")) {
+      button.addEventListener("click", () => ready.then(() => this.#goOn()), listening);
+      /** @type {HTMLButtonElement} */ (button).disabled = false;
+    }
+    this.#tabs?.addEventListener("message", (event) => this.#settle([event.data]), listening);
+    this.#signal.addEventListener("abort", () => this.#tabs?.close());
+    window.addEventListener("online", () => this.#queue?.wake(), listening);
+    const onHidden = () => {
+      this.#noteShowing();
+      this.#queue?.handOver();
+    };
+    window.addEventListener("pagehide", onHidden, listening);
+    byId("go-on-here").addEventListener("click", () => {
+      void this.#tellDevice();
+      this.#showOnly("instructions");
+    });
+    const onVisibility = () => {
+      if (document.hidden) return onHidden();
+      this.#queue?.wake();
+      void this.#catchUp();
+    };
+    document.addEventListener("visibilitychange", onVisibility, listening);
+    const onLeaving = (/** @type {Event} */ event) => {
+      if (this.#queue?.length && this.#queue.state !== "refused") event.preventDefault();
+    };
+    window.addEventListener("beforeunload", onLeaving, listening);
+  }
 
-/** @param {import("./queue.js").State} state */
-function onState(state) {
-  byId("offline").hidden = state !== "offline";
-  byId("refused").hidden = state !== "refused";
-  clearTimeout(indication);
-  const indicator = byId("indicator");
-  indicator.dataset.state = state;
-  const indicate = () => (indicator.textContent = indicator.dataset[state] ?? "");
-  if (state === "saving") indication = setTimeout(indicate, QUIETLY_MS);
-  else indicate();
-  if (state === "refused") showOnly();
-  if (state === "saved" && !sequence.next && !ended) void awaitOthers();
-}
+  /** Shows what comes next: a practice trial, a trial, or the end. */
+  #goOn() {
+    const practice = this.#session.practice[this.#practised];
+    const { length } = this.#session.practice;
+    if (practice) {
+      this.#present(practice, "practice", this.#practised + 1, length);
+      return this.#progress(this.#practised, length);
+    }
+    const trial = this.#sequence.next;
+    if (!trial) return this.#leave();
+    const pause = this.#sequence.takePause();
+    if (pause) return this.#takeBreak(pause);
+    this.#present(trial, "count", trial.position, this.#sequence.total);
+    this.#progress(this.#sequence.total - this.#sequence.remaining, this.#sequence.total);
+    this.#beginShowing(trial.position);
+  }
 
-/** @param {number} remaining */
-function onSaved(remaining) {
-  if (remaining === 0) return end();
-  sayWhatIsUnsaved();
-  void tellDevice();
-  // Fewer trials are left than this page knows of: another device goes on with the session.
-  if (!queue.length && remaining < sequence.remaining) void catchUp();
-}
+  /**
+   * @param {Trial} trial
+   * @param {"practice" | "count"} label Which words say where in the sequence it stands.
+   * @param {number} position
+   * @param {number} total
+   */
+  #present(trial, label, position, total) {
+    byId("feedback").hidden = true;
+    this.#showOnly("trial");
+    byId("count").textContent = fill(byId("count").dataset[label] ?? "", { position, total });
+    this.#view.show(trial);
+  }
 
-/** Leaves for the page that the server shows now. */
-function end() {
-  ended = true;
-  location.reload();
-}
+  /**
+   * @param {number} done
+   * @param {number} total
+   */
+  #progress(done, total) {
+    byId("bar").setAttribute("max", String(total));
+    byId("bar").setAttribute("value", String(done));
+  }
 
-/**
- * Asks the server what is answered, which another device may have done meanwhile.
- * @returns {Promise<boolean>} Whether it replied.
- */
-async function catchUp() {
-  if (session.preview) return false;
-  try {
-    const response = await fetch(location.href);
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    // Neither a server in trouble nor a network's login page says anything about the session.
-    if (response.status >= 500 || !page.body.dataset.page) return false;
-    const found = page.getElementById("session");
-    if (found) settle(JSON.parse(found.textContent ?? "").answered);
-    else if (!queue.length) end();
+  /**
+   * Remembers that a trial is on the screen, so that one seen before a reload is known as such.
+   * @param {number} position
+   */
+  #beginShowing(position) {
+    if (this.#session.preview) return;
+    const { times, ms } = recallSession(this.#here).shown?.[position] ?? { times: 0, ms: 0 };
+    this.#shown = { position, atMs: performance.now(), times: times + 1, ms };
+    this.#noteShowing();
+  }
+
+  #noteShowing() {
+    if (!this.#shown) return;
+    const { position, atMs, times, ms } = this.#shown;
+    const seen = { times, ms: Math.round(ms + performance.now() - atMs) };
+    updateSession(this.#here, (remembered) => {
+      remembered.shown = { [position]: seen };
+    });
+  }
+
+  /**
+   * @param {Trial} trial
+   * @param {Choice} choice
+   * @param {import("./trial.js").Afterwards} [afterwards]
+   */
+  _onChoice(trial, choice, afterwards) {
+    const practice = this.#session.practice[this.#practised];
+    if (trial === practice) return this.#comment(practice, choice);
+    this.#sequence.settle([trial.position]);
+    if (!this.#session.preview) {
+      const { times, ms } = this.#shown ?? { times: 1, ms: 0 };
+      const answer = {
+        uuid: newUuid(),
+        position: trial.position,
+        ...choice,
+        times_shown: times,
+        seen_before_ms: ms,
+        client_time: new Date().toISOString(),
+      };
+      this.#shown = undefined;
+      this.#queue?.add(answer, afterwards);
+      this.#tabs?.postMessage(trial.position);
+    }
+    this.#goOn();
+  }
+
+  /**
+   * Says whether a practice trial was answered as expected.
+   * @param {Session["practice"][number]} trial
+   * @param {Choice} choice
+   */
+  #comment(trial, choice) {
+    this.#practised += 1;
+    const words = byId("verdict").dataset;
+    // Ratings are neither right nor wrong.
+    const verdict = trial.correct && (choice.side === trial.correct ? words.right : words.wrong);
+    for (const option of document.querySelectorAll("[data-side]")) {
+      const side = /** @type {HTMLElement} */ (option).dataset.side;
+      option.classList.toggle("expected", Boolean(trial.correct) && side === trial.correct);
+    }
+    byId("verdict").textContent = `${verdict} ${trial.feedback ?? ""}`.trim();
+    byId("feedback").hidden = false;
+    byId("feedback").querySelector("button")?.focus();
+    this.#progress(this.#practised, this.#session.practice.length);
+    byId("practised").hidden = this.#practised < this.#session.practice.length;
+  }
+
+  /**
+   * Shows the page that comes before a trial: the study's own, or a break.
+   * @param {number} position
+   */
+  #takeBreak(position) {
+    const { total, remaining } = this.#sequence;
+    const done = total - remaining;
+    byId("so-far").textContent = fill(byId("so-far").dataset.text ?? "", { done, total });
+    const own = `before-${position}`;
+    this.#showOnly(document.getElementById(own) ? own : "break");
+  }
+
+  /** Waits until every answer is acknowledged; what comes next is then the server's to say. */
+  #leave() {
+    if (this.#session.preview) return this.#showOnly("preview-over");
+    this.#showOnly("leaving");
+    this.#sayWhatIsUnsaved();
+    if (this.#queue?.state === "saved") void this.#awaitOthers();
+  }
+
+  /** Waits for answers that another window of this session still has to send. */
+  async #awaitOthers() {
+    for (let look = 0; look < LOOKS && !this.#signal.aborted; ) {
+      if (await this.#catchUp()) look += 1;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    }
+    // That window is gone, and what it had with it: the server asks for those trials again.
+    this.#end();
+  }
+
+  #sayWhatIsUnsaved() {
+    const text = byId("unsaved").dataset.text ?? "";
+    byId("unsaved").textContent = fill(text, { n: this.#queue?.length ?? 0 });
+  }
+
+  /** @param {import("./queue.js").State} state */
+  #onState(state) {
+    if (this.#signal.aborted) return;
+    byId("offline").hidden = state !== "offline";
+    byId("refused").hidden = state !== "refused";
+    clearTimeout(this.#indication);
+    const indicator = byId("indicator");
+    indicator.dataset.state = state;
+    const indicate = () => (indicator.textContent = indicator.dataset[state] ?? "");
+    if (state === "saving") this.#indication = setTimeout(indicate, QUIETLY_MS);
+    else indicate();
+    if (state === "refused") this.#showOnly();
+    if (state === "saved" && !this.#sequence.next && !this.#ended) void this.#awaitOthers();
+  }
+
+  /**
+   * @param {number} remaining
+   * @param {number} position
+   */
+  #onSaved(remaining, position) {
+    // A page that the browser keeps for a dead server may know less than this.
+    updateSession(this.#here, (remembered) => {
+      remembered.answered = [...new Set([...(remembered.answered ?? []), position])];
+    });
+    if (this.#signal.aborted) return;
+    if (remaining === 0) return this.#end();
+    this.#sayWhatIsUnsaved();
+    if (!this.#deviceKnown) void this.#tellDevice();
+    // Fewer trials are left than this page knows of: another device goes on with the session.
+    if (!this.#queue?.length && remaining < this.#sequence.remaining) void this.#catchUp();
+  }
+
+  /** Goes on to the page that the server shows now. */
+  #end() {
+    if (this.#ended || this.#signal.aborted) return;
+    this.#ended = true;
+    void goTo(location.href);
+  }
+
+  /**
+   * Asks the server what is answered, which another device may have done meanwhile.
+   * @returns {Promise<boolean>} Whether it replied.
+   */
+  async #catchUp() {
+    if (this.#session.preview || this.#ended) return false;
+    // Without a reply of the server's this page's own knowledge is the best there is.
+    const found = await asked(location.href);
+    if (!found || this.#signal.aborted || this.#ended) return false;
+    const session = found.page.getElementById("session");
+    if (session) this.#settle(JSON.parse(session.textContent ?? "").answered);
+    else if (!this.#queue?.length) {
+      this.#ended = true;
+      show(found);
+    }
     return true;
-  } catch {
-    // Without a connection this page's own knowledge is the best there is.
-    return false;
   }
-}
 
-/**
- * Takes trials for answered, and leaves the one on the screen if it is among them.
- * @param {number[]} positions
- */
-function settle(positions) {
-  sequence.settle(positions);
-  const shown = view.trial;
-  if (!shown || shown === session.practice[practised]) return;
-  if (positions.includes(shown.position)) goOn();
-}
-
-async function tellDevice() {
-  if (deviceKnown) return;
-  deviceKnown = true;
-  try {
-    const body = JSON.stringify(await deviceFacts());
-    const headers = { "Content-Type": "application/json" };
-    const response = await fetch("device", { method: "POST", headers, body, keepalive: true });
-    deviceKnown = response.status < 500;
-  } catch {
-    deviceKnown = false;
+  /**
+   * Takes trials for answered, and leaves the one on the screen if it is among them.
+   * @param {number[]} positions
+   */
+  #settle(positions) {
+    this.#sequence.settle(positions);
+    const shown = this.#view.trial;
+    if (!shown || shown === this.#session.practice[this.#practised]) return;
+    if (positions.includes(shown.position)) this.#goOn();
   }
-}
 
-/**
- * Shows one of the page's sections, or none, and leads the reader to its beginning.
- * @param {string} [id]
- */
-function showOnly(id) {
-  if (id !== "trial") view.close();
-  for (const section of document.querySelectorAll("main > section")) {
-    /** @type {HTMLElement} */ (section).hidden = section.id !== id;
+  /** Tells the server of this browser, under a mark that it has for this session alone. */
+  async #tellDevice() {
+    if (this.#session.preview || this.#deviceKnown) return;
+    this.#deviceKnown = true;
+    const mark = isLasting() ? newUuid().replaceAll("-", "") : "";
+    const url = new URL("device", location.href);
+    try {
+      const body = JSON.stringify({ mark, ...(await deviceFacts()) });
+      const headers = { "Content-Type": "application/json" };
+      const response = await fetch(url, { method: "POST", headers, body, keepalive: true });
+      this.#deviceKnown = response.status < 500;
+      if (!response.ok || !mark) return;
+      updateSession(this.#here, (remembered) => (remembered.mark ??= mark));
+    } catch {
+      this.#deviceKnown = false;
+    }
   }
-  if (id && id !== "trial") byId(id).querySelector("h1")?.focus();
+
+  /**
+   * Shows one of the page's sections, or none, and leads the reader to its beginning.
+   * @param {string} [id]
+   */
+  #showOnly(id) {
+    if (id !== "trial") this.#view.close();
+    for (const section of document.querySelectorAll("main > section")) {
+      /** @type {HTMLElement} */ (section).hidden = section.id !== id;
+    }
+    /** @type {HTMLElement | null} */
+    const beginning = id && id !== "trial" ? byId(id).querySelector("h1, .text") : null;
+    beginning?.focus();
+  }
 }
 
 /** A random UUID (version 4); crypto.randomUUID is missing on pages without https. */

@@ -15,7 +15,7 @@ from experiment.materials.treebank.paradigms import Paradigms, beginning, entry_
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A test sentence beside the annotated sentence that it is."""
+    """A test sentence next to the annotated sentence that it is."""
 
     test: AgreementTest
     sentence: Sentence

@@ -8,6 +8,9 @@ from typing import Any
 from experiment.records import Item, Kind
 from experiment.studies.study import Study
 
+# Designs of the field, each rebuilt as a study folder.
+DESIGNS = Path(__file__).parents[2] / "data" / "designs"
+
 
 def make_items(
     template: str,
@@ -85,4 +88,4 @@ MIXED = make_study(
     disjoint=[{"templates": ["across", "within"], "slots": ["N", "M"]}],
     exclusion=[{"rule": "max_errors", "construction": "simple", "max_errors": 1}],
 )
-"""A catch square, two templates kept apart and a pooled square: every kind of promise."""
+"""A catch square, two templates kept apart and a pooled square: every kind of check."""

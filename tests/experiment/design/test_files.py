@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from small_studies import MIXED, MIXED_ITEMS
 
 from experiment.design.files import read_lists, write_lists
 from experiment.design.lists import build_lists
 from experiment.errors import DesignError, MaterialsError, TableError
-from experiment.writing import WritingError
+from experiment.tables.atomic_write import WritingError
+from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS
 
 BUILT = build_lists(MIXED, MIXED_ITEMS, 1)
 FILES = ("design.json", "items.csv", "lists.csv")

@@ -5,18 +5,18 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_studies import NUMBERS, make_items, make_study
 
-from experiment.design.catalogue import Frame, lemmas_of, read_catalogue
 from experiment.design.frames import better_exchange, choose_frames, slot_differences
+from experiment.design.materials_index import Frame, index_materials, lemmas_of
 from experiment.errors import DesignError
 from experiment.records import Item
+from tests.experiment.design.small_studies import NUMBERS, make_items, make_study
 
 
 def chosen(items: list[Item], seed: int, n_frames: int, *templates: str, **design: object):
     squares = [{"templates": [template], "frames": n_frames} for template in templates]
     study = make_study(squares, lists=1, trials_per_list=1, **design)
-    squares = choose_frames(study.design, read_catalogue(items), seed)
+    squares = choose_frames(study.design, index_materials(items), seed)
     return [frame for square in squares for frames in square for frame in frames]
 
 

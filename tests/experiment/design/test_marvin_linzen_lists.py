@@ -4,14 +4,14 @@ from collections import Counter
 
 import pytest
 
-from experiment.design.audit import audit
-from experiment.design.catalogue import lemmas_of
+from experiment.design.audit.audit import audit
 from experiment.design.lists import BuiltLists, build_lists
+from experiment.design.materials_index import lemmas_of
+from experiment.design.session import compose
 from experiment.materials.read import load_items
 from experiment.records import Item, Kind, Side
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.trials.compose import compose
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +29,9 @@ def built(study: Study, items: list[Item]) -> BuiltLists:
     return build_lists(study, items, 2018)
 
 
-def test_ten_lists_of_76_keep_every_promise(study: Study, items: list[Item], built: BuiltLists):
+def test_ten_lists_of_76_pass_every_check(study: Study, items: list[Item], built: BuiltLists):
     assert [len(entries) for entries in built.lists] == [76] * 10
-    assert [promise for promise in audit(study, built, items) if not promise.kept] == []
+    assert [each for each in audit(study, built, items) if not each.passed] == []
 
 
 def test_a_list_has_66_conditions_once_and_ten_simple_agreement_pairs(built: BuiltLists):
@@ -45,17 +45,17 @@ def test_a_list_has_66_conditions_once_and_ten_simple_agreement_pairs(built: Bui
 
 
 def test_nine_of_the_ten_simple_agreement_pairs_are_catch_trials(built: BuiltLists):
-    representatives = []
+    targets_among = []
     for entries in built.lists:
         catch = [entry for entry in entries if entry.kind is Kind.CATCH]
         assert {entry.item.construction for entry in catch} == {"simple_agreement"}
         assert len(catch) == 9
-        representatives += [
+        targets_among += [
             entry.item.condition
             for entry in entries
             if entry.item.construction == "simple_agreement" and entry.kind is Kind.TARGET
         ]
-    assert Counter(representatives) == {"singular": 5, "plural": 5}
+    assert Counter(targets_among) == {"singular": 5, "plural": 5}
 
 
 def test_no_two_templates_with_the_same_words_share_subject_and_relative_clause(built: BuiltLists):
@@ -83,11 +83,13 @@ def test_polarity_conditions_pool_five_animate_and_five_inanimate_frames(built: 
     } == {5}
 
 
-def test_a_participant_sees_good_first_in_38_trials_and_5_of_simple_agreement(built: BuiltLists):
+def test_a_participant_sees_good_first_in_38_trials_and_5_of_simple_agreement(
+    study: Study, built: BuiltLists
+):
     for place in range(10):
         entries = built.lists[3]
         trials = compose(
-            entries, seed=2018, list_=3, place=place, number=place + 1, separate="construction"
+            entries, seed=2018, list_=3, place=place, number=place + 1, design=study.design
         )
         simple = {e.item.item_id for e in entries if e.item.construction == "simple_agreement"}
         first = [trial for trial in trials if trial.good_side is Side.FIRST]

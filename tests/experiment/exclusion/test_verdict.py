@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiment.errors import StudyError, UnknownNameError
+from experiment.errors import PluginError, StudyError, UnknownNameError
 from experiment.exclusion.rules import RULES, load_rule
 from experiment.exclusion.verdict import verdict
 from experiment.records import Judgment, Kind, Side, Verdict
@@ -74,18 +74,36 @@ def test_the_first_rule_that_excludes_decides():
     )
 
 
+def test_the_figures_of_every_rule_that_keeps_stand_in_the_evidence():
+    answered = [*judgments("simple", 10, 0), *judgments("across", 8, 1)]
+    assert verdict([max_errors("simple"), max_errors("across")], answered).evidence == (
+        "0 errors on the 10 trials of simple; at most 1 allowed; "
+        "1 error on the 8 trials of across; at most 1 allowed"
+    )
+
+
 def test_without_rules_everybody_is_kept():
     assert verdict([], judgments("simple", 2, 2)) == Verdict(True, "", "no rule to apply")
 
 
 def test_a_rule_on_a_construction_that_nobody_judged_is_refused():
-    with pytest.raises(StudyError, match=r'"simpel", of which .* Expected one of: simple'):
+    with pytest.raises(
+        StudyError,
+        match=r'rule "max_errors" counts errors on "simpel", of which .* Expected one of: simple',
+    ):
         verdict([max_errors("simpel")], judgments("simple", 2, 0))
 
 
 def test_an_unknown_rule_answers_with_the_known_ones():
     with pytest.raises(UnknownNameError, match='Did you mean "max_errors"'):
         load_rule(Rule(rule="max_error"))
+
+
+def test_a_rule_of_ones_own_is_imported_unless_that_is_forbidden():
+    own = Rule(rule="experiment.exclusion.max_errors:MaxErrors", construction="c", max_errors=1)
+    assert load_rule(own).judge(judgments("c", 2, 1))[0]
+    with pytest.raises(PluginError):
+        load_rule(own, own_code=False)
 
 
 @pytest.mark.parametrize("name", [*RULES])
@@ -97,10 +115,10 @@ def test_every_rule_refuses_an_unknown_parameter(name: str):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"construction": "simple"}, "max_errors: Field required"),
+        ({"construction": "simple"}, "max_errors is missing"),
         ({"construction": "simple", "max_errors": -1}, "max_errors: .*greater than"),
         ({"construction": "simple", "max_errors": "few"}, "max_errors: .*integer"),
-        ({"construction": "", "max_errors": 1}, "construction: .*at least 1"),
+        ({"construction": "", "max_errors": 1}, "construction.*at least 1"),
     ],
 )
 def test_wrong_parameters_are_named(parameters: dict[str, object], message: str):

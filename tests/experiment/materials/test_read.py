@@ -9,10 +9,10 @@ import pytest
 
 from experiment.errors import MaterialsError, TableError
 from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_from_row, item_row, load_items, read_items
-from experiment.schemas import ITEMS
+from experiment.materials.read import item_from_row, item_row, item_table, load_items, read_items
 from experiment.studies.load import load_study
-from experiment.tables import FORMATS, write_table
+from experiment.tables.files import FORMATS, write_table
+from experiment.tables.schemas import ITEMS
 
 MINIMAL = load_study("minimal")
 
@@ -28,6 +28,26 @@ def test_items_survive_a_file_of_every_format(tmp_path: Path, suffix: str):
 def test_an_item_survives_its_row():
     for item in load_items(MINIMAL):
         assert item_from_row(item_row(item)) == item
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_further_columns_are_kept_in_their_order(tmp_path: Path, suffix: str):
+    items = [
+        replace(item, extra=(("zipf", "4.5"), ("note, of mine", "")))
+        for item in load_items(MINIMAL)
+    ]
+    path = tmp_path / f"items{suffix}"
+    write_table(*item_table(items), path)
+    assert list(read_items(path)) == items
+
+
+def test_the_hash_tells_further_columns_apart():
+    plain = list(load_items(MINIMAL))
+    hashes = {
+        materials_hash([replace(plain[0], extra=extra), *plain[1:]])
+        for extra in ((), (("a", "1"),), (("a", "2"),), (("b", "1"),))
+    }
+    assert len(hashes) == 4
 
 
 def test_the_hash_depends_on_every_value_and_on_the_order():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from experiment.errors import StudyError, UnknownNameError
 from experiment.simulation.responders import RESPONDERS
-from experiment.simulation.session import accuracy_of, cast, reaction_time_ms
+from experiment.simulation.session import accuracy_of, assign_responders, reaction_time_ms
 from experiment.studies.load import load_study
 from experiment.studies.published import Published, read_published
 
@@ -18,7 +18,7 @@ MIX = {"accurate": 0.88, "guessing": 0.04, "always_first": 0.04, "careless": 0.0
 
 
 def test_a_hundred_participants_have_exactly_the_shares():
-    assert Counter(cast(MIX, 100, 1)) == {
+    assert Counter(assign_responders(MIX, 100, 1)) == {
         "accurate": 88,
         "guessing": 4,
         "always_first": 4,
@@ -29,18 +29,21 @@ def test_a_hundred_participants_have_exactly_the_shares():
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=4), st.integers(0, 300), st.integers())
 def test_every_share_is_rounded_up_or_down(weights: list[int], n: int, seed: int):
     mix = {name: w / sum(weights) for name, w in zip(RESPONDERS, weights, strict=False)}
-    numbers = Counter(cast(mix, n, seed))
+    numbers = Counter(assign_responders(mix, n, seed))
     assert numbers.total() == n
     assert all(abs(numbers[name] - share * n) < 1 + 1e-9 for name, share in mix.items())
 
 
 def test_the_largest_remainder_gets_the_participant_left_over():
-    assert Counter(cast({"accurate": 0.6, "guessing": 0.4}, 4, 1)) == {"accurate": 2, "guessing": 2}
+    assert Counter(assign_responders({"accurate": 0.6, "guessing": 0.4}, 4, 1)) == {
+        "accurate": 2,
+        "guessing": 2,
+    }
 
 
 def test_the_seed_decides_who_comes_when():
-    assert cast(MIX, 50, 1) == cast(MIX, 50, 1)
-    assert cast(MIX, 50, 1) != cast(MIX, 50, 2)
+    assert assign_responders(MIX, 50, 1) == assign_responders(MIX, 50, 1)
+    assert assign_responders(MIX, 50, 1) != assign_responders(MIX, 50, 2)
 
 
 @pytest.mark.parametrize(
@@ -54,12 +57,12 @@ def test_the_seed_decides_who_comes_when():
 )
 def test_shares_that_make_no_whole_are_refused(mix: dict[str, float]):
     with pytest.raises(StudyError, match=r"simulation.mix: .* sum to 1"):
-        cast(mix, 10, 1)
+        assign_responders(mix, 10, 1)
 
 
 def test_a_mix_of_unknown_responders_is_refused():
     with pytest.raises(UnknownNameError, match='no responder "acurate"'):
-        cast({"acurate": 1.0}, 10, 1)
+        assign_responders({"acurate": 1.0}, 10, 1)
 
 
 def test_reaction_times_are_positive_right_skewed_and_have_the_median():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiment.design.audit import audit
+from experiment.design.audit.audit import audit
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.errors import MaterialsError, StudyError
 from experiment.exclusion.rules import load_rule
@@ -23,8 +23,8 @@ def built() -> BuiltLists:
     return build_lists(STUDY, load_items(STUDY), 1)
 
 
-def test_every_promise_of_the_design_is_kept(built: BuiltLists):
-    assert all(promise.kept for promise in audit(STUDY, built))
+def test_every_check_of_the_design_passes(built: BuiltLists):
+    assert all(each.passed for each in audit(STUDY, built))
 
 
 def test_everyone_sees_a_balanced_share_and_as_many_fillers_as_targets(built: BuiltLists):

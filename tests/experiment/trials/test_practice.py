@@ -55,10 +55,10 @@ def test_practice_is_the_same_for_everybody(study_with):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "practice: Field required"),
+        ("", "practice is missing"),
         ("practice = []", "at least 1 item"),
-        ("[[practice]]\ngood = 'a'", "practice.0.bad: Field required"),
-        ("[[practice]]\ngood = 'a'\nbad = 'b'\nside = 1", "practice.0.side: Extra"),
+        ("[[practice]]\ngood = 'a'", "practice.0.bad is missing"),
+        ("[[practice]]\ngood = 'a'\nbad = 'b'\nside = 1", "practice.0.side is unknown"),
         ("[[practice", "cannot be read"),
     ],
 )

@@ -6,11 +6,20 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, Field
 
-from experiment.errors import StudyError, UnknownNameError
+from experiment.errors import PluginError, StudyError, UnknownNameError
 from experiment.materials.render import sentence_case
 from experiment.records import Item, Kind, Side, Variant
-from experiment.schemas import RESPONSES
-from experiment.trials.presentations import PRESENTATIONS, Shown, load_presentation, on_sides
+from experiment.studies.load import load_study
+from experiment.studies.study import Trials
+from experiment.tables.schemas import RESPONSES
+from experiment.trials.presentations import (
+    PRESENTATIONS,
+    Shown,
+    answer_keys,
+    load_presentation,
+    on_sides,
+    tables_shown,
+)
 from experiment.trials.sentence_pair import SentencePair
 
 TEMPLATES = Path(__file__).parents[3] / "webapp" / "templates"
@@ -42,6 +51,11 @@ class Whispered(SentencePair):
 OWN = f"{__name__}:Whispered"
 
 
+@pytest.fixture(scope="module")
+def minimal_study():
+    return load_study("minimal")
+
+
 @pytest.fixture(params=[*PRESENTATIONS, OWN])
 def present(request):
     return load_presentation(request.param, {})
@@ -59,11 +73,12 @@ def test_its_parameters_are_a_model_that_explains_them(present):
 
 def test_the_part_of_the_page_that_shows_it_is_there(present):
     text = (TEMPLATES / present.template).read_text(encoding="utf-8")
-    assert "options.html" in text
+    assert "options.html" in text or "data-rating" in text
 
 
 def test_its_columns_are_exported_and_its_numbers_have_units(present):
-    assert present.columns and set(present.columns) <= set(RESPONSES.columns)
+    own = set(tables_shown(present)[1].columns) - set(RESPONSES.columns)
+    assert own <= set(present.columns)
     assert {"chosen_side", "chose_good", "rt_ms"} <= {column.name for column in present.columns}
     assert all(column.unit for column in present.columns if column.type in ("number", "integer"))
 
@@ -72,6 +87,7 @@ def test_it_says_how_long_people_take(present):
     assert 100 < present.typical_rt_ms < 60_000
 
 
+@pytest.mark.parametrize("present", ["sentence_pair", "prefix_completion", OWN], indirect=True)
 def test_good_stands_where_the_trial_says(present):
     first = present.show(ITEM, Side.FIRST, sentence_case)
     second = present.show(ITEM, Side.SECOND, sentence_case)
@@ -81,7 +97,7 @@ def test_good_stands_where_the_trial_says(present):
     assert first.texts == second.texts
 
 
-@pytest.mark.parametrize("name", [*PRESENTATIONS])
+@pytest.mark.parametrize("name", ["sentence_pair", "prefix_completion"])
 def test_the_contrast_decides_what_stands_against_good(name: str):
     present = load_presentation(name, {})
     bad = present.show(ITEM, Side.FIRST, str)
@@ -125,16 +141,68 @@ def test_a_presentation_of_ones_own_takes_its_parameters_from_the_study():
 
 @pytest.mark.parametrize("name", ["sentence_pair", OWN])
 def test_an_unknown_parameter_is_refused_by_name(name: str):
-    with pytest.raises(StudyError, match=r"wrong parameters: colour: Extra"):
+    with pytest.raises(StudyError, match=r"wrong parameters: colour is unknown"):
         load_presentation(name, {"colour": "red"})
 
 
 @pytest.mark.parametrize("name", ["nothere.nor_here:Class", f"{__name__}:Nothing", ":", "a:b:c"])
 def test_a_presentation_that_cannot_be_imported_is_a_clear_paragraph(name: str):
-    with pytest.raises(StudyError, match="cannot be imported"):
+    with pytest.raises(PluginError, match="cannot be imported"):
         load_presentation(name, {})
 
 
 def test_an_unknown_presentation_answers_with_the_known_ones():
     with pytest.raises(UnknownNameError, match=r"no presentation .*one of: .*sentence_pair"):
         load_presentation("sentence", {})
+
+
+def test_options_stand_below_their_beginning_with_the_good_one_in_its_place():
+    present = load_presentation("option_list", {})
+    assert present.show(ITEM, Side.THIRD, sentence_case) == Shown(
+        "had ever been famous", "has ever been famous", "No authors", ("have ever been famous",)
+    )
+    assert present.versions(ITEM) == ("good", "bad", "distractor")
+    assert present.show_options(ITEM, ["bad", "good"], str).options == (
+        "had ever been famous", "have ever been famous",
+    )  # fmt: skip
+
+
+def test_options_may_be_whole_sentences_and_columns_of_ones_own():
+    item = replace(ITEM, distractor="", extra=(("odd", "were had famous"),))
+    present = load_presentation("option_list", {"against": ["odd", "bad"], "whole_sentences": True})
+    assert present.show(item, Side.FIRST, sentence_case) == Shown(
+        "No authors have ever been famous.",
+        "No authors were had famous.",
+        more=("No authors had ever been famous.",),
+    )
+
+
+@pytest.mark.parametrize("alone", [{"bad": "", "distractor": ""}, {"bad": ITEM.good}])
+def test_options_that_are_one_or_the_same_are_refused(alone):
+    with pytest.raises(StudyError, match=r'"npi-1" has (one option alone|two options)'):
+        load_presentation("option_list", {}).versions(replace(ITEM, **alone))
+
+
+def test_one_version_is_rated_at_a_time():
+    present = load_presentation("rating", {"points": 5})
+    assert present.show(ITEM, Side.FIRST, sentence_case).options == (
+        "No authors have ever been famous.",
+    )
+    assert present.show(ITEM, Side.SECOND, sentence_case).options == (
+        "No authors had ever been famous.",
+    )
+    assert present.versions(replace(ITEM, bad="")) == ("good",)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"), [("rating", 7), ("option_list", 3), ("sentence_pair", 2)]
+)
+def test_digits_choose_the_answers_where_the_study_names_no_keys(name, keys, minimal_study):
+    present = load_presentation(name, {})
+    assert answer_keys(minimal_study, present) == tuple(map(str, range(1, keys + 1)))
+    named = minimal_study.model_copy(update={"trial": Trials(keys=("f", "j"))})
+    if keys == 2:
+        assert answer_keys(named, present) == ("f", "j")
+    else:
+        with pytest.raises(StudyError, match=f"2 keys choose among {keys} answers"):
+            answer_keys(named, present)

@@ -150,8 +150,8 @@ def test_a_text_counted_in_portions_has_the_same_counts(
     vocabulary = vocabulary_by_frequency(count_words(sentences))
     text = encode(sentences, vocabulary)
     whole = count_ngrams(text, vocabulary, 4)
-    portions = count_ngrams(text, vocabulary, 4, tokens_at_a_time)
-    for one, other in zip(whole, portions, strict=True):
+    chunks = count_ngrams(text, vocabulary, 4, tokens_at_a_time)
+    for one, other in zip(whole, chunks, strict=True):
         assert np.array_equal(one.keys, other.keys)
         assert np.array_equal(one.suffixes, other.suffixes)
         assert np.array_equal(one.counts, other.counts)

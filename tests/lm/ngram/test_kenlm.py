@@ -1,4 +1,4 @@
-"""Our look-up beside KenLM's on one ARPA file, and beside numbers that KenLM once gave."""
+"""Our look-up agrees with KenLM's on one ARPA file, and with numbers that KenLM once gave."""
 
 import json
 import sys

@@ -13,17 +13,14 @@ from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.ngram.kenlm_queries import KenlmScorer
 from lm.ngram.model import NgramScorer
-
-ROOT = Path(__file__).parents[3]
-TREEBANK = ROOT.parent / "shared/data/universal_dependencies_2.16/english_ewt.conllu.gz"
+from tests import published_data
 
 
 @pytest.fixture(scope="module")
 def sentences() -> list[list[str]]:
-    if not TREEBANK.exists():
-        pytest.skip(f"the treebank is not at {TREEBANK}")
+    treebank = published_data.require(published_data.ENGLISH_WEB_TREEBANK)
     found: list[list[str]] = [[]]
-    with gzip.open(TREEBANK, "rt", encoding="utf-8") as file:
+    with gzip.open(treebank, "rt", encoding="utf-8") as file:
         for line in file:
             columns = line.split("\t")
             if len(columns) == 1 and found[-1]:

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import parallax
-from webapp import server
 from webapp.errors import WebappError
+from webapp.server import process as server
 
 Shell = Callable[..., str]
 

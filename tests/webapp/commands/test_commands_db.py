@@ -3,16 +3,16 @@
 import pytest
 from sqlalchemy import text
 
-from webapp.backup_content import BackupError
-from webapp.db import make_engine
+from webapp.database.backup.contents import BackupError
+from webapp.database.engine import make_engine
+from webapp.database.schema import SchemaError, alone, migrate, revisions
 from webapp.errors import WebappError
-from webapp.schema import SchemaError, alone, migrate, revisions
-from webapp.settings import load_settings
+from webapp.recruiters.settings import load_settings
 
 
 @pytest.fixture
 def launched(shell) -> str:
-    return shell("launch", "minimal", "--seed", "3").rpartition("/run/")[2].split()[0]
+    return shell("launch", "minimal", "--seed", "3").split("Run ")[1].split()[0]
 
 
 @pytest.fixture

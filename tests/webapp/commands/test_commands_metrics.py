@@ -7,9 +7,10 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as read_metrics
 
-from webapp import server
+from tests.patience import PATIENCE_S
+from webapp.server import process as server
 
-Figures = dict[tuple[str, frozenset[tuple[str, str]]], float]
+Metrics = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 @pytest.fixture
@@ -19,13 +20,15 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def figures(instance, free_port, monkeypatch) -> Callable[[], Figures]:
-    """Return a function that asks for the figures; servers of the test offer them."""
+def metrics(instance, free_port, monkeypatch) -> Callable[[], Metrics]:
+    """Return a function that asks for the metrics; servers of the test offer them."""
     monkeypatch.setenv("PARALLAX_METRICS_PORT", str(free_port))
     monkeypatch.setenv("PARALLAX_JOBS_IN_SERVER", "false")
 
-    def ask() -> Figures:
-        text = httpx.get(f"http://127.0.0.1:{free_port}/metrics", trust_env=False).text
+    def ask() -> Metrics:
+        text = httpx.get(
+            f"http://127.0.0.1:{free_port}/metrics", trust_env=False, timeout=PATIENCE_S
+        ).text
         return {
             (sample.name, frozenset(sample.labels.items())): sample.value
             for family in read_metrics(text)
@@ -35,17 +38,17 @@ def figures(instance, free_port, monkeypatch) -> Callable[[], Figures]:
     return ask
 
 
-def of(found: Figures, name: str, **labels: str) -> float | None:
+def of(found: Metrics, name: str, **labels: str) -> float | None:
     return found.get((name, frozenset(labels.items())))
 
 
-def test_the_figures_are_those_of_all_processes_and_of_the_database(shell, instance, figures):
+def test_the_metrics_are_those_of_all_processes_and_of_the_database(shell, instance, metrics):
     run = shell("launch", "minimal", "--seed", "1", "--recruiter", "simulator")
     run = run.rpartition("/run/")[2].split()[0]
     started = server.start(instance, workers=2)
     shell("simulate", run, "--participants", "3", "--url", started.url)
-    httpx.get(f"{started.url}/nowhere", trust_env=False)
-    found = figures()
+    httpx.get(f"{started.url}/nowhere", trust_env=False, timeout=PATIENCE_S)
+    found = metrics()
     assert of(found, "parallax_requests_total", endpoint="answers.save", status="200") == 24
     assert of(found, "parallax_requests_total", endpoint="none", status="404") == 1
     assert of(found, "parallax_request_seconds_count", endpoint="answers.save") == 24
@@ -53,15 +56,15 @@ def test_the_figures_are_those_of_all_processes_and_of_the_database(shell, insta
     assert of(found, "parallax_participants", run=run, state="finished") == 3
     assert of(found, "parallax_places_free", run=run) == 5
     assert of(found, "parallax_database_up") == 1
-    assert of(figures(), "parallax_request_seconds_count", endpoint="answers.save") == 24
+    assert of(metrics(), "parallax_request_seconds_count", endpoint="answers.save") == 24
 
 
 @pytest.mark.one_database
-def test_counts_go_on_when_the_server_begins_anew(shell, instance, figures):
+def test_counts_go_on_when_the_server_begins_anew(shell, instance, metrics):
     started = server.start(instance)
     for _ in range(3):
-        httpx.get(f"{started.url}/nowhere", trust_env=False)
+        httpx.get(f"{started.url}/nowhere", trust_env=False, timeout=PATIENCE_S)
     shell("reload")
     for _ in range(3):
-        httpx.get(f"{started.url}/nowhere", trust_env=False)
-    assert of(figures(), "parallax_requests_total", endpoint="none", status="404") == 6
+        httpx.get(f"{started.url}/nowhere", trust_env=False, timeout=PATIENCE_S)
+    assert of(metrics(), "parallax_requests_total", endpoint="none", status="404") == 6

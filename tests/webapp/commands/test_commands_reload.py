@@ -16,13 +16,13 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from webapp import server
-from webapp.commands.installation import open_sessions
-from webapp.db import reading
+from tests.patience import PATIENCE_S
+from webapp.commands.options import open_sessions
+from webapp.database.engine import reading
+from webapp.database.models import Participant, Response, Trial
 from webapp.errors import SettingError, WebappError
-from webapp.models import Participant, Response, Trial
+from webapp.server import process as server
 
-PATIENCE_S = 30
 CLIENTS = 4
 
 pytestmark = pytest.mark.one_database
@@ -66,7 +66,7 @@ class Crowd:
 
 @pytest.fixture
 def running(shell, instance) -> Iterator[tuple[server.Server, Crowd]]:
-    run = shell("launch", "minimal", "--seed", "1").rpartition("/run/")[2].split()[0]
+    run = shell("launch", "minimal", "--seed", "1").split("Run ")[1].split()[0]
     started = server.start(instance, workers=2)
     yield started, Crowd(f"{started.url}/run/{run}")
 
@@ -140,7 +140,7 @@ def test_a_reload_takes_up_new_settings_and_refuses_wrong_ones(shell, instance):
 
 def policy_of(started: server.Server) -> str:
     # Any page for people; what programs get has a policy that no setting changes.
-    response = httpx.get(f"{started.url}/nowhere", trust_env=False)
+    response = httpx.get(f"{started.url}/nowhere", trust_env=False, timeout=PATIENCE_S)
     return response.headers["Content-Security-Policy"]
 
 

@@ -1,15 +1,19 @@
 """The commands string the flows together and speak plainly when they cannot."""
 
+import shutil
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
 
 from experiment.errors import UnknownNameError
-from experiment.schemas import RESPONSES
-from experiment.tables import read_table
-from webapp import server
+from experiment.studies.load import BUILT_IN
+from experiment.tables.files import read_table
+from experiment.tables.schemas import RESPONSES
 from webapp.commands.runs import close, open_
 from webapp.errors import RunError, WebappError
+from webapp.server import process as server
 
 
 @pytest.fixture
@@ -60,10 +64,27 @@ def test_an_unknown_run_has_no_door(launched, door, command):
         door(command, "nothere")
 
 
-def test_launch_says_that_the_audit_passed_and_where_to_go(shell):
-    printed = shell("launch", "minimal", "--seed", "1", "--recruiter", "direct")
-    assert "The audit found every promise of the design kept" in printed
+def test_launch_says_that_the_audit_passed_and_where_to_go(shell, tmp_path):
+    study = answerable_study(tmp_path)
+    printed = shell("launch", str(study), "--seed", "1", "--recruiter", "direct")
+    assert "Every check of the design passed" in printed
     assert "Participants come to: http://127.0.0.1:8000/run/" in printed
+
+
+def answerable_study(folder: Path) -> Path:
+    study = shutil.copytree(BUILT_IN / "minimal", folder / "minimal")
+    toml = study / "study.toml"
+    named = '[study]\ncontact = "Ada"\ninstitution = "A school"\nethics = "none is needed"\n'
+    toml.write_text(toml.read_text("utf-8").replace("[study]\n", named), "utf-8")
+    return study
+
+
+def test_the_link_is_not_told_where_nobody_answers_to_living_people(shell):
+    printed = shell("launch", "minimal", "--seed", "1", "--recruiter", "direct")
+    assert "Nobody is invited yet" in printed and "/run/" not in printed
+    assert "names no contact, no institution, no ethics" in printed
+    programs = shell("launch", "minimal", "--seed", "1", "--recruiter", "simulator")
+    assert "Simulated participants come to: http://127.0.0.1:8000/run/" in programs
 
 
 def test_nobody_simulated_is_sent_without_being_asked_for(shell):
@@ -90,7 +111,7 @@ def test_before_the_first_launch_every_run_is_unknown(shell, command):
 def test_simulated_participants_are_refused_where_people_answer(shell):
     printed = shell("launch", "minimal", "--seed", "1", "--recruiter", "direct")
     with pytest.raises(RunError, match="is for people"):
-        shell("simulate", printed.rpartition("/run/")[2].split()[0])
+        shell("simulate", printed.split("Run ")[1].split()[0])
 
 
 def test_visits_that_fail_are_reported_and_fail_the_command(shell, launched, tmp_path):

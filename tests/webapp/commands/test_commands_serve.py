@@ -9,8 +9,9 @@ import time
 import httpx
 import pytest
 
-from webapp import server
+from tests.patience import PATIENCE_S
 from webapp.errors import WebappError
+from webapp.server import process as server
 
 pytestmark = pytest.mark.one_database
 
@@ -20,11 +21,11 @@ def test_a_background_server_answers_until_it_is_stopped(shell, instance):
         "serve", "--background", "--port", "0"
     )
     started = server.running(instance)
-    assert httpx.get(f"{started.url}/healthz").json() == {"status": "ok"}
+    assert httpx.get(f"{started.url}/healthz", timeout=PATIENCE_S).json() == {"status": "ok"}
     assert f"{started.url} (process {started.pid}) has stopped" in shell("stop")
     assert server.running(instance) is None
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{started.url}/healthz")
+        httpx.get(f"{started.url}/healthz", timeout=PATIENCE_S)
 
 
 def test_an_instance_has_one_background_server(shell, instance):
@@ -43,7 +44,7 @@ def test_stop_says_when_there_is_nothing_to_stop(shell):
 def test_a_server_that_died_is_not_taken_for_running(shell, instance):
     shell("serve", "--background", "--port", "0")
     os.killpg(os.getpgid(server.running(instance).pid), signal.SIGKILL)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while server.running(instance) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert (instance / "server.json").exists()
@@ -71,7 +72,7 @@ def test_a_port_in_use_is_one_paragraph_and_exit_code_2(instance, taken_port, mo
         env={**os.environ, "PARALLAX_INSTANCE": str(instance)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 2
     assert done.stdout == ""
@@ -89,9 +90,9 @@ def test_the_foreground_server_ends_when_it_is_interrupted(instance):
     )
     line = next(line for line in process.stderr if "Listening at" in line)
     url = line.partition("Listening at: ")[2].split()[0]
-    assert httpx.get(f"{url}/healthz").status_code == 200
+    assert httpx.get(f"{url}/healthz", timeout=PATIENCE_S).status_code == 200
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
 
 

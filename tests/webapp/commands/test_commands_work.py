@@ -19,7 +19,7 @@ def test_work_does_every_job_once(shell):
 
 @pytest.mark.one_database
 def test_a_job_that_fails_fails_the_command(shell, monkeypatch):
-    broken = periodic.Periodic(60, lambda own: 1 / 0)
+    broken = periodic.PeriodicJob(60, lambda services: 1 / 0)
     monkeypatch.setattr("webapp.commands.work.PERIODIC", {"broken": broken})
     with pytest.raises(WebappError, match="broken failed"):
         shell("work", "--once")

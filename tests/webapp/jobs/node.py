@@ -10,25 +10,27 @@ from pathlib import Path
 
 from webapp import create_app
 from webapp.jobs.consume import consume
-from webapp.jobs.periodic import Periodic
+from webapp.jobs.periodic import PeriodicJob
 from webapp.jobs.queue import open_queue
 from webapp.services import Services
 
 
 def main(instance: str, notes: str, every_s: str, *die: str) -> None:
     app = create_app(Path(instance))
-    own: Services = app.extensions["parallax"]
+    services: Services = app.extensions["parallax"]
 
     def note(what: str) -> None:
         with Path(notes).open("a", encoding="utf-8") as file:
             file.write(f"{what} {os.getpid()}\n")
 
-    def work(own: Services) -> None:
+    def work(services: Services) -> None:
         note("did it")
         if die:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    queue = open_queue(own, Path(app.instance_path), jobs={"job": Periodic(int(every_s), work)})
+    queue = open_queue(
+        services, Path(app.instance_path), jobs={"job": PeriodicJob(int(every_s), work)}
+    )
     put = queue.storage.put_if_empty
 
     def put_and_note(key: str, value: bytes) -> bool:

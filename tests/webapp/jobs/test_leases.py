@@ -2,9 +2,9 @@
 
 from sqlalchemy import func, select
 
-from webapp.db import reading
+from webapp.database.engine import reading
+from webapp.database.models import Place
 from webapp.jobs.leases import release_leases
-from webapp.models import Place
 
 
 def held(sessions) -> int:
@@ -13,8 +13,8 @@ def held(sessions) -> int:
 
 
 def test_leases_end_while_nobody_new_comes(app, sessions, visitor, clock):
-    own = app.extensions["parallax"]
-    assert (release_leases(own), held(sessions)) == (0, 1)
+    services = app.extensions["parallax"]
+    assert (release_leases(services), held(sessions)) == (0, 1)
     clock.go_on(hours=2)
-    assert (release_leases(own), held(sessions)) == (1, 0)
-    assert release_leases(own) == 0
+    assert (release_leases(services), held(sessions)) == (1, 0)
+    assert release_leases(services) == 0

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from huey import Huey
 
-from webapp.jobs.alone import alone
-from webapp.jobs.periodic import PERIODIC, Periodic
+from tests.patience import PATIENCE_S
+from webapp.core.metrics import Metrics
+from webapp.database.locks import exclusive
+from webapp.jobs.periodic import PERIODIC, PeriodicJob
 from webapp.jobs.queue import do, open_queue
-from webapp.metrics import Metrics
 
 NODE = Path(__file__).with_name("node.py")
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 30
 DID = "did it"
 
 Node = Callable[..., subprocess.Popen]
@@ -95,7 +95,9 @@ def queues(services, instance) -> Iterator[list[Huey]]:
     with ExitStack() as stack:
         opened = []
         for _ in range(2):
-            queue = open_queue(services, instance, jobs={"job": Periodic(60, lambda own: None)})
+            queue = open_queue(
+                services, instance, jobs={"job": PeriodicJob(60, lambda services: None)}
+            )
             stack.callback(queue.storage.close)
             opened.append(queue)
         yield opened
@@ -139,17 +141,17 @@ def test_a_queue_that_cannot_be_used_is_logged_and_asked_again(queues, monkeypat
 
 def test_a_tick_that_meets_the_last_one_at_work_leaves_it_to_it(services, instance):
     done = []
-    with alone(services.engine, instance, "job_slow") as free:
+    with exclusive(services.engine, instance, "job_slow") as free:
         assert free
-        assert do("slow", Periodic(60, done.append), services, instance, None)
+        assert do("slow", PeriodicJob(60, done.append), services, instance, None)
     assert not done
-    assert do("slow", Periodic(60, done.append), services, instance, None)
+    assert do("slow", PeriodicJob(60, done.append), services, instance, None)
     assert done == [services]
 
 
 def test_a_job_that_fails_is_logged_and_counted(services, instance, caplog):
     metrics = Metrics()
-    assert not do("broken", Periodic(60, lambda own: 1 / 0), services, instance, metrics)
+    assert not do("broken", PeriodicJob(60, lambda services: 1 / 0), services, instance, metrics)
     assert "ZeroDivisionError" in caplog.text
     assert metrics.registry.get_sample_value(
         "parallax_jobs_total", {"job": "broken", "outcome": "failed"}

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import func, select
 
-from webapp.db import reading
-from webapp.models import Base
+from webapp.database.engine import reading
+from webapp.database.models import Base
 
 
 @pytest.fixture

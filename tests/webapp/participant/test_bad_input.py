@@ -25,7 +25,7 @@ def clear(response) -> bool:
 @pytest.mark.parametrize("page", PROGRAMS)
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"[]", b"\xff\xfe\x00", b"null", b"1e999", b'{"position": 1}', b"x" * 2049,
+    [b"", b"{", b"[]", b"\xff\xfe\x00", b"null", b"1e999", b'{"position": 1}', b"x" * 4097,
      json.dumps(FIELDS | {"position": 99}).encode(), b"[" * 2000],
 )  # fmt: skip
 def test_a_body_that_is_none_stores_nothing(visitor, rows, page, body):
@@ -71,7 +71,7 @@ def test_a_failure_inside_shows_no_trace_and_stores_nothing(app, visitor, rows, 
     def fail(*_: object) -> int:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("webapp.flow.record_many.response_values", fail)
+    monkeypatch.setattr("webapp.sessions.record_batch.response_values", fail)
     response = visitor.answer(1)
     assert response.status_code == 500 and clear(response)
     assert "secret" not in response.text and rows() == before

@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select
 
-from webapp.db import reading
-from webapp.flow.lease import release_expired
-from webapp.models import Participant, Response
+from webapp.database.engine import reading
+from webapp.database.models import Participant, Response
+from webapp.sessions.lease import release_expired
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 import pytest
 from sqlalchemy import delete, func, select
 
-from webapp.clock import utc_now
-from webapp.db import reading
-from webapp.flow.runs import close_run, open_run
-from webapp.models import Participant, StudyFile
+from webapp.core.clock import utc_now
+from webapp.database.engine import reading
+from webapp.database.models import Participant, StudyFile
+from webapp.runs.runs import close_run, open_run
 
 
 def n_participants(sessions) -> int:

@@ -1,8 +1,8 @@
 import pytest
 from sqlalchemy import select
 
-from webapp.db import reading
-from webapp.models import Device
+from webapp.database.engine import reading
+from webapp.database.models import Device, Event
 
 TOLD = {
     "user_agent_family": "Samsung Internet",
@@ -30,10 +30,32 @@ def test_what_the_browser_tells_is_stored(tell, sessions):
     assert stored(sessions) == [TOLD]
 
 
-def test_the_first_stands_whatever_comes_later(tell, sessions):
-    tell(**TOLD)
-    assert tell(**TOLD | {"user_agent_family": "Firefox"}).json == {"saved": True}
-    assert stored(sessions) == [TOLD]
+def events(sessions) -> list[dict]:
+    with reading(sessions) as session:
+        return [row.detail for row in session.scalars(select(Event).order_by(Event.id))]
+
+
+def test_a_device_is_stored_once_and_another_one_leaves_an_event(tell, sessions):
+    phone, desk = TOLD | {"mark": "a" * 32}, TOLD | {"mark": "b" * 32}
+    for told in (phone, phone, desk, phone, desk):
+        assert tell(**told).json == {"saved": True}
+    assert len(stored(sessions)) == 2
+    assert events(sessions) == [{"device": "2", "user_agent_family": "Samsung Internet"}]
+
+
+def test_browsers_that_remember_nothing_are_told_apart_by_what_they_tell(tell, sessions):
+    for family in ("Samsung Internet", "Samsung Internet", "Firefox", "Safari"):
+        tell(**TOLD | {"user_agent_family": family})
+    assert [row["user_agent_family"] for row in stored(sessions)] == [
+        "Samsung Internet", "Firefox", "Safari",
+    ]  # fmt: skip
+    assert len(events(sessions)) == 2
+
+
+def test_how_many_devices_are_stored_has_an_end(tell, sessions):
+    for number in range(25):
+        assert tell(**TOLD | {"mark": f"mark{number}"}).status_code == 200
+    assert len(stored(sessions)) == 20
 
 
 def test_what_a_browser_does_not_tell_may_be_missing(tell, sessions):
@@ -51,6 +73,7 @@ def test_what_a_browser_does_not_tell_may_be_missing(tell, sessions):
         {"refresh_rate_hz": 0}, {"refresh_rate_hz": "60"}, {"time_zone_offset_min": 841},
         {"time_zone_offset_min": 1.5}, {"language": "en_US.UTF-8"}, {"language": "e" * 36},
         {"screen_width_px": 1920}, {"user_agent": "Mozilla/5.0"},
+        {"mark": "x" * 33}, {"mark": "A-1"},
     ],
 )  # fmt: skip
 def test_more_than_these_four_facts_is_refused_and_named(tell, sessions, change):

@@ -14,11 +14,11 @@ from sqlalchemy import inspect, select
 from experiment.records import Side
 from experiment.studies.load import load_study
 from webapp import create_app
-from webapp.clock import utc_now
-from webapp.db import reading
-from webapp.flow.launch import launch
-from webapp.models import Answer, Device, Event, Participant, Place, Response, Trial
-from webapp.tokens import Tokens, new_reference
+from webapp.core.clock import utc_now
+from webapp.core.tokens import Tokens, new_reference
+from webapp.database.engine import reading
+from webapp.database.models import Answer, Device, Event, Participant, Place, Response, Trial
+from webapp.runs.launch import launch
 
 
 @dataclass

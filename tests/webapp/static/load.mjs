@@ -1,8 +1,15 @@
-import { readFile } from "node:fs/promises";
+import { cp, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** Node takes a file named .js for a script of its older kind, so a module is given as text. */
+const STATIC = fileURLToPath(new URL("../../../webapp/static/", import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), "parallax-"));
+await cp(STATIC, folder, { recursive: true });
+// Node takes a file named .js for a script of its older kind, unless a package says otherwise.
+await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+
+/** A module of the pages, with those that it imports. */
 export async function load(name) {
-  const url = new URL(`../../../webapp/static/${name}`, import.meta.url);
-  const source = await readFile(url, "utf8");
-  return import(`data:text/javascript,${encodeURIComponent(source)}`);
+  return import(pathToFileURL(join(folder, name)).href);
 }

@@ -1,4 +1,4 @@
-// Run by test_program.py with Node's own test runner.
+// Run by test_assets.py with Node's own test runner.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -19,12 +19,14 @@ test("a sequence goes on after what is answered, wherever that was", () => {
   assert.equal(sequence.next, undefined);
 });
 
-test("a break comes after every n trials, neither before the first nor after the last", () => {
-  const pauses = [0, 1, 2, 3, 4, 5, 6].map((done) =>
-    new Sequence(trials(6), trials(done).map(({ position }) => position)).pausesAfter(2),
-  );
-  assert.deepEqual(pauses, [false, false, true, false, true, false, false]);
-  assert.equal(new Sequence(trials(6), [1, 2]).pausesAfter(0), false);
+test("a page before a trial comes once, and again after the page was loaded anew", () => {
+  const sequence = new Sequence(trials(6), [], [3, 5]);
+  assert.equal(sequence.takePause(), undefined);
+  sequence.settle([1, 2]);
+  assert.deepEqual([sequence.takePause(), sequence.takePause()], [3, undefined]);
+  assert.equal(new Sequence(trials(6), [1, 2], [3, 5]).takePause(), 3);
+  sequence.settle([3, 4, 5, 6]);
+  assert.equal(sequence.takePause(), undefined);
 });
 
 test("the refresh rate is that of most frames, whatever frames were dropped", () => {

@@ -1,4 +1,4 @@
-// Run by test_queue.py with Node's own test runner.
+// Run by test_assets.py with Node's own test runner.
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
@@ -23,7 +23,9 @@ function shelf(...kept) {
   };
 }
 
-const answer = (position) => ({ uuid: `uuid ${position}`, position });
+const answer = (position) => ({
+  uuid: `uuid ${position}`, position, client_time: new Date().toISOString(),
+});
 
 /** A queue whose server gives these replies, one after the other, and then says yes. */
 function queueWith({ replies = [], store = shelf() } = {}) {
@@ -147,7 +149,7 @@ test("waking while an answer is on its way sends nothing twice", async () => {
 });
 
 test("what the server will never take is neither sent for ever nor kept", async () => {
-  const { queue, sent, states, store } = queueWith({ replies: [refusal(401)] });
+  const { queue, sent, states, store } = queueWith({ replies: [refusal(409)] });
   queue.add(answer(1));
   await settle();
   queue.add(answer(2));
@@ -169,4 +171,34 @@ test("the pauses grow and have an end", async () => {
   assert.equal(pauses.length, 12);
   assert.ok(pauses[0] <= 625 && pauses[1] > 625 && pauses.every((pause) => pause < 20_000));
   assert.equal(queue.state, "saved");
+});
+
+test("what comes too late for its link is not sent for ever, and is kept", async () => {
+  const { queue, sent, states, store } = queueWith({ replies: [refusal(401)] });
+  queue.add(answer(1));
+  await pass(2);
+  assert.deepEqual([sent, states], [[1], ["saving", "refused"]]);
+  assert.deepEqual([...store.answers.keys()], ["uuid 1"]);
+  const next = queueWith({ store });
+  await next.queue.restore();
+  await settle();
+  assert.deepEqual([next.sent, store.answers.size], [[1], 0]);
+});
+
+test("what is still being measured travels with its answer, and the wait is told", async () => {
+  const bodies = [];
+  const send = async (_, request) => {
+    bodies.push(JSON.parse(request.body));
+    return reply(200, { saved: 1, remaining: 0 });
+  };
+  const hooks = { onState: () => {}, onSaved: () => {} };
+  const queue = new AnswerQueue("answers", shelf(), hooks, send);
+  let end;
+  queue.add(answer(1), new Promise((resolve) => (end = resolve)));
+  await settle();
+  assert.equal(bodies.length, 0);
+  end({ release_ms: 900 });
+  await settle();
+  assert.equal(bodies[0].release_ms, 900);
+  assert.ok(bodies[0].waited_ms >= 0);
 });

@@ -2,15 +2,17 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import boto3
 from botocore.config import Config
 
-from webapp.addresses import is_loopback
-from webapp.recruiters.mturk.errors import HIT_EXISTS, no_credentials, told
+from experiment.payment.cost import Charge
+from webapp.core.urls import is_loopback
+from webapp.recruiters.mturk.errors import HIT_EXISTS, no_credentials, platform_errors
+from webapp.recruiters.mturk.fees import MOST_PLACES, fee_cents
 from webapp.recruiters.mturk.question import answer_fields
 from webapp.recruiters.mturk.requests import (
     Request,
@@ -22,18 +24,29 @@ from webapp.recruiters.mturk.requests import (
 )
 from webapp.recruiters.mturk.sites import api_url
 from webapp.recruiters.platform import (
+    Audience,
     Bonus,
-    HitState,
     Offer,
+    OfferState,
     PlatformError,
+    RejectionTerms,
     Submission,
     Task,
 )
+from webapp.recruiters.statuses import AssignmentStatus
+
+Read = TypeVar("Read")
 
 _REGION = "us-east-1"  # the only one there is
 _ATTEMPTS = 5
 _PAGE = {"PageSize": 100}
 _HIT_ID = re.compile(r"\b[A-Z0-9]{30}\b")
+# Only these are told: what is accepted, returned or out of time stands in no list of the service.
+_STATUSES = {
+    "Submitted": AssignmentStatus.SUBMITTED,
+    "Approved": AssignmentStatus.APPROVED,
+    "Rejected": AssignmentStatus.REJECTED,
+}
 _TOKEN_KNOWN = re.compile(r"AlreadyExists|Duplicate")
 # What a marketplace on this machine is signed with: it checks nobody, and the account's own keys
 # stay where they are.
@@ -87,10 +100,25 @@ class MturkClient:
     def __init__(self, endpoint: str, repeating: Any, once: Any) -> None:  # noqa: ANN401
         self.endpoint = endpoint
         self._repeating, self._once = repeating, once
+        self._types = dict[Task, str]()
 
-    def balance_cents(self) -> int:
+    currency = "USD"
+    most_places: int | None = MOST_PLACES
+    tells_every_status = False
+    settles_later = False
+    rejection_terms = RejectionTerms()
+
+    def fees_minor(self, charges: Iterable[Charge], audience: Audience) -> int:
+        """Return the fee on payments together, US cents; each is rounded up by itself."""
+        return sum(
+            charge.payments * fee_cents(charge.amount_minor, charge.places, audience)
+            for charge in charges
+        )
+
+    def balance_minor(self) -> int:
         """Return the money left, US cents."""
-        return cents(self._call("get_account_balance")["AvailableBalance"])
+        with platform_errors("get_account_balance"):
+            return cents(self._repeating.get_account_balance()["AvailableBalance"])
 
     def requests(
         self, qualification: tuple[str, str] | None, task: Task, offers: Sequence[Offer]
@@ -102,78 +130,100 @@ class MturkClient:
         for offer in offers:
             yield "CreateHITWithHITType", _json(offer_request("(the id of the HIT type)", offer))
 
-    def make_type(self, task: Task) -> str:
+    def _type_of(self, task: Task) -> str:
         """Return the id of a task's HIT type; the same task always has the same."""
-        made = self._call("create_hit_type", **type_request(task, self.endpoint))
-        return str(made["HITTypeId"])
+        if task not in self._types:
+            with platform_errors("create_hit_type"):
+                made = self._repeating.create_hit_type(**type_request(task, self.endpoint))
+                self._types[task] = str(made["HITTypeId"])
+        return self._types[task]
 
-    def post(self, type_id: str, offer: Offer) -> str:
+    def post(self, task: Task, offer: Offer) -> str:
         """Post an offer as a HIT, and return its id; a known token gives the HIT that is there."""
+        type_id = self._type_of(task)
         try:
-            made = self._call("create_hit_with_hit_type", **offer_request(type_id, offer))
+            with platform_errors("create_hit_with_hit_type"):
+                made = self._repeating.create_hit_with_hit_type(**offer_request(type_id, offer))
+                return str(made["HIT"]["HITId"])
         except PlatformError as error:
             known = _HIT_ID.search(error.problem) if error.code == HIT_EXISTS else None
             if known is None:
                 raise
             return known[0]
-        return str(made["HIT"]["HITId"])
 
-    def find_posted(self, qualification_id: str, token: str) -> str | None:
+    def find_posted(self, token: str, qualification_id: str | None) -> str | None:
         """Return the id of the HIT with that token, of those whose workers it qualifies."""
-        pages = self._pages(
-            "list_hits_for_qualification_type", "HITs", QualificationTypeId=qualification_id
+        if qualification_id is None:
+            raise PlatformError("a HIT is found by its qualification", where="list_hits")
+        posted = self._pages(
+            "list_hits_for_qualification_type",
+            "HITs",
+            lambda hit: (hit.get("RequesterAnnotation"), str(hit["HITId"])),
+            QualificationTypeId=qualification_id,
         )
-        for hit in pages:
-            if hit.get("RequesterAnnotation") == token:
-                return str(hit["HITId"])
-        return None
+        return next((hit_id for annotation, hit_id in posted if annotation == token), None)
 
-    def expire(self, hit_id: str, at: datetime) -> None:
+    def expire(self, offer_id: str, at: datetime) -> None:
         """Let workers find the HIT until then; earlier than now ends it."""
-        self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=at)
+        self._call("update_expiration_for_hit", HITId=offer_id, ExpireAt=at)
 
-    def state(self, hit_id: str) -> HitState:
+    def state(self, offer_id: str) -> OfferState:
         """Return how far the HIT has come."""
-        hit = self._call("get_hit", HITId=hit_id)["HIT"]
-        return HitState(
-            places=hit["MaxAssignments"],
-            available=hit["NumberOfAssignmentsAvailable"],
-            pending=hit["NumberOfAssignmentsPending"],
-            completed=hit["NumberOfAssignmentsCompleted"],
-            expires_at=_utc(hit["Expiration"]),
-        )
+        with platform_errors("get_hit"):
+            return _hit_state(self._repeating.get_hit(HITId=offer_id)["HIT"])
 
-    def submissions(self, hit_id: str) -> Iterator[Submission]:
+    def submissions(self, offer_id: str) -> Iterator[Submission]:
         """Yield every submitted assignment of the HIT, whatever became of it."""
-        pages = self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id)
-        return map(_submission, pages)
+        return self._pages("list_assignments_for_hit", "Assignments", _submission, HITId=offer_id)
 
     def submission(self, assignment_id: str) -> Submission:
         """Return one submitted assignment."""
-        answer = self._call("get_assignment", AssignmentId=assignment_id)
-        return _submission(answer["Assignment"])
+        with platform_errors("get_assignment"):
+            answer = self._repeating.get_assignment(AssignmentId=assignment_id)
+            return _submission(answer["Assignment"])
 
-    def approve(self, assignment_id: str, feedback: str = "") -> None:
-        """Pay a submission's reward; approving an approved one is success."""
-        more = {"RequesterFeedback": feedback} if feedback else {}
-        self._judge("approve_assignment", "approved", AssignmentId=assignment_id, **more)
+    def approve(
+        self, assignment_id: str, feedback: str = "", *, undo_rejection: bool = False
+    ) -> None:
+        """Pay a submission's reward; approving an approved one is success.
 
-    def reject(self, assignment_id: str, reason: str) -> None:
-        """Refuse to pay a submission; rejecting a rejected one is success."""
-        self._judge(
-            "reject_assignment", "rejected", AssignmentId=assignment_id, RequesterFeedback=reason
+        Args:
+            assignment_id: The submission.
+            feedback: What the worker reads.
+            undo_rejection: Whether one that was rejected is paid after all. Mechanical Turk
+                allows it for thirty days.
+        """
+        more: dict[str, object] = {"RequesterFeedback": feedback} if feedback else {}
+        if undo_rejection:
+            more["OverrideRejection"] = True
+        approved = AssignmentStatus.APPROVED
+        self._decide("approve_assignment", approved, AssignmentId=assignment_id, **more)
+
+    def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
+        """Refuse to pay a submission; rejecting a rejected one is success.
+
+        Args:
+            assignment_id: The submission.
+            reason: What the worker reads.
+            category: Unused: Mechanical Turk knows none.
+        """
+        self._decide(
+            "reject_assignment",
+            AssignmentStatus.REJECTED,
+            AssignmentId=assignment_id,
+            RequesterFeedback=reason,
         )
 
-    def _judge(self, operation: str, wanted: str, **request: str) -> None:
+    def _decide(self, operation: str, wanted: AssignmentStatus, **request: object) -> None:
         try:
             self._call(operation, **request)
         except PlatformError:
-            # Judged before, perhaps by a call whose answer was lost: the platform's word counts.
-            if self.submission(request["AssignmentId"]).status != wanted:
+            # Decided before, perhaps by a call whose answer was lost: the platform's word counts.
+            if self.submission(str(request["AssignmentId"])).status != wanted:
                 raise
 
     def send_bonus(
-        self, worker_id: str, assignment_id: str, amount_cents: int, reason: str, token: str
+        self, worker_id: str, assignment_id: str, amount_minor: int, reason: str, token: str
     ) -> None:
         """Pay a bonus for a submitted assignment; a token the platform knows is success."""
         try:
@@ -181,7 +231,7 @@ class MturkClient:
                 "send_bonus",
                 WorkerId=worker_id,
                 AssignmentId=assignment_id,
-                BonusAmount=dollars(amount_cents),
+                BonusAmount=dollars(amount_minor),
                 Reason=reason,
                 UniqueRequestToken=token,
             )
@@ -189,16 +239,9 @@ class MturkClient:
             if not _TOKEN_KNOWN.search(error.code):
                 raise
 
-    def bonuses(self, hit_id: str) -> Iterator[Bonus]:
+    def bonuses(self, offer_id: str) -> Iterator[Bonus]:
         """Yield every bonus paid for the HIT's assignments."""
-        for bonus in self._pages("list_bonus_payments", "BonusPayments", HITId=hit_id):
-            yield Bonus(
-                worker_id=bonus["WorkerId"],
-                assignment_id=bonus["AssignmentId"],
-                amount_cents=cents(bonus["BonusAmount"]),
-                reason=bonus.get("Reason", ""),
-                granted_at=_utc(bonus["GrantTime"]),
-            )
+        return self._pages("list_bonus_payments", "BonusPayments", _bonus, HITId=offer_id)
 
     def make_qualification(self, name: str, description: str) -> str:
         """Return the id of our qualification of that name, made now unless it is there."""
@@ -206,16 +249,17 @@ class MturkClient:
         found = self._pages(
             "list_qualification_types",
             "QualificationTypes",
+            lambda kind: (kind["Name"], str(kind["QualificationTypeId"])),
             Query=name,
             MustBeRequestable=False,
             MustBeOwnedByCaller=True,
         )
-        for qualification in found:
-            if qualification["Name"] == name:
-                return str(qualification["QualificationTypeId"])
-        with told("create_qualification_type"):
+        for known_name, qualification_id in found:
+            if known_name == name:
+                return qualification_id
+        with platform_errors("create_qualification_type"):
             made = self._once.create_qualification_type(**qualification_request(name, description))
-        return str(made["QualificationType"]["QualificationTypeId"])
+            return str(made["QualificationType"]["QualificationTypeId"])
 
     def grant(self, qualification_id: str, worker_id: str) -> None:
         """Give a worker a qualification, without telling them; giving it twice is success."""
@@ -227,21 +271,30 @@ class MturkClient:
             SendNotification=False,
         )
 
-    def notify(self, worker_ids: Sequence[str], subject: str, text: str) -> None:
-        """Write to at most a hundred workers who worked for us."""
-        with told("notify_workers"):
-            self._once.notify_workers(Subject=subject, MessageText=text, WorkerIds=[*worker_ids])
+    def notify(self, worker_ids: Sequence[str], subject: str, text: str) -> Collection[str]:
+        """Write to at most a hundred workers, and return those whom no letter reached.
 
-    def _call(self, operation: str, **request: object) -> dict[str, Any]:
-        with told(operation):
-            answer: dict[str, Any] = getattr(self._repeating, operation)(**request)
-        return answer
+        The service answers 200 also where it wrote to nobody.
+        """
+        with platform_errors("notify_workers"):
+            answer = self._once.notify_workers(
+                Subject=subject, MessageText=text, WorkerIds=[*worker_ids]
+            )
+            failed = answer.get("NotifyWorkersFailureStatuses", [])
+            return frozenset(status["WorkerId"] for status in failed)
 
-    def _pages(self, operation: str, key: str, **request: object) -> Iterator[dict[str, Any]]:
+    def _call(self, operation: str, **request: object) -> None:
+        with platform_errors(operation):
+            getattr(self._repeating, operation)(**request)
+
+    def _pages(
+        self, operation: str, key: str, read: Callable[[dict[str, Any]], Read], **request: object
+    ) -> Iterator[Read]:
+        """Yield what one reads of each thing that a paged operation lists."""
         pages = self._repeating.get_paginator(operation).paginate(**request, PaginationConfig=_PAGE)
-        with told(operation):
+        with platform_errors(operation):
             for page in pages:
-                yield from page[key]
+                yield from map(read, page[key])
 
 
 def _json(request: Request) -> str:
@@ -251,12 +304,32 @@ def _json(request: Request) -> str:
 def _submission(assignment: dict[str, Any]) -> Submission:
     return Submission(
         assignment_id=assignment["AssignmentId"],
-        hit_id=assignment["HITId"],
+        offer_id=assignment["HITId"],
         worker_id=assignment["WorkerId"],
-        status=assignment["AssignmentStatus"].lower(),
+        status=_STATUSES[assignment["AssignmentStatus"]],
         accepted_at=_utc(assignment["AcceptTime"]),
         submitted_at=_utc(assignment["SubmitTime"]),
         fields=answer_fields(assignment.get("Answer", "")),
+    )
+
+
+def _hit_state(hit: dict[str, Any]) -> OfferState:
+    return OfferState(
+        places=hit["MaxAssignments"],
+        available=hit["NumberOfAssignmentsAvailable"],
+        pending=hit["NumberOfAssignmentsPending"],
+        completed=hit["NumberOfAssignmentsCompleted"],
+        expires_at=_utc(hit["Expiration"]),
+    )
+
+
+def _bonus(bonus: dict[str, Any]) -> Bonus:
+    return Bonus(
+        worker_id=bonus["WorkerId"],
+        assignment_id=bonus["AssignmentId"],
+        amount_minor=cents(bonus["BonusAmount"]),
+        reason=bonus.get("Reason", ""),
+        granted_at=_utc(bonus["GrantTime"]),
     )
 
 

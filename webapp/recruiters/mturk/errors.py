@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
+from botocore.parsers import ResponseParserError
 
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
@@ -23,6 +24,8 @@ _CREDENTIALS = (
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to keys of the AWS account that is linked to"
     " the requester's, or name a profile in AWS_PROFILE: docs/mturk.md"
 )
+# What reading an answer raises that is cut off, or is no answer of the service at all.
+_UNREADABLE = (ResponseParserError, LookupError, ValueError, TypeError, ArithmeticError)
 _REMEDIES = {
     "InsufficientFunds": "Prepay more on the requester's site, or publish fewer participants",
     "HITDoesNotExist": "The setting mturk_endpoint must name the place where the run was published",
@@ -33,7 +36,7 @@ _REMEDIES = {
 
 
 @contextmanager
-def told(operation: str) -> Iterator[None]:
+def platform_errors(operation: str) -> Iterator[None]:
     """Raise whatever goes wrong in one call as a ``PlatformError``."""
     try:
         yield
@@ -44,13 +47,22 @@ def told(operation: str) -> Iterator[None]:
     except ParamValidationError as error:
         raise PlatformError(f"the request was not sent: {error}", where=operation) from error
     except BotoCoreError as error:
-        # A lost connection or an answer that cannot be read: the deed may be done all the same.
-        raise PlatformUnreachable(
-            f"there was no answer: {error}",
-            where=operation,
-            remedy="Give the same command again in a while, nothing is done twice; if it stays"
-            " so, look at the setting mturk_endpoint",
-        ) from error
+        # A lost connection: the deed may be done all the same.
+        raise _unanswered(f"there was no answer: {error}", operation) from error
+    except _UNREADABLE as error:
+        # So it may where the answer was cut off or lacks what it must hold.
+        detail = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise _unanswered(f"the answer cannot be read ({detail})", operation) from error
+
+
+def _unanswered(problem: str, operation: str) -> PlatformUnreachable:
+    return PlatformUnreachable(
+        problem,
+        where=operation,
+        remedy="Give the same command again in a while, nothing is done twice; if it stays"
+        " so, look at the setting mturk_endpoint. A marketplace of your own starts with: parallax"
+        " marketplace",
+    )
 
 
 def no_credentials(operation: str = "") -> PlatformError:
@@ -70,6 +82,9 @@ def _answered(operation: str, error: ClientError) -> PlatformError:
             where=operation,
             remedy="Give the same command again in a while; nothing is done twice",
         )
+    if not kind or kind.isdigit():
+        # The error itself was cut off, so nobody knows which one it was.
+        return _unanswered(f"the answer cannot be read ({status})", operation)
     if kind in _SIGNATURE:
         return PlatformError(
             f"the platform does not accept the AWS credentials ({kind}: {message})",

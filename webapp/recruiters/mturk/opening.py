@@ -2,21 +2,21 @@
 
 from webapp.errors import WebappError
 from webapp.recruiters.mturk.client import MturkClient, open_client
+from webapp.recruiters.mturk.settings import MturkSettings
 from webapp.recruiters.mturk.sites import CLOSED, LIVE
-from webapp.settings import Settings
 
 
-def open_mturk(settings: Settings, *, live: bool = False) -> MturkClient:
+def open_mturk(settings: MturkSettings, *, live: bool = False) -> MturkClient:
     """Return the client of the endpoint that the settings name.
 
     Raises:
         WebappError: It is the live one, and the command does not say so.
     """
-    if settings.mturk_endpoint == LIVE and not live:
+    if settings.endpoint == LIVE and not live:
         raise WebappError(
             f"{CLOSED}, and its live endpoint spends real money",
             where="mturk_endpoint = live",
             remedy="Use a marketplace of your own (parallax marketplace), or add --live to the"
             " command if the service answers again",
         )
-    return open_client(settings.mturk_endpoint)
+    return open_client(settings.endpoint)

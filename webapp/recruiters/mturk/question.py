@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import defusedxml
 from defusedxml.ElementTree import ParseError, fromstring
 
-from webapp.addresses import is_safe
+from webapp.core.urls import is_secure
 from webapp.errors import WebappError
 
 LARGEST_QUESTION_BYTES = 65_535
@@ -26,7 +26,7 @@ def external_question(link: str, frame_height_px: int = 0) -> str:
     Raises:
         WebappError: Workers' browsers would not show the page, or the question is too long.
     """
-    if not is_safe(link):
+    if not is_secure(link):
         raise WebappError(
             f'workers\' browsers show no page in clear text in a frame: "{link}"',
             where="public_url",

@@ -1,40 +1,49 @@
 """The recruiter whose participants are workers of Mechanical Turk."""
 
 import re
-from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
-from webapp.errors import RequestError
-from webapp.language import gettext
-from webapp.recruiters.base import Acceptance, Arrival, Handover
-from webapp.recruiters.mturk.sites import worker_sites
-from webapp.settings import Settings
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.core.i18n import gettext
+from webapp.recruiters.arrivals import Acceptance, Arrival, ArrivalError, Landing
+from webapp.recruiters.base import Recruiter
+from webapp.recruiters.endings import Departure, Exit, ExitForm
+from webapp.recruiters.mturk.settings import MturkSettings
+from webapp.recruiters.mturk.sites import framing_sites, worker_sites
+from webapp.recruiters.platform import Platform
+
+if TYPE_CHECKING:
+    from webapp.simulation.crowd import Visitor
 
 _PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _ID = re.compile(r"[A-Z0-9]{1,64}", re.ASCII)
 _WORKER_ID = re.compile(r"A[A-Z0-9]{1,63}", re.ASCII)
 
 
-class MturkRecruiter:
+class MturkRecruiter(Recruiter):
     """Brings workers who found the study in the marketplace and see it there in a frame."""
 
     name = "mturk"
-    simulated = False
+    settings_model = MturkSettings
+    id_patterns = (r"\bA[0-9A-Z]{9,}\b",)
 
-    @property
-    def closing(self) -> str:
-        """Say that the work is handed in from here."""
-        return gettext("Your work is handed in to the marketplace from this page.")
+    def __init__(self, settings: MturkSettings) -> None:
+        super().__init__(settings)
+        self._settings = settings
 
-    def invitation(self, public_url: str, run_ref: str) -> str:
-        """Return the address that the marketplace shows in its frame."""
-        return f"{public_url}/run/{run_ref}"
+    def sites(self, study: Study | None) -> tuple[str, ...]:
+        """Return the marketplace's sites for workers."""
+        return framing_sites(self._settings)
 
-    def arrival(self, arguments: Mapping[str, str], settings: Settings) -> Arrival:
+    def arrival(self, landing: Landing) -> Arrival:
         """Return who the marketplace says has come, or that they only look.
 
         Raises:
-            RequestError: The marketplace would not have written this.
+            ArrivalError: The marketplace would not have written this.
         """
+        arguments = landing.arguments
         assignment_id = arguments.get("assignmentId", "")
         if assignment_id in ("", _PREVIEW):
             # Without a name, but the page tells those who look that it stores people's names here.
@@ -46,19 +55,40 @@ class MturkRecruiter:
             and _ID.fullmatch(hit_id)
             and _WORKER_ID.fullmatch(worker_id)
             # Work is handed in there, so an address of anybody else's must never be taken.
-            and submit_to in worker_sites(settings)
+            and submit_to in worker_sites(self._settings)
         ):
-            raise RequestError(
+            raise ArrivalError(
                 gettext(
                     "This page was opened in a way we cannot follow. Please open it from the"
                     " marketplace once more."
-                ),
-                status=400,
-                code="bad_arrival",
+                )
             )
         return Arrival(worker_id, acceptance=Acceptance(assignment_id, hit_id, submit_to))
 
-    def handover(self, assignment_id: str, submit_to: str, receipt: str) -> Handover | None:
-        """Return the form that submits the assignment."""
-        fields = {"assignmentId": assignment_id, "receipt": receipt}
-        return Handover(f"{submit_to}/mturk/externalSubmit", fields)
+    def exit(self, departure: Departure) -> Exit:
+        """Return the form that submits the assignment, or say that it is to be returned."""
+        if departure.ending is not Ending.COMPLETED:
+            return Exit(gettext("Please return the task in the marketplace."))
+        form, accepted = None, departure.acceptance
+        if accepted is not None:
+            fields = {"assignmentId": accepted.assignment_id, "receipt": departure.receipt}
+            form = ExitForm(f"{accepted.submit_to}/mturk/externalSubmit", fields)
+        return Exit(gettext("Your work is handed in to the marketplace from this page."), form)
+
+    def visitor(self) -> "Visitor":
+        """Return what makes a simulated worker, who comes through the marketplace's pages."""
+        from webapp.recruiters.mturk.worker import WorkerVisit
+
+        return partial(WorkerVisit, site=worker_sites(self._settings)[0])
+
+    def open_platform(self, *, live: bool) -> Platform:
+        """Return the client of the endpoint that the settings name.
+
+        Raises:
+            WebappError: It is the live one, and the command does not say so; or there are no
+                credentials.
+            ModuleNotFoundError: boto3 is not installed.
+        """
+        from webapp.recruiters.mturk.opening import open_mturk
+
+        return open_mturk(self._settings, live=live)

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
+from experiment.money import written
 from webapp.recruiters.mturk.question import external_question
 from webapp.recruiters.mturk.sites import LIVE
 from webapp.recruiters.platform import Audience, Offer, PlatformError, Task
@@ -16,9 +17,9 @@ _MOST_REQUIREMENTS = 10
 Request = dict[str, Any]
 
 
-def dollars(cents: int) -> str:
+def dollars(amount_cents: int) -> str:
     """Return an amount as requests write it, e.g. ``1.50``."""
-    return f"{cents // 100}.{cents % 100:02}"
+    return written(amount_cents, "USD")
 
 
 def cents(amount: str) -> int:
@@ -35,13 +36,19 @@ def type_request(task: Task, endpoint: str) -> Request:
     """Return the request that makes a task's HIT type.
 
     Raises:
-        PlatformError: The audience has more requirements than the platform takes.
+        PlatformError: The audience has more requirements than the platform takes, or others.
     """
+    if task.devices or task.filters:
+        raise PlatformError(
+            "Mechanical Turk knows neither devices nor filters",
+            where="study.toml, recruitment",
+            remedy="Leave devices and filters out; countries, require and refuse choose workers",
+        )
     return {
         "Title": task.title,
         "Description": task.description,
         "Keywords": ", ".join(task.keywords),
-        "Reward": dollars(task.reward_cents),
+        "Reward": dollars(task.reward_minor),
         "AssignmentDurationInSeconds": int(task.duration.total_seconds()),
         "AutoApprovalDelayInSeconds": int(task.approve_after.total_seconds()),
         "QualificationRequirements": _requirements(task.audience, endpoint),

@@ -2,9 +2,9 @@
 
 from urllib.parse import urlsplit
 
-from webapp.addresses import is_loopback, is_safe
+from webapp.core.urls import is_loopback, is_secure
 from webapp.errors import WebappError
-from webapp.settings import Settings
+from webapp.recruiters.mturk.settings import MturkSettings
 
 LIVE, SANDBOX = "live", "sandbox"
 API_URLS = {
@@ -26,7 +26,7 @@ def api_url(endpoint: str) -> str:
     """
     if endpoint in API_URLS:
         return API_URLS[endpoint]
-    if not is_safe(endpoint):
+    if not is_secure(endpoint):
         raise WebappError(
             f'requests to "{endpoint}" would travel in clear text',
             where="mturk_endpoint",
@@ -36,11 +36,11 @@ def api_url(endpoint: str) -> str:
     return endpoint.rstrip("/")
 
 
-def worker_sites(settings: Settings) -> tuple[str, ...]:
+def worker_sites(settings: MturkSettings) -> tuple[str, ...]:
     """Return the sites from which workers of the endpoint come, and to which they submit."""
-    if settings.mturk_endpoint in _WORKER_SITES:
-        return _WORKER_SITES[settings.mturk_endpoint]
-    site = (settings.mturk_worker_site or settings.mturk_endpoint).rstrip("/")
+    if settings.endpoint in _WORKER_SITES:
+        return _WORKER_SITES[settings.endpoint]
+    site = (settings.worker_site or settings.endpoint).rstrip("/")
     if not is_loopback(site):
         return (site,)
     # A browser on this machine may name it either way.
@@ -49,8 +49,8 @@ def worker_sites(settings: Settings) -> tuple[str, ...]:
     return tuple(f"{parts.scheme}://{host}{port}" for host in ("127.0.0.1", "localhost"))
 
 
-def platform_sources(settings: Settings) -> str:
+def framing_sites(settings: MturkSettings) -> tuple[str, ...]:
     """Return the workers' sites as a content security policy names them."""
-    if settings.mturk_endpoint in API_URLS:
-        return "https://*.mturk.com"
-    return " ".join(worker_sites(settings))
+    if settings.endpoint in API_URLS:
+        return ("https://*.mturk.com",)
+    return worker_sites(settings)

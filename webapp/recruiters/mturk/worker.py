@@ -1,25 +1,14 @@
 """Simulated workers: programs that go through a marketplace's pages as workers do."""
 
-from functools import partial
 from urllib.parse import urlsplit
 
 import httpx
 
 from experiment.studies.study import Study
-from webapp.recruiters.mturk.sites import worker_sites
-from webapp.recruiters.simulator.crowd import Visitor
-from webapp.recruiters.simulator.plan import Plan
-from webapp.recruiters.simulator.visit import Visit, VisitError
-from webapp.settings import Settings
+from webapp.simulation.plan import Plan
+from webapp.simulation.visit import Visit, VisitError
 
 _TIMEOUT_S = 60.0
-
-
-def visitor_of(recruiter: str, settings: Settings) -> Visitor:
-    """Return what makes a simulated participant of a run, who comes the way its people would."""
-    if recruiter != "mturk":
-        return Visit
-    return partial(WorkerVisit, site=worker_sites(settings)[0])
 
 
 class WorkerVisit(Visit):

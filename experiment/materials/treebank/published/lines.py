@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.writing import replacing
+from experiment.tables.atomic_write import atomic_write
 
 END = "<eos>"
 
@@ -26,14 +26,14 @@ def read_lines(path: Path) -> list[str]:
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines to a file, whole or not at all."""
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 
 
 def read_sentences(
     stem: Path, columns: int, target: int
 ) -> list[tuple[list[str], tuple[str, ...]]]:
-    """Return the columns of ``stem.gold`` beside the words of ``stem.text``, line by line.
+    """Return the columns of ``stem.gold`` next to the words of ``stem.text``, line by line.
 
     Args:
         stem: The path without its ending.

@@ -9,7 +9,7 @@ from experiment.errors import TableError
 from experiment.materials.treebank.agreement_test import AgreementTest
 from experiment.materials.treebank.published.generated import Key
 from experiment.materials.treebank.published.lines import END
-from experiment.writing import replacing
+from experiment.tables.atomic_write import atomic_write
 
 KEYS = ("pattern", "constr_id", "sent_id")
 COLUMNS = (
@@ -73,7 +73,7 @@ def read_results(path: Path) -> Results:
 
 def write_results(path: Path, results: Results) -> None:
     """Write a table as the published ones are written."""
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, results.columns, delimiter="\t", lineterminator="\n")
         writer.writeheader()
         writer.writerows(results.rows)

@@ -1,9 +1,9 @@
 """The treebanks that several tests read, once."""
 
 import pytest
-import treebanks
 
 from experiment.materials.treebank.conllu import Sentence
+from tests.experiment.materials.treebank import treebanks
 
 
 @pytest.fixture(scope="session")

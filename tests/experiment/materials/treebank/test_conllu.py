@@ -5,10 +5,10 @@ from pathlib import Path
 
 import conllu
 import pytest
-from treebanks import SAMPLE, needs_data, small_parts, written
 
 from experiment.errors import MaterialsError
 from experiment.materials.treebank.conllu import ROOT, read_treebank
+from tests.experiment.materials.treebank.treebanks import SAMPLE, needs_parts, small_parts, written
 
 CASA = (
     "1 torna tornare VERB V Number=Sing 0 root",
@@ -135,7 +135,7 @@ def test_the_sample_reads_like_the_conllu_package_reads_it():
     assert_reads_like_the_conllu_package(SAMPLE)
 
 
-@needs_data
+@needs_parts
 @pytest.mark.parametrize("path", small_parts("italian", "it"), ids=lambda path: path.name)
 def test_a_treebank_reads_like_the_conllu_package_reads_it(path: Path):
     assert_reads_like_the_conllu_package(path)

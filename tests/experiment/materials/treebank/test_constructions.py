@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from treebanks import needs_data, small_parts, written
 
 from experiment.errors import MaterialsError
 from experiment.materials.treebank.build import constructions_of
@@ -13,6 +12,7 @@ from experiment.materials.treebank.conllu import Sentence, read_treebank
 from experiment.materials.treebank.constructions import conditional_entropy_bits, extract
 from experiment.materials.treebank.conventions import PAPER, PUBLISHED_CODE
 from experiment.materials.treebank.english import mark_verb_number
+from tests.experiment.materials.treebank.treebanks import needs_parts, small_parts, written
 
 LOW = replace(PAPER, least_of_each_number=1)
 
@@ -166,7 +166,6 @@ def test_english_nouns_keep_their_features(tmp_path: Path):
     assert mark_verb_number(sentence) == sentence
 
 
-@needs_data
 def test_the_english_web_treebank_has_the_papers_two_constructions_and_no_other(
     web_treebank: list[Sentence],
 ):
@@ -175,13 +174,12 @@ def test_the_english_web_treebank_has_the_papers_two_constructions_and_no_other(
     assert [len(candidate.agreeing) for candidate in found.values()] == [16, 30]
 
 
-@needs_data
 def test_at_the_papers_threshold_one_of_the_two_is_left(web_treebank: list[Sentence]):
     found = extract(web_treebank, PAPER).constructions
     assert [pattern.name for pattern in found] == ["R__VERB_NOUN_CCONJ_VERB"]
 
 
-@needs_data
+@needs_parts
 def test_the_italian_parts_have_subject_verb_agreement_across_a_noun():
     sentences = list(read_treebank(small_parts("italian", "it")))
     found = extract(sentences, PUBLISHED_CODE).constructions

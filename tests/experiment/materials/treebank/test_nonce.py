@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from treebanks import needs_data, sample, small_parts
 
 from experiment.errors import MaterialsError
 from experiment.materials.treebank.agreement_test import NONCE, ORIGINAL, AgreementTest, item
@@ -19,6 +18,7 @@ from experiment.materials.treebank.nonce import CONTENT
 from experiment.materials.treebank.paradigms import Paradigms, beginning, entry_of
 from experiment.materials.treebank.vocabulary import AnyWord, read_vocabulary
 from experiment.records import Kind
+from tests.experiment.materials.treebank.treebanks import needs_parts, sample, small_parts
 
 BOTH = [PAPER, PUBLISHED_CODE]
 
@@ -35,7 +35,7 @@ def of_sample(conventions: Conventions) -> TestSet:
 def by_original(
     tests: Sequence[AgreementTest], sentences: Sequence[Sentence]
 ) -> list[tuple[Sentence, AgreementTest]]:
-    """Each nonce test beside the annotated sentence that it was made from."""
+    """Each nonce test next to the annotated sentence that it was made from."""
     words = {tuple(token.form for token in s.tokens): s for s in sentences}
     originals = {
         (test.construction, test.instance): words[test.words] for test in tests if not test.version
@@ -85,7 +85,6 @@ def test_nonce_sentences_keep_all_but_the_content_words(conventions: Conventions
     assert_nonce_sentences_are_faithful(sample(), tests, conventions)
 
 
-@needs_data
 @pytest.mark.parametrize("conventions", [replace(PAPER, least_of_each_number=6), PUBLISHED_CODE])
 def test_nonce_sentences_of_a_whole_treebank_do_too(
     web_treebank: list[Sentence], conventions: Conventions
@@ -94,7 +93,7 @@ def test_nonce_sentences_of_a_whole_treebank_do_too(
     assert_nonce_sentences_are_faithful(web_treebank, tests, conventions)
 
 
-@needs_data
+@needs_parts
 @pytest.mark.parametrize("conventions", BOTH, ids=["paper", "published_code"])
 def test_nonce_sentences_with_pronouns_merged_into_verbs_do_too(conventions: Conventions):
     sentences = list(read_treebank(small_parts("italian", "it")))

@@ -1,19 +1,16 @@
-"""Small treebanks for the tests, and where the real ones are."""
+"""Small treebanks for the tests, and the real ones."""
 
 from pathlib import Path
-
-import pytest
 
 from experiment.materials.treebank.conllu import Sentence, read_treebank
 from experiment.materials.treebank.english import mark_verb_number
 from experiment.studies.load import BUILT_IN
+from tests import published_data
+from tests.published_data import ENGLISH_WEB_TREEBANK, UNIVERSAL_DEPENDENCIES
 
 SAMPLE = BUILT_IN / "gulordava_2018_italian" / "treebank.conllu"
-DATA = Path(__file__).parents[5] / "shared" / "data"
-ENGLISH_WEB_TREEBANK = DATA / "universal_dependencies_2.16" / "english_ewt.conllu.gz"
-COLORLESS_GREEN = DATA / "colorless_green"
 
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the data folder {DATA} is absent")
+needs_parts = published_data.needs(UNIVERSAL_DEPENDENCIES)
 
 
 def sample() -> list[Sentence]:
@@ -21,11 +18,12 @@ def sample() -> list[Sentence]:
 
 
 def english() -> list[Sentence]:
-    return [mark_verb_number(sentence) for sentence in read_treebank([ENGLISH_WEB_TREEBANK])]
+    published = published_data.require(ENGLISH_WEB_TREEBANK)
+    return [mark_verb_number(sentence) for sentence in read_treebank([published])]
 
 
 def small_parts(language: str, code: str) -> list[Path]:
-    folder = DATA / "universal_dependencies_2.0" / language
+    folder = UNIVERSAL_DEPENDENCIES / language
     return [folder / f"{code}-ud-{part}.conllu" for part in ("dev", "test")]
 
 

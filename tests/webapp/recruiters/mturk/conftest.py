@@ -1,5 +1,6 @@
 """A marketplace on this machine, a run for its workers, and the workers."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,19 +10,23 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx
 import pytest
+from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+import parallax
 from experiment.studies.load import load_study
-from webapp.clock import utc_now
-from webapp.db import Sessions, reading
-from webapp.flow.launch import launch
-from webapp.flow.publish import draft, publish
-from webapp.marketplace import create_marketplace
-from webapp.marketplace.serving import in_thread
-from webapp.models import Assignment, Participant, Run
+from marketplace.mturk import create_marketplace
+from marketplace.serving import in_thread
+from tests.patience import PATIENCE_S
+from webapp.core.clock import utc_now
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Assignment, Participant, Run
+from webapp.recruiters.mturk import opening
 from webapp.recruiters.mturk.client import MturkClient, open_client
+from webapp.recruitment.publish import draft, publish
+from webapp.runs.launch import launch
 
 LINK = "http://127.0.0.1:8000"
 
@@ -39,7 +44,9 @@ def control(endpoint: str) -> Callable[..., None]:
     """Return a function that changes how the marketplace behaves."""
 
     def change(what: str, **how: object) -> None:
-        answer = httpx.post(f"{endpoint}/control/{what}", json=how, trust_env=False)
+        answer = httpx.post(
+            f"{endpoint}/control/{what}", json=how, trust_env=False, timeout=PATIENCE_S
+        )
         assert answer.status_code == 200, answer.text
 
     return change
@@ -65,6 +72,11 @@ def instance(instance: Path, endpoint: str) -> Path:
 def clock():
     """The server's clock goes with the marketplace's."""
     return utc_now
+
+
+@pytest.fixture
+def prelaunched() -> bool:
+    return False
 
 
 @pytest.fixture
@@ -121,10 +133,13 @@ class Worker:
     site: httpx.Client = field(init=False)
     assignment_id: str = ""
     accepted_at: str = ""
+    session: str = ""
 
     def __post_init__(self) -> None:
         headers = {"Accept": "application/json"}
-        self.site = httpx.Client(base_url=self.endpoint, headers=headers, trust_env=False)
+        self.site = httpx.Client(
+            base_url=self.endpoint, headers=headers, trust_env=False, timeout=PATIENCE_S
+        )
         signed_in = self.site.post("/signin", data={"worker_id": self.worker_id, "country": "US"})
         assert signed_in.status_code == 303
 
@@ -158,8 +173,10 @@ class Worker:
 
     def consent(self, link: str) -> str:
         """Agree, and return the address the worker is sent to."""
-        agreed = self.study.post(link, data={"decision": "accept"})
+        agreed = self.study.post(link, data={"decision": "accept", "session": self.session})
         assert agreed.status_code == 303, agreed.text
+        # As a browser keeps it.
+        self.session = agreed.location.strip("/").split("/")[-1]
         return agreed.location
 
     def finish(self, home: str) -> Form:
@@ -217,6 +234,80 @@ def participants(sessions: Sessions, run: Run) -> Callable[[], list[tuple[str, s
 
 
 @pytest.fixture
-def handed_over(app: Flask):
+def submit_form_of(app: Flask):
     """Return the signer of receipts."""
     return app.extensions["parallax"].tokens
+
+
+@pytest.fixture
+def shell(instance, run, platform, monkeypatch) -> Callable[..., Result]:
+    """Return a function that gives a command of the run, to a client that tries once."""
+    monkeypatch.setattr(opening, "open_client", lambda _endpoint: platform)
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+
+    def call(command: str, *arguments: str, ask: str = "") -> Result:
+        return runner.invoke(parallax.cli, [command, run.ref, *arguments], input=ask)
+
+    return call
+
+
+@pytest.fixture
+def paid(endpoint):
+    """Return a function that gives what a worker was really paid: kind and amount."""
+
+    def read(worker_id: str) -> list[tuple[str, int]]:
+        told = httpx.get(
+            f"{endpoint}/control/payments", trust_env=False, timeout=PATIENCE_S
+        ).json()["payments"]
+        return [(p["kind"], p["amount_cents"]) for p in told if p["worker_id"] == worker_id]
+
+    return read
+
+
+@pytest.fixture
+def ref_of(sessions, run):
+    def find(worker_id: str) -> str:
+        named = (Participant.run_id == run.id, Participant.platform_id == worker_id)
+        with reading(sessions) as session:
+            return session.scalars(select(Participant.ref).where(*named)).one()
+
+    return find
+
+
+@pytest.fixture
+def problems(shell):
+    """Return a function that gives what reconciling finds: problem and whether it is safe."""
+
+    def find(*arguments: str) -> list[tuple[str, bool]]:
+        result = shell("reconcile", "--json", *arguments)
+        assert isinstance(result.exception, SystemExit | None), result.exception
+        found = json.loads(result.output)
+        return [(finding["problem"], finding["safe"]) for finding in found]
+
+    return find
+
+
+@pytest.fixture
+def bonus_file(tmp_path, ref_of):
+    """Return a function that writes a file of one bonus."""
+
+    def write(worker_id: str, amount: str, reason: str) -> str:
+        path = tmp_path / "bonuses.csv"
+        row = f"{ref_of(worker_id)},{amount},{reason}"
+        path.write_text(f"participant,amount,reason\n{row}\n", encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def compensations(worker) -> list[str]:
+    groups = worker.site.get("/projects").json()["groups"]
+    return [group["group_id"] for group in groups if group["title"].startswith("Compensation")]
+
+
+def accept_compensation(worker) -> str:
+    [group] = compensations(worker)
+    accepted = worker.site.post(f"/projects/{group}/tasks/accept")
+    frame = worker.site.get(accepted.headers["location"]).json()["frame"]
+    parts = urlsplit(frame["address"])
+    return f"{parts.path}?{parts.query}"

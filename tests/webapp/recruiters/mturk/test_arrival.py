@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from webapp.clock import utc_now
-from webapp.db import reading
-from webapp.flow.poll import poll
-from webapp.models import Assignment, Participant, Place
+from webapp.core.clock import utc_now
+from webapp.database.engine import reading
+from webapp.database.models import Assignment, Participant, Place
 from webapp.recruiters.platform import PlatformError
+from webapp.recruitment.poll import poll
 
 pytestmark = pytest.mark.one_database
 
@@ -57,7 +57,7 @@ def test_the_same_assignment_opened_twice_is_one(publish_run, worker, assignment
     ann = worker("AANN")
     link = ann.accept()
     assert ann.consent(link) == ann.consent(link)
-    assert assignments() == [("AANN", "accepted")]
+    assert assignments() == [("AANN", "active")]
 
 
 def test_a_returned_assignment_frees_the_place(
@@ -81,7 +81,7 @@ def test_who_let_the_time_run_out_frees_the_place(
     ann.consent(ann.accept())
     later = utc_now() + timedelta(minutes=31)
     assert poll(sessions, platform, run.ref, later).returned == 1
-    assert (assignments(), held()) == ([("AANN", "returned")], 0)
+    assert (assignments(), held()) == ([("AANN", "timed_out")], 0)
 
 
 def test_who_still_works_keeps_the_place_when_the_platform_is_polled(
@@ -97,14 +97,13 @@ def test_who_still_works_keeps_the_place_when_the_platform_is_polled(
 def test_who_handed_in_cannot_take_another_place(publish_run, worker, news, client):
     publish_run()
     ann = worker("AANN")
-    ann.take_part()
+    link = ann.accept()
+    ann.submit(ann.finish(ann.consent(link)))
     news()
-    closing = {
-        "assignmentId": "SECOND", "hitId": "HIT", "workerId": "AANN", "turkSubmitTo": ann.endpoint,
-    }  # fmt: skip
-    link = ann.study_link(closing)
-    again = client.post(link, data={"decision": "accept"})
-    assert again.status_code == 409
+    second = link.replace(ann.assignment_id, "SECOND")
+    for shown in ("", ann.session):
+        again = client.post(second, data={"decision": "accept", "session": shown})
+        assert again.status_code == 409
     assert "Please return this assignment" in again.text
 
 
@@ -146,7 +145,7 @@ def test_who_is_given_the_same_id_again_hands_in_under_it(publish_run, worker, a
     ann.consent(link)
     # Somebody else, or she herself before she returned it, came under another id meanwhile.
     ann.consent(link.replace(ann.assignment_id, "ANOTHER"))
-    assert assignments() == [("AANN", "returned"), ("AANN", "accepted")]
+    assert assignments() == [("AANN", "returned"), ("AANN", "active")]
     form = ann.finish(ann.consent(link))
     assert form.fields["assignmentId"] == ann.assignment_id
     assert ann.submit(form).status_code == 200
@@ -176,8 +175,9 @@ def test_a_worker_whom_the_platform_does_not_know_does_not_stop_the_news(
 ):
     publish_run()
     ann, ben = worker("AANN"), worker("ABEN")
-    ann.consent(ann.accept())
+    ann.take_part()
     ben.take_part()
+    assert news().submitted == 2
     grant = platform.grant
 
     def refuse_ann(qualification_id: str, worker_id: str) -> None:
@@ -187,8 +187,8 @@ def test_a_worker_whom_the_platform_does_not_know_does_not_stop_the_news(
 
     monkeypatch.setattr(platform, "grant", refuse_ann)
     told = news()
-    assert (told.granted, told.refused, told.submitted) == (1, 1, 1)
-    assert assignments() == [("AANN", "accepted"), ("ABEN", "submitted")]
+    assert (told.granted, told.refused, told.submitted) == (1, 1, 0)
+    assert assignments() == [("AANN", "submitted"), ("ABEN", "submitted")]
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,17 @@ from webapp.errors import WebappError
 from webapp.recruiters.mturk.client import MturkClient, open_client
 from webapp.recruiters.mturk.opening import open_mturk
 from webapp.recruiters.mturk.requests import cents, dollars, offer_request, type_request
+from webapp.recruiters.mturk.settings import MturkSettings
 from webapp.recruiters.platform import Audience, Offer, PlatformError, PlatformUnreachable, Task
-from webapp.settings import Settings
 
 TASK = Task(
-    "Sentences", "Choose.", ("english", "grammar"), 150, timedelta(minutes=40), timedelta(days=3)
+    "Sentences",
+    "Choose.",
+    ("english", "grammar"),
+    150,
+    "USD",
+    timedelta(minutes=40),
+    timedelta(days=3),
 )
 OFFER = Offer("https://study.example/run/a?b=1&c=2", 9, timedelta(hours=72), "t" * 64, 600)
 
@@ -62,7 +68,7 @@ def test_a_task_says_its_terms():
 
 
 def audience_request(audience: Audience, endpoint: str = "sandbox") -> list[dict]:
-    task = Task("a", "b", (), 1, timedelta(1), timedelta(1), audience)
+    task = Task("a", "b", (), 1, "USD", timedelta(1), timedelta(1), audience)
     return type_request(task, endpoint)["QualificationRequirements"]
 
 
@@ -115,11 +121,12 @@ def test_an_offer_carries_its_token_twice():
 def test_a_token_that_is_known_gives_the_hit_that_is_there(stub):
     client, stubber = stub
     hit_id = "3" + "A" * 29
+    stubber.add_response("create_hit_type", {"HITTypeId": "3TYPE"})
     refuse(
         stubber, "create_hit_with_hit_type", "RequestError", "HitAlreadyExists",
         f"The HIT with ID {hit_id} already exists. (1700000000000)",
     )  # fmt: skip
-    assert client.post("3TYPE", OFFER) == hit_id
+    assert client.post(TASK, OFFER) == hit_id
 
 
 def test_what_is_approved_already_stays_approved(stub):
@@ -159,7 +166,7 @@ def test_what_the_platform_refuses_says_what_to_do(stub, kind, code, error, told
     client, stubber = stub
     refuse(stubber, "get_account_balance", kind, code)
     with pytest.raises(PlatformError, match=told) as caught:
-        client.balance_cents()
+        client.balance_minor()
     assert type(caught.value) is error
     assert caught.value.where == "get_account_balance"
 
@@ -167,7 +174,7 @@ def test_what_the_platform_refuses_says_what_to_do(stub, kind, code, error, told
 def test_where_nothing_answers_it_is_said(endpoint):
     client = open_client("http://127.0.0.1:9", attempts=1)
     with pytest.raises(PlatformUnreachable, match="there was no answer"):
-        client.balance_cents()
+        client.balance_minor()
 
 
 def test_without_credentials_nothing_is_called(monkeypatch, tmp_path):
@@ -182,12 +189,12 @@ def test_without_credentials_nothing_is_called(monkeypatch, tmp_path):
 
 def test_the_live_endpoint_wants_to_be_named_twice():
     with pytest.raises(WebappError, match=r"closed Mechanical Turk.*--live"):
-        open_mturk(Settings(mturk_endpoint="live"))
+        open_mturk(MturkSettings(endpoint="live"))
 
 
 def test_another_marketplace_is_not_called_in_clear_text():
     with pytest.raises(WebappError, match="clear text"):
-        open_mturk(Settings(mturk_endpoint="http://market.example"))
+        open_mturk(MturkSettings(endpoint="http://market.example"))
 
 
 @pytest.mark.parametrize("operation", ["CreateQualificationType", "NotifyWorkers"])
@@ -203,4 +210,11 @@ def test_what_has_no_token_is_never_repeated_by_itself(endpoint, fail_once, oper
 
 def test_what_only_reads_is_asked_again(endpoint, fail_once):
     fail_once("server_error", "GetAccountBalance")
-    assert open_client(endpoint, attempts=3).balance_cents() == 1_000_000
+    assert open_client(endpoint, attempts=3).balance_minor() == 1_000_000
+
+
+def test_an_error_that_was_cut_off_is_no_refusal(stub):
+    client, stubber = stub
+    refuse(stubber, "get_account_balance", "400", message='{"__type": "Throttl')
+    with pytest.raises(PlatformUnreachable, match="cannot be read"):
+        client.balance_minor()

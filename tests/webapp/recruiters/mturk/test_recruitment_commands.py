@@ -9,8 +9,8 @@ import parallax
 from experiment.studies.load import BUILT_IN
 from webapp.commands import recruitment
 from webapp.errors import RunError, WebappError
-from webapp.flow.poll import News
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
+from webapp.recruitment.poll import PollResult
 
 pytestmark = pytest.mark.one_database
 
@@ -27,16 +27,16 @@ def shell(instance):
 
 
 def test_the_cost_is_shown_and_asked_for_before_anything_is_published(shell, run, platform):
-    before = platform.balance_cents()
+    before = platform.balance_minor()
     shown = shell("publish", run.ref, told="n\n")
     assert "$1.60" in shown and "$0.32" in shown and "$1.92" in shown and "$12.00" in shown
     assert "Publish this?" in shown and "Aborted" in shown
     assert "places to fill                     8" in shell("publish", run.ref, told="n\n")
-    assert platform.balance_cents() == before
+    assert platform.balance_minor() == before
 
 
 def test_a_dry_run_prints_every_request_and_makes_none(shell, run, platform):
-    before = platform.balance_cents()
+    before = platform.balance_minor()
     shown = shell("publish", run.ref, "--dry-run")
     assert "CreateQualificationType {" in shown
     assert '"QualificationTypeId": "(the id of the qualification)"' in shown
@@ -44,25 +44,25 @@ def test_a_dry_run_prints_every_request_and_makes_none(shell, run, platform):
     assert "CreateHITWithHITType {" in shown and '"MaxAssignments": 8' in shown
     assert f"/run/{run.ref}</ExternalURL>" in shown
     assert "places to fill                     8" in shell("publish", run.ref, "--dry-run")
-    assert platform.balance_cents() == before
+    assert platform.balance_minor() == before
 
 
 def test_a_run_is_published_seen_paused_and_resumed(shell, run):
     assert "8 places" in shell("publish", run.ref, "--yes")
     assert "offered or being worked on already" in shell("publish", run.ref, "--yes")
     assert "8       8     0        0          0" in shell("recruitment", "status", run.ref)
-    assert "1 HITs are over" in shell("recruitment", "pause", run.ref)
+    assert "1 offers are over" in shell("recruitment", "pause", run.ref)
     assert "  over" in shell("recruitment", "status", run.ref)
     again = shell("publish", run.ref, "--yes")
-    assert "HITs to offer again                1" in again and "$1.92" in again
-    assert "1 HITs can be found until" in shell("recruitment", "extend", run.ref, "--hours", "9")
+    assert "offers to open again" in again and "$1.92" in again
+    assert "1 offers can be found until" in shell("recruitment", "extend", run.ref, "--hours", "9")
     assert "0 newly submitted" in shell("recruitment", "poll", run.ref)
 
 
 def test_polling_again_and_again_outlives_a_fault_of_the_platform(shell, run, monkeypatch):
     news, rests = recruitment.poll, iter([True, True, False])
 
-    def faulty_the_second_time(*arguments: object) -> News:
+    def faulty_the_second_time(*arguments: object) -> PollResult:
         calls.append(len(calls))
         if calls[-1] == 1:
             raise PlatformUnreachable("it is asked too often")

@@ -5,17 +5,18 @@ from pathlib import Path
 import pytest
 
 from experiment.studies.load import load_study
-from webapp.clock import utc_now
-from webapp.db import reading
-from webapp.flow.launch import launch
-from webapp.flow.poll import poll
-from webapp.flow.publish import draft, publish
-from webapp.marketplace.serving import in_thread
-from webapp.models import Run
-from webapp.recruiters.mturk.worker import visitor_of
-from webapp.recruiters.simulator.crowd import simulate
-from webapp.recruiters.simulator.plan import plan
-from webapp.settings import load_settings
+from marketplace.serving import in_thread
+from webapp.core.clock import utc_now
+from webapp.database.engine import reading
+from webapp.database.models import Run
+from webapp.recruiters.registry import load_recruiter
+from webapp.recruiters.settings import load_settings
+from webapp.recruitment.poll import poll
+from webapp.recruitment.publish import draft, publish
+from webapp.runs.launch import launch
+from webapp.runs.runs import study_as_launched
+from webapp.simulation.crowd import simulate
+from webapp.simulation.plan import plan
 
 pytestmark = pytest.mark.one_database
 
@@ -40,8 +41,8 @@ def send(app, sessions, platform, run, instance: Path):
                 offered = draft(sessions, platform, run.ref, link, utc_now())
                 assert list(publish(sessions, platform, offered, utc_now))
             with reading(sessions) as session:
-                ready = plan(session, run)
-            comes_as = visitor_of("mturk", load_settings(instance))
+                ready = plan(session, run, study_as_launched(session, run))
+            comes_as = load_recruiter("mturk", load_settings(instance)).visitor()
             outcomes = list(simulate(ready, url, participants, 2, comes_as))
         return [outcome.problem for outcome in outcomes]
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from webapp.clock import utc_now
-from webapp.flow.poll import poll
+from webapp.core.clock import utc_now
+from webapp.recruitment.poll import poll
 
 pytestmark = pytest.mark.one_database
 
 
 def test_a_worker_previews_accepts_answers_and_submits(
-    publish_run, worker, sessions, platform, run, client, participants, assignments, handed_over
+    publish_run, worker, sessions, platform, run, client, participants, assignments, submit_form_of
 ):
     [(hit_id, places)] = publish_run()
     assert places == 8
@@ -21,10 +21,11 @@ def test_a_worker_previews_accepts_answers_and_submits(
     assert form.action.endswith("/mturk/externalSubmit")
     assert form.fields["assignmentId"] == ann.assignment_id
     assert ann.submit(form).status_code == 200
-    assert assignments() == [("AANN", "accepted")]
+    assert assignments() == [("AANN", "active")]
     news = poll(sessions, platform, run.ref, utc_now())
-    assert (news.submitted, news.returned, news.granted) == (1, 0, 1)
+    assert (news.submitted, news.returned, news.granted) == (1, 0, 0)
+    assert poll(sessions, platform, run.ref, utc_now()).granted == 1
     assert assignments() == [("AANN", "submitted")]
     assert participants() == [("AANN", "finished")]
     [submission] = platform.submissions(hit_id)
-    assert handed_over.read_receipt(submission.fields["receipt"]) is not None
+    assert submit_form_of.read_receipt(submission.fields["receipt"]) is not None

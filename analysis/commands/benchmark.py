@@ -1,0 +1,179 @@
+"""``parallax lm benchmark``: a published set of pairs or suites, and the table its paper prints."""
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast, get_args
+
+import click
+import pandas as pd
+
+from analysis.commands.scoring import ScoringOptions, score_to_file
+from analysis.data.load import load_all_scores
+from analysis.errors import AnalysisError
+from analysis.findings.benchmark import (
+    PARADIGM,
+    PHENOMENON,
+    benchmark_table,
+    pair_results,
+    suite_results,
+)
+from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, with_metric
+from analysis.scores.scoring_inputs import find_materials
+from analysis.scores.suites import SuiteScores, score_suites
+from analysis.tables.accuracy_table import Table
+from analysis.tables.render import save_table, to_text
+from experiment.materials.formats.files import is_materials, materials_files
+from experiment.materials.formats.suite import is_suite
+from experiment.materials.read import item_row
+from experiment.materials.render import as_written, split_lower_case_tokens, split_tokens
+from experiment.tables.atomic_write import atomic_write
+from experiment.version import code_version
+from lm.registry import Device
+from lm.scorer import HasSubwords, Scorer
+from lm.sharding import Loading, scorer_of
+
+_PATH = click.Path(path_type=Path)
+_SUITE = "suite"
+
+
+@click.command()
+@click.argument("materials")
+@click.argument("models", metavar="MODELS...", nargs=-1, required=True)
+@click.option("--by", help="The items' column that groups paradigms.  [default: the paper's]")
+@click.option(
+    "--metric",
+    default=FULL,
+    show_default=True,
+    type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
+    help="How a model's log-probabilities become one score.",
+)
+@click.option(
+    "--rendering", help="How pairs are given to the models.  [default: as the model reads]"
+)
+@click.option("--plain", is_flag=True, help="Run Hugging Face models text by text.")
+@click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
+@click.option("--out", type=_PATH, help="A folder for the scores and the tables.")
+def benchmark(
+    materials: str,
+    models: tuple[str, ...],
+    by: str | None,
+    metric: str,
+    rendering: str | None,
+    plain: bool,
+    device: str,
+    out: Path | None,
+) -> None:
+    """Print accuracies on a published set.
+
+    MATERIALS is a file or folder of pairs, such as BLiMP's lines (.jsonl), or of SyntaxGym suites
+    (.json), whose predictions are evaluated. MODELS are named as for `parallax lm score`.
+    """
+    if not is_materials(materials):
+        raise AnalysisError(
+            "there are no materials",
+            where=materials,
+            expected="a file or folder of pairs, or of SyntaxGym suites",
+        )
+    files = materials_files(Path(materials))
+    asked = _Asked(
+        models, metric, rendering, ScoringOptions(False, False, not plain, cast(Device, device))
+    )
+    with _folder(out) as folder:
+        suites = [is_suite(path) for path in files]
+        if all(suites):
+            tables = _suites(files, asked, folder, keep=out is not None)
+        elif any(suites):
+            raise AnalysisError(
+                "the folder holds pairs and suites",
+                where=materials,
+                expected="one of them",
+            )
+        else:
+            tables = _pairs(materials, asked, folder, by)
+        click.echo("\n".join(["", *map(to_text, tables[:1])]))
+        if out:
+            for table in tables:
+                save_table(table, folder)
+            click.echo(f"Scores and tables: {out}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    models: Sequence[str]
+    metric: str
+    rendering: str | None
+    options: ScoringOptions
+
+
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        yield out
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            yield Path(temporary)
+
+
+def _pairs(materials: str, asked: _Asked, folder: Path, by: str | None) -> list[Table]:
+    found = find_materials(materials, asked.rendering)
+    for sentence in found.told:
+        click.echo(sentence)
+    paths = [folder / f"scores_{number}.parquet" for number in range(1, len(asked.models) + 1)]
+    for model, path in zip(asked.models, paths, strict=True):
+        score_to_file(model, found, path, asked.options, None)
+    scores = [with_metric(one, asked.metric) for one in load_all_scores(paths)]
+    items = pd.DataFrame([item_row(item) for item in found.items()])
+    usual = PHENOMENON if PHENOMENON in items else PARADIGM
+    origin = [
+        f"Model {one.facts.model}: trained on {one.facts.trained_on.rstrip('.')}; given "
+        f"{one.facts.given}."
+        for one in scores
+    ]
+    origin.append(f"Metric: {asked.metric}, {METRICS[asked.metric]}. Code: {code_version()}.")
+    what = "Pairs whose good sentence scores higher"
+    return [
+        benchmark_table(pair_results(scores, items, column), column, what, origin)
+        for column in dict.fromkeys((by or usual, PARADIGM))
+    ]
+
+
+def _suites(files: Sequence[Path], asked: _Asked, folder: Path, *, keep: bool) -> list[Table]:
+    found: dict[str, SuiteScores] = {}
+    origin = []
+    for model in asked.models:
+        scorer = scorer_of(model, Loading(packed=asked.options.packed, device=asked.options.device))
+        found[scorer.name] = score_suites(scorer, files, _reading(scorer))
+        origin.append(f"Model {scorer.name}: trained on {scorer.trained_on.rstrip('.')}.")
+        if keep:
+            _write(folder, scorer.name, found[scorer.name])
+    origin.append(f"Code: {code_version()}.")
+    what = "Items of which all predictions hold"
+    held = {model: one.predictions for model, one in found.items()}
+    notes = [
+        "Surprisals in bits; a region's tokens are those that begin in it; no correction.",
+        *(f"{model}: {_by_prediction(rows)}." for model, rows in held.items() if len(files) == 1),
+    ]
+    return [benchmark_table(suite_results(held), _SUITE, what, origin, notes)]
+
+
+def _reading(scorer: Scorer) -> Callable[[str], str]:
+    if isinstance(scorer, HasSubwords):
+        return as_written
+    return split_tokens if getattr(scorer, "cased", False) else split_lower_case_tokens
+
+
+def _by_prediction(rows: pd.DataFrame) -> str:
+    shares = rows.groupby("formula", sort=False)["holds"].mean()
+    return "; ".join(f"{formula} holds of {100 * share:.1f}%" for formula, share in shares.items())
+
+
+def _write(folder: Path, model: str, scores: SuiteScores) -> None:
+    name = re.sub(r"[^\w.-]", "_", model)
+    for kind, frame in (("regions", scores.regions), ("predictions", scores.predictions)):
+        with atomic_write(folder / f"{kind}_{name}.csv") as temporary:
+            frame.to_csv(temporary, index=False, lineterminator="\n")

@@ -1,0 +1,171 @@
+"""``parallax import scores``: what other programs say of models, as score files."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from analysis.commands.import_judgments import (
+    ITEM_TABLE,
+    SCORE_FILE,
+    write_published_scores,
+)
+from analysis.data.load import ScoreFacts
+from analysis.errors import AnalysisError
+from analysis.readers.colorless_green import read_colorless_green
+from analysis.readers.lm_eval_samples import is_samples, read_samples
+from analysis.readers.matched_scores import Matched, match_scores, write_scores
+from analysis.readers.score_columns import UNITS
+from analysis.readers.score_tables import Scored, read_score_table
+from analysis.readers.sources import read_source
+from analysis.scores.scoring_inputs import Materials, find_materials
+from experiment.errors import ParallaxError
+from experiment.materials.formats.colorless_green import is_colorless_green
+from experiment.materials.formats.files import open_materials
+from experiment.materials.formats.lm_eval import AFTER_SPACE
+from experiment.materials.formats.raw import read_raw
+from experiment.materials.identity import materials_hash
+from experiment.materials.read import item_table
+from experiment.records import Item
+from experiment.tables.atomic_write import atomic_folder, refuse_overwrite
+from experiment.tables.files import write_table
+from experiment.version import code_version
+
+_PATH = click.Path(path_type=Path)
+_UNKNOWN_TEXT = "a text that the file does not name"
+_PUBLISHED = "as published"
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A file of scores with its items, and what score files say of these."""
+
+    scored: Sequence[Scored]
+    items: Sequence[Item]
+    told: Sequence[str]
+    about: Mapping[str, str]
+    own_items: bool
+    model: str = ""
+    rendering: str = ""
+
+
+@click.command()
+@click.argument("file", type=_PATH)
+@click.option("--items", help="The study, or the file of items, whose texts were scored.")
+@click.option("--out", required=True, type=_PATH, help="The folder to write.")
+@click.option("--model", help="What the model is called.  [default: as in the file]")
+@click.option("--trained-on", default=_UNKNOWN_TEXT, help="The text the model was trained on.")
+@click.option(
+    "--unit",
+    type=click.Choice(list(UNITS)),
+    default="nats",
+    show_default=True,
+    help="The unit of scores whose header names none.",
+)
+@click.option(
+    "--column",
+    "named",
+    multiple=True,
+    metavar="OURS=HEADER",
+    help="Our column's name in FILE, where it is not guessed; repeat it.",
+)
+def scores(
+    file: Path,
+    items: str | None,
+    out: Path,
+    model: str | None,
+    trained_on: str,
+    unit: str,
+    named: tuple[str, ...],
+) -> None:
+    """Read models' scores from FILE.
+
+    FILE is what lm_eval --log_samples writes (.jsonl), a table of tokens as minicons prints it, any
+    table with a score for each text or each version, or a published table of Gulordava et al.
+    (2018). A score file is written for each model.
+    """
+    own = {ITEM_TABLE, *(path.name for path in out.glob(SCORE_FILE.format("*")))}
+    refuse_overwrite(out, own)
+    if not is_samples(file) and is_colorless_green(read_raw(file).columns):
+        published = read_colorless_green(read_source(file).table, file)
+        with atomic_folder(out, own) as folder:
+            write_published_scores(published, folder)
+        _say(out)
+        return
+    found = _read(file, items, unit, dict(_column(pair) for pair in named))
+    for sentence in found.told:
+        click.echo(sentence)
+    name = model or found.model or file.stem
+    matched = match_scores(found.scored, found.items, name, file)
+    with atomic_folder(out, own) as folder:
+        if found.own_items:
+            schema, rows = item_table(found.items)
+            write_table(schema, rows, folder / ITEM_TABLE)
+        for one in matched:
+            _write(one, found, trained_on, folder)
+    _say(out)
+
+
+def _column(pair: str) -> tuple[str, str]:
+    ours, sign, header = pair.partition("=")
+    if not sign:
+        raise AnalysisError(f'"{pair}" names no header', expected="--column logprob=HEADER")
+    return ours, header
+
+
+def _read(file: Path, named_items: str | None, unit: str, named: dict[str, str]) -> _Read:
+    given = find_materials(named_items) if named_items else None
+    if is_samples(file):
+        return _read_samples(file, given)
+    scored, told = read_score_table(read_raw(file), unit, named)
+    if given is not None:
+        return _Read(scored, list(given.items()), told, _about(given), own_items=False)
+    try:
+        items = list(open_materials(file).items())
+    except ParallaxError as error:
+        raise AnalysisError(
+            "the scores do not hold their items",
+            where=str(file),
+            remedy="Name the study or the file of items with --items",
+        ) from error
+    return _Read(scored, items, told, {"materials_hash": materials_hash(items)}, own_items=True)
+
+
+def _read_samples(file: Path, given: Materials | None) -> _Read:
+    samples = read_samples(file)
+    told = ["Read as samples of lm-evaluation-harness."]
+    shared = {"model": samples.model, "rendering": AFTER_SPACE if samples.after_space else ""}
+    if given is None:
+        about = {"materials_hash": materials_hash(samples.items)}
+        return _Read(samples.scored, samples.items, told, about, own_items=True, **shared)
+    # The items are known by their texts alone.
+    scored = [replace(one, item_id="", variant="") for one in samples.scored]
+    return _Read(scored, list(given.items()), told, _about(given), own_items=False, **shared)
+
+
+def _about(given: Materials) -> dict[str, str]:
+    return {
+        "study": given.study, "study_version": given.version, "materials_hash": given.hash,
+    }  # fmt: skip
+
+
+def _write(matched: Matched, found: _Read, trained_on: str, folder: Path) -> None:
+    for sentence in matched.told:
+        click.echo(f"{matched.model}: {sentence}")
+    facts = ScoreFacts(
+        model=matched.model,
+        trained_on=trained_on,
+        model_hash="",
+        rendering=found.rendering or matched.rendering or _PUBLISHED,
+        code_version=code_version(),
+        **{"study": "", "study_version": "", **found.about},
+    )
+    name = SCORE_FILE.format(re.sub(r"[^\w.-]", "_", matched.model))
+    write_scores(matched, found.items, facts, folder / name)
+
+
+def _say(out: Path) -> None:
+    files = sorted(path.name for path in out.iterdir())
+    click.echo(f"{out}: {', '.join(files)}")

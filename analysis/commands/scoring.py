@@ -1,0 +1,160 @@
+"""Scores of materials by models as the shell's commands write them, one file for each model."""
+
+import hashlib
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from analysis.data.load import ScoreFacts, score_facts
+from analysis.errors import AnalysisError
+from analysis.scores.file import Scoring, write_score_file
+from analysis.scores.scoring_inputs import Materials
+from analysis.scores.stream import READING, write_stream_file
+from experiment.errors import ParallaxError
+from experiment.version import code_version
+from lm.registry import HF_PREFIX, Device
+from lm.scorer import FastKernel
+from lm.sharding import Loading, fast_kernel_of, scorer_of
+
+# What only the scores themselves can tell.
+_KNOWN_AFTER_SCORING = {"model": "", "trained_on": "", "certificate": "", "check": ""}
+
+_MANY_UNKNOWN = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """How scores are computed: fast and certified, as one stream, packed, and on which device."""
+
+    fast: bool
+    stream: bool
+    packed: bool
+    device: Device
+
+
+def destinations(models: tuple[str, ...], out: Path) -> dict[str, Path]:
+    """Return where each model's scores go."""
+    if len(models) == 1:
+        if out.suffix != ".parquet":
+            raise AnalysisError(
+                "scores are kept in Parquet alone",
+                where=str(out),
+                expected="a name ending in .parquet",
+            )
+        return {models[0]: out}
+    names = [f"{Path(model.removeprefix(HF_PREFIX)).resolve().name}.parquet" for model in models]
+    if out.suffix == ".parquet" or out.is_file():
+        raise AnalysisError(
+            f"{len(models)} models cannot share one file",
+            where=str(out),
+            expected="a folder, in which each model's scores become a file",
+        )
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise AnalysisError(
+            f"two models would both be written to {twice[0]}",
+            where=str(out),
+            expected="models whose folders have different names",
+            remedy="Score them one by one",
+        )
+    return {model: out / name for model, name in zip(models, names, strict=True)}
+
+
+def score_to_file(
+    model: str, materials: Materials, out: Path, options: ScoringOptions, executor: Executor | None
+) -> None:
+    """Write a model's scores of the items in the text that the model is given, and say so.
+
+    Raises:
+        ParallaxError: The model or the items cannot be scored.
+    """
+    loading = Loading(False, options.packed, options.device, _model_hash(model))
+    materials = materials.given_to(scorer_of(model, loading))
+    facts = ScoreFacts(
+        **_KNOWN_AFTER_SCORING,
+        model_hash=loading.identity,
+        rendering=materials.rendering,
+        study=materials.study,
+        study_version=materials.version,
+        materials_hash=materials.hash,
+        code_version=code_version(),
+        selection=materials.selection,
+        reading=READING if options.stream else "",
+    )
+    if _is_up_to_date(out, facts, options.fast):
+        click.echo(f"{out}: already holds these scores")
+        return
+    kernel = _fast_kernel(model, loading, executor) if options.fast else None
+    loading = replace(loading, fast=kernel is not None)
+    scorer = scorer_of(model, loading)
+    named = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
+    task, total = f"Scoring {scorer.name}", materials.n_versions
+    with tqdm(desc=task, total=total, unit=" sentences", disable=None) as bar:
+        scoring = Scoring(model, loading, executor, str(kernel or ""), bar.update)
+        write = write_stream_file if options.stream else write_score_file
+        written = write(materials, scoring, named, out)
+    click.echo(
+        f"{out}: {total:,} sentences of {materials.n_items:,} items scored by {written.model}, "
+        f"trained on {written.trained_on}"
+    )
+    if unknown := _unknown(out):
+        click.echo(unknown)
+    if fault := getattr(scorer, "packing_fault", ""):
+        click.echo(f"{scorer.name} was run text by text, without sharing beginnings: {fault}")
+    if written.reading:
+        click.echo(f"The sentences were read {written.reading}.")
+    if written.certificate:
+        click.echo(f"{written.certificate[:1].upper()}{written.certificate[1:]}.")
+    if written.check:
+        click.echo(f"Checked: {written.check}.")
+
+
+def _unknown(out: Path) -> str:
+    """Return how many tokens the model did not know, in words; empty if it knew all."""
+    counts = pq.read_table(out, columns=["n_tokens", "n_unknown"])
+    n_tokens, n_unknown = (int(pc.sum(counts[name]).as_py() or 0) for name in counts.column_names)
+    if not n_unknown:
+        return ""
+    hint = (
+        " If these are words with marks or capitals, another --rendering gives it what it knows."
+        if n_unknown > _MANY_UNKNOWN * n_tokens
+        else ""
+    )
+    return f"{n_unknown:,} of {n_tokens:,} tokens are unknown to the model.{hint}"
+
+
+def _fast_kernel(model: str, loading: Loading, executor: Executor | None) -> FastKernel | None:
+    """Return what makes a fast pass faster where it will run; say so if nothing does."""
+    run = executor.map if executor else map
+    kernel = next(iter(run(fast_kernel_of, [model], [loading])))
+    if kernel.is_faster:
+        return kernel
+    click.echo(f"--fast is declined and scores are exact, because {kernel.refusal}.")
+    return None
+
+
+def _model_hash(model: str) -> str:
+    digest = hashlib.sha256()
+    folder = Path(model.removeprefix(HF_PREFIX))
+    if not folder.is_dir():
+        # A model from a hub has no files here that could be hashed.
+        return hashlib.sha256(model.encode()).hexdigest()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _is_up_to_date(out: Path, wanted: ScoreFacts, fast: bool) -> bool:
+    try:
+        found = score_facts(out)
+    except ParallaxError:
+        return False
+    if bool(found.certificate) and not fast:
+        return False
+    return found.model_copy(update=_KNOWN_AFTER_SCORING) == wanted

@@ -1,0 +1,1 @@
+"""Reading runs and scores, and joining them."""

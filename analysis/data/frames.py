@@ -1,0 +1,162 @@
+"""Tables from files into frames, checked against their schema before anything is computed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from experiment.errors import TableError
+from experiment.tables.files import arrow_schema, check_columns, read_table
+from experiment.tables.schemas import Column, TableSchema
+
+
+def read_exported(
+    schema: TableSchema,
+    folder: Path,
+    columns: Sequence[str],
+    *,
+    categorical: bool = False,
+    extended: bool = False,
+) -> pd.DataFrame:
+    """Return columns of a folder's table, from its Parquet file or else from its CSV file.
+
+    Args:
+        schema: The table.
+        folder: Where its file lies.
+        columns: Those to read.
+        categorical: Whether texts become categorical columns: for tables of many rows.
+        extended: Whether the file's further columns are read too, as texts.
+
+    Raises:
+        TableError: Neither file is there, or its content does not fit the schema.
+    """
+    parquet, text = folder / f"{schema.name}.parquet", folder / f"{schema.name}.csv"
+    if parquet.is_file():
+        if extended:
+            schema = schema.extended(open_parquet(schema, parquet).schema_arrow.names)
+            columns = schema.column_names
+        return read_parquet(schema, parquet, columns, categorical=categorical)
+    if text.is_file():
+        rows = list(read_table(schema, text, extended=extended))
+        if extended:
+            schema = schema.extended(rows[0] if rows else ())
+            columns = schema.column_names
+        table = pa.Table.from_pylist(rows, arrow_schema(schema))
+        return _framed(schema, table.select(list(columns)), text, categorical=categorical)
+    present = sorted(path.name for path in folder.iterdir())
+    raise TableError(
+        f'the table "{schema.name}" is missing',
+        where=str(folder),
+        expected=f"{parquet.name} or {text.name} there",
+        remedy=f"The folder holds {', '.join(present) or 'nothing'}",
+    )
+
+
+def read_parquet(
+    schema: TableSchema, path: Path, columns: Sequence[str], *, categorical: bool = False
+) -> pd.DataFrame:
+    """Return the named columns of a Parquet table; the others are not read.
+
+    Args:
+        schema: The table.
+        path: The file.
+        columns: Those to read.
+        categorical: Whether texts become categorical columns, which are never decoded in memory.
+
+    Raises:
+        TableError: The file is missing or not Parquet, a column of the schema is missing, one
+            that is read has another type or a value not allowed, or a key occurs twice.
+    """
+    read = [column for column in schema.columns if column.name in columns]
+    file = open_parquet(schema, path)
+    check_columns(schema, file.schema_arrow.names, path)
+    if categorical:
+        texts = [column.name for column in read if column.type == "string"]
+        file = pq.ParquetFile(path, read_dictionary=texts)
+    wanted, checked = arrow_schema(schema), {}
+    # One after the other: of a column, what was read is gone when the next one is.
+    for column in read:
+        values = file.read(columns=[column.name])[column.name]
+        checked[column.name] = _checked(column, values, wanted.field(column.name).type, path)
+    return _framed(schema, pa.table(checked), path, categorical=categorical)
+
+
+def open_parquet(schema: TableSchema, path: Path) -> pq.ParquetFile:
+    """Return a Parquet file of the table, opened; its metadata may be read before its rows.
+
+    Raises:
+        TableError: There is no such file, or it is not Parquet.
+    """
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError as error:
+        raise TableError(
+            f'the table "{schema.name}" is missing', where=str(path), expected="a file there"
+        ) from error
+    except (pa.ArrowInvalid, OSError) as error:
+        raise TableError(
+            "the file cannot be read as Parquet",
+            where=str(path),
+            expected=f'the table "{schema.name}" in a Parquet file',
+        ) from error
+
+
+def _checked(
+    column: Column, values: pa.ChunkedArray, wanted: pa.DataType, path: Path
+) -> pa.ChunkedArray:
+    if is_dictionary := pa.types.is_dictionary(values.type):
+        wanted = pa.dictionary(values.type.index_type, wanted)
+    try:
+        typed = values.cast(wanted).unify_dictionaries() if is_dictionary else values.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(
+            f'the column "{column.name}" holds {values.type}, not {column.type}', where=str(path)
+        ) from error
+    if typed.null_count and not column.optional:
+        raise TableError(
+            f'the column "{column.name}" is empty in {typed.null_count} row(s)', where=str(path)
+        )
+    strange = set(pc.unique(typed).to_pylist()) - {*column.values, None} if column.values else set()
+    if strange:
+        raise TableError(
+            f'"{min(strange)}" is not a value of the column "{column.name}"',
+            where=str(path),
+            expected=f"one of: {', '.join(column.values)}",
+        )
+    return typed
+
+
+def _framed(schema: TableSchema, table: pa.Table, path: Path, *, categorical: bool) -> pd.DataFrame:
+    for place, field in enumerate(table.schema if categorical else ()):
+        if pa.types.is_string(field.type):
+            table = table.set_column(place, field.name, table[place].dictionary_encode())
+    return _with_unique_key(schema, table.to_pandas(self_destruct=True), path)
+
+
+def _with_unique_key(schema: TableSchema, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    key = list(schema.primary_key)
+    if not set(key) <= set(frame.columns):
+        return frame
+    twice = frame.loc[_repeated(frame, key), key]
+    if len(twice):
+        first = ", ".join(f"{name} {value}" for name, value in twice.iloc[0].items())
+        raise TableError(
+            f"{len(twice)} row(s) repeat a key; the first is {first}",
+            where=str(path),
+            expected=f"each {' and '.join(key)} once",
+        )
+    return frame
+
+
+def _repeated(frame: pd.DataFrame, key: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows repeat a key, as ``frame.duplicated`` does, on one number for each key."""
+    number = np.zeros(len(frame), np.int64)
+    for name in key:
+        codes, distinct = pd.factorize(frame[name], use_na_sentinel=False)
+        number = number * (len(distinct) + 1) + codes
+    return pd.Series(number).duplicated().to_numpy()

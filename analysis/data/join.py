@@ -1,0 +1,290 @@
+"""People's judgments and models' decisions, one row each, about the same items or not at all."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
+from analysis.data.load import ExportedRun, Scores
+from analysis.data.several_options import among_all, options_of
+from analysis.errors import AnalysisError
+from experiment.materials.identity import materials_hash
+from experiment.materials.read import item_from_row
+from experiment.records import Variant
+from experiment.tables.schemas import ITEMS
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """People's judgments and models' decisions about the same items.
+
+    Attributes:
+        judgments: One row per judgment, as ``judgments`` gives them.
+        decisions: Each model's decisions on what it scored, as ``decisions`` gives them.
+        items: The run's table of items.
+    """
+
+    judgments: pd.DataFrame
+    decisions: Mapping[str, pd.DataFrame]
+    items: pd.DataFrame
+
+    def on_judged_items(self) -> "Joined":
+        """Return the same judgments with the models' decisions on the judged items alone."""
+        return replace(self, decisions=on_items(self.decisions, self.judgments["item_id"]))
+
+
+def on_items(
+    decisions: Mapping[str, pd.DataFrame], wanted: "pd.Series[str]"
+) -> dict[str, pd.DataFrame]:
+    """Return each model's decisions on some items alone, with texts as texts.
+
+    Args:
+        decisions: Each model's decisions, as ``decisions`` gives them.
+        wanted: The items; each may occur more than once.
+    """
+    items = pd.Index(wanted.unique().tolist())
+    return {
+        model: decode(frame[codes_in(frame["item_id"], items) >= 0].reset_index(drop=True))
+        for model, frame in decisions.items()
+    }
+
+
+def join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
+    """Return a run's judgments and each model's decisions.
+
+    Raises:
+        AnalysisError: The tables contradict each other, or the scores are not of the run's items.
+    """
+    of_people = judgments(run)
+    items = of_people["item_id"].unique().tolist()
+    for one in scores:
+        check_same_items(run, one, items, lambda: items_hash(run))
+    options = options_of(run)
+    of_models = {one.facts.model: among_all(decisions(one), one, options) for one in scores}
+    return Joined(of_people, of_models, run.items)
+
+
+def items_hash(run: ExportedRun) -> str:
+    """Return the hash of the run's own items."""
+    rows = cast(list[dict[str, object]], run.items.to_dict("records"))
+    return materials_hash(map(item_from_row, rows))
+
+
+def judgments(run: ExportedRun) -> pd.DataFrame:
+    """Return the kept participants' judgments.
+
+    Returns:
+        One row per judgment: participant, list, position, item_id, kind (in that list),
+        construction, condition, good_side, chosen_side, chose_good, rt_ms, input_method; version
+        where there are more than two options, or ratings, and rating; and the study's own columns
+        of its items, as numbers where every value is one. Texts are categorical, for there may be
+        millions of rows; of the participants, items, constructions and conditions, some categories
+        may occur in no row.
+
+    Raises:
+        AnalysisError: The tables contradict each other, or nothing was kept.
+    """
+    people, items = (
+        pd.Index(frame[key])
+        for frame, key in ((run.participants, "participant"), (run.items, "item_id"))
+    )
+    answers, trials = run.responses, run.trials
+    person, item = codes_in(answers["participant"], people), codes_in(answers["item_id"], items)
+    _refuse(run, person < 0, "are of somebody whom the table participants lacks")
+    _refuse(run, item < 0, "are about items that the table items lacks")
+    shown = _trial_of(run, people, person)
+    _refuse(run, shown < 0, "answer a trial that was never to be shown")
+    _refuse(run, codes_in(trials["item_id"], items)[shown] != item, "name another item")
+    good_side = trials["good_side"].take(shown).reset_index(drop=True)
+    if "rating" not in answers:
+        right = equal_text(answers["chosen_side"], good_side)
+        wrong = answers["chose_good"].to_numpy() != right
+        _refuse(run, wrong, "contradict the sides of their trial")
+    order = _kept_in_order(run, people, person)
+    if not len(order):
+        raise AnalysisError(
+            "no judgment is left to analyse: no participant with answers has a verdict of kept",
+            where=str(run.folder),
+            remedy="Apply the exclusion rules with `parallax exclude RUN` and export again",
+        )
+    person, item = person[order], item[order]
+    own = answers.drop(columns=["participant", "item_id"]).take(order).reset_index(drop=True)
+    frame = pd.DataFrame(
+        {
+            "participant": take(run.participants["participant"], person),
+            "list": run.participants["list"].to_numpy()[person],
+            "position": own["position"].astype(np.int32),
+            "item_id": take(run.items["item_id"], item),
+            "kind": trials["kind"].take(shown[order]).reset_index(drop=True).astype("category"),
+            "construction": take(run.items["construction"], item),
+            "condition": take(run.items["condition"], item),
+            "good_side": good_side.take(order).reset_index(drop=True).astype("category"),
+            "chosen_side": own["chosen_side"].astype("category"),
+            "chose_good": own["chose_good"],
+            "rt_ms": own["rt_ms"],
+            "input_method": own["input_method"].astype("category"),
+        }
+    )
+    return _with_further(frame, own, run.items, item)
+
+
+def _with_further(
+    frame: pd.DataFrame, own: pd.DataFrame, items: pd.DataFrame, item: Codes
+) -> pd.DataFrame:
+    """Return judgments with what is known of ratings and options, and the items' own columns."""
+    for name in ("version", "rating"):
+        if name in own:
+            frame[name] = own[name]
+    for name in items.columns.difference([*ITEMS.column_names, *frame.columns], sort=False):
+        frame[name] = _numbers_or_texts(items[name], item)
+    return frame
+
+
+def _numbers_or_texts(
+    values: "pd.Series[str]", item: Codes
+) -> "NDArray[np.float64] | pd.Categorical":
+    try:
+        return pd.to_numeric(values).to_numpy(np.float64)[item]
+    except ValueError:
+        return take(values, item)
+
+
+def _trial_of(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArray[np.intp]:
+    """Return the row of ``run.trials`` that each response answers; -1 where there is none."""
+    answers, trials = run.responses, run.trials
+    most = 1 + max(frame["position"].max() for frame in (answers, trials) if len(frame))
+    asked = person * np.int64(most) + answers["position"].to_numpy()
+    known = codes_in(trials["participant"], people) * np.int64(most) + trials["position"].to_numpy()
+    if np.array_equal(asked, known):
+        return np.arange(len(asked))
+    order = np.argsort(known, kind="stable")
+    place = np.searchsorted(known, asked, sorter=order).clip(max=len(known) - 1)
+    found = order[place] if len(order) else np.zeros(len(asked), np.intp)
+    return np.where(known[found] == asked, found, -1) if len(order) else found - 1
+
+
+def _kept_in_order(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArray[np.intp]:
+    """Return the kept participants' responses, by the participants' order and position."""
+    keeps = np.zeros(len(people), bool)
+    of_kept = codes_in(run.verdicts.loc[run.verdicts["kept"], "participant"], people)
+    keeps[of_kept[of_kept >= 0]] = True
+    rows = np.flatnonzero(keeps[person])
+    order = np.lexsort((run.responses["position"].to_numpy()[rows], person[rows]))
+    return rows[order]
+
+
+def _refuse(run: ExportedRun, wrong: NDArray[np.bool_], what: str) -> None:
+    if wrong.any():
+        pairs = run.responses.loc[wrong, ["participant", "position"]]
+        listed = ", ".join(
+            f"{participant} {position}"
+            for participant, position in pairs.head(_SHOWN).itertuples(index=False)
+        )
+        raise AnalysisError(
+            f"{int(wrong.sum())} responses {what}; the first (participant, position): {listed}",
+            where=str(run.folder),
+            remedy="The tables are not from one export: export the run again",
+        )
+
+
+def decisions(scores: Scores) -> pd.DataFrame:
+    """Return what a model chooses on each item: the version with the higher log-probability.
+
+    Returns:
+        One row per item, in the file's order: item_id, construction, condition, logprob_good_nats,
+        logprob_contrast_nats, correct, tie, n_unknown. A tie is not correct.
+
+    Raises:
+        AnalysisError: A version of an item was not scored, or a score is not a number.
+    """
+    frame = scores.frame
+    _refuse_scores(scores, frame.loc[frame["logprob_nats"].isna(), "item_id"], "are not numbers")
+    number, items = pd.factorize(frame["item_id"])
+    is_good = (frame["variant"] == Variant.GOOD).to_numpy()
+    is_against = equal_text(frame["variant"], frame["contrast"])
+    good, against = (
+        _placed(frame["logprob_nats"], number, rows, len(items)) for rows in (is_good, is_against)
+    )
+    lacking = items[np.isnan(good) | np.isnan(against)]
+    _refuse_scores(scores, lacking, "lack the good version or the one against it")
+    unknown = frame["n_unknown"].where(is_good | is_against, 0).to_numpy()
+    described = frame.loc[is_good, ["item_id", "construction", "condition"]]
+    order = number[is_good]
+    return described.reset_index(drop=True).assign(
+        logprob_good_nats=good[order],
+        logprob_contrast_nats=against[order],
+        correct=(good > against)[order],
+        tie=(good == against)[order],
+        n_unknown=np.bincount(number, unknown).astype(int)[order],
+    )
+
+
+def _placed(
+    values: "pd.Series[float]", number: NDArray[np.intp], rows: NDArray[np.bool_], n: int
+) -> NDArray[np.float64]:
+    """Return the values of some rows, each at its item's place; NaN where an item has none."""
+    placed = np.full(n, np.nan)
+    placed[number[rows]] = values.to_numpy()[rows]
+    return placed
+
+
+def _refuse_scores(scores: Scores, items: Iterable[str], what: str) -> None:
+    if wrong := list(dict.fromkeys(items)):
+        raise AnalysisError(
+            f"the scores of {len(wrong)} item(s) {what}; the first: {_first(wrong)}",
+            where=str(scores.path),
+            remedy="Score the materials again with `parallax lm score`",
+        )
+
+
+def check_same_items(
+    run: ExportedRun, scores: Scores, judged: Sequence[str], items_hash: Callable[[], str]
+) -> None:
+    """Raise unless the scores are of the run's materials and cover every judged item.
+
+    Args:
+        run: The exported run.
+        scores: One model's scores.
+        judged: The ids of the judged items.
+        items_hash: Gives the hash of the run's own items, for scores of just those.
+
+    Raises:
+        AnalysisError: Another study or version, another materials hash, or items not scored.
+    """
+    seen, facts = scores.facts, run.facts
+    where = f"{run.folder} and {scores.path}"
+    asked = pd.Index(judged)
+    found = np.zeros(len(asked) + 1, bool)
+    found[codes_in(scores.frame["item_id"], asked)] = True
+    if missing := sorted(asked[~found[:-1]]):
+        raise AnalysisError(
+            f"{len(missing)} judged item(s) have no scores; the first: {_first(missing)}",
+            where=where,
+            expected="a score for every item of the run",
+            remedy=f"Score the materials of {facts.study} {facts.study_version} again",
+        )
+    if seen.study and (seen.study, seen.study_version) != (facts.study, facts.study_version):
+        raise AnalysisError(
+            f"the run is of {facts.study} {facts.study_version}, the scores are of "
+            f"{seen.study} {seen.study_version}",
+            where=where,
+            expected="one study in one version",
+        )
+    if seen.materials_hash != facts.materials_hash and seen.materials_hash != items_hash():
+        raise AnalysisError(
+            f"the run's materials have the hash {facts.materials_hash[:12]}, those scored "
+            f"{seen.materials_hash[:12]}",
+            where=where,
+            expected="the same materials",
+            remedy="Score the study's materials again with `parallax lm score`",
+        )
+
+
+def _first(ids: list[str]) -> str:
+    return ", ".join(ids[:_SHOWN])

@@ -1,0 +1,289 @@
+"""What a comparison starts from: an export folder and files of model scores."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from analysis.data.frames import open_parquet, read_exported, read_parquet
+from analysis.errors import AnalysisError
+from experiment.errors import ParallaxError
+from experiment.studies.load import load_study
+from experiment.studies.study import Study
+from experiment.tables.schemas import (
+    ANSWERS,
+    ITEMS,
+    PARTICIPANTS,
+    RESPONSES,
+    SCORES,
+    TRIALS,
+    VERDICTS,
+    TableSchema,
+)
+from experiment.trials.presentations import load_presentation, tables_shown
+
+# What tables call the participants, where they call models by their names.
+PEOPLE = "people"
+_DESCRIPTION = "datapackage.json"
+_PARTICIPANT_COLUMNS = (
+    "participant", "number", "simulated", "state", "list", "place", "consented_at",
+)  # fmt: skip
+# Where in the design somebody stands, by which participants are ordered: their references are
+# drawn anew in each run, and what is resampled must not hang on them.
+_PLACE = ["list", "place", "number"]
+_TRIAL_COLUMNS = ("participant", "position", "item_id", "kind", "good_side")
+_RESPONSE_COLUMNS = (
+    "participant",
+    "position",
+    "item_id",
+    "chosen_side",
+    "chose_good",
+    "rt_ms",
+    "input_method",
+)
+_VERDICT_COLUMNS = ("participant", "kept", "rule")
+_SCORE_COLUMNS = (
+    "item_id",
+    "construction",
+    "condition",
+    "contrast",
+    "variant",
+    "logprob_nats",
+    "n_unknown",
+)
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class RunFacts(_Facts):
+    """What the export says about its run, under "parallax" in datapackage.json."""
+
+    run: str
+    study: str
+    study_version: str
+    seed: int
+    materials_hash: str
+    recruiter: str
+    simulated: bool
+    launched_at: AwareDatetime | None
+    code_version: str
+    rendering: str
+
+    @property
+    def launched(self) -> str:
+        """When the run was launched, to the minute."""
+        if self.launched_at is None:
+            return "at an unknown time"
+        return f"{self.launched_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+class ScoreFacts(_Facts):
+    """What a score file says about itself, in its metadata.
+
+    The study is empty where the items came from a file that names none, the selection where all
+    items were scored, the certificate where nothing was computed in reduced precision, the check
+    where the model has one way to compute only, the reading where each sentence was read by itself.
+    """
+
+    model: str
+    trained_on: str
+    model_hash: str
+    rendering: str
+    study: str
+    study_version: str
+    materials_hash: str
+    code_version: str
+    selection: str = ""
+    certificate: str = ""
+    check: str = ""
+    reading: str = ""
+
+    @property
+    def given(self) -> str:
+        """How the model was given the sentences: the rendering, and the reading if there is one."""
+        return f"{self.rendering}, {self.reading}" if self.reading else self.rendering
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedRun:
+    """An export folder, read and checked; each frame has the columns that analyses need.
+
+    Texts of trials and responses may be categorical: there may be millions of rows. Judgments are
+    analysed in the order of the participants, which no draw may find changed by a new name.
+    """
+
+    folder: Path
+    facts: RunFacts
+    study: Study
+    items: pd.DataFrame
+    participants: pd.DataFrame
+    trials: pd.DataFrame
+    responses: pd.DataFrame
+    verdicts: pd.DataFrame
+    answers: pd.DataFrame | None = None  # to the questionnaire; None where nobody knows them
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """A score file, read and checked: one row per item and version; texts may be categorical."""
+
+    path: Path
+    facts: ScoreFacts
+    frame: pd.DataFrame
+
+
+def load_run(folder: Path) -> ExportedRun:
+    """Read an export folder.
+
+    Raises:
+        AnalysisError: The folder is no export, or its description lacks something.
+        TableError: A table is missing or does not fit its schema.
+        StudyError: The study folder inside is not sound.
+    """
+    facts = _run_facts(folder)
+    study = load_study(str(folder / "study"))
+    of_trials, of_responses = _tables_shown(study)
+    return ExportedRun(
+        folder=folder,
+        facts=facts,
+        study=study,
+        items=read_exported(ITEMS, folder, ITEMS.column_names, extended=True),
+        participants=_by_place(read_exported(PARTICIPANTS, folder, _PARTICIPANT_COLUMNS)),
+        trials=read_exported(
+            of_trials, folder, _with_further(of_trials, TRIALS, _TRIAL_COLUMNS), categorical=True
+        ),
+        responses=_with_sound_times(
+            read_exported(
+                of_responses,
+                folder,
+                _with_further(of_responses, RESPONSES, _RESPONSE_COLUMNS),
+                categorical=True,
+            ),
+            folder,
+        ),
+        verdicts=read_exported(VERDICTS, folder, _VERDICT_COLUMNS),
+        answers=read_exported(ANSWERS, folder, ANSWERS.column_names),
+    )
+
+
+def _with_sound_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """Return the responses, none of which took an infinite or negative time."""
+    times = responses["rt_ms"].dropna().to_numpy(dtype=float)
+    wrong = times[~(np.isfinite(times) & (times >= 0))]
+    if len(wrong):
+        raise AnalysisError(
+            f"rt_ms is {wrong[0]:g} in {len(wrong)} of {len(responses)} responses",
+            where=str(folder / "responses"),
+            expected="milliseconds, a finite number from 0, or nothing where none was measured",
+        )
+    return responses
+
+
+def _tables_shown(study: Study) -> tuple[TableSchema, TableSchema]:
+    """Return the tables of trials and responses as the study's presentation fills them."""
+    try:
+        presentation = load_presentation(study.presentation, study.trial.parameters, own_code=False)
+    except ParallaxError:
+        # A presentation of the researcher's own shows pairs; its code is not run here.
+        return TRIALS, RESPONSES
+    return tables_shown(presentation)
+
+
+def _with_further(
+    table: TableSchema, usual: TableSchema, columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the columns to read, with those that the table has beyond the usual one."""
+    return (*columns, *(name for name in table.column_names if name not in usual.column_names))
+
+
+def _by_place(participants: pd.DataFrame) -> pd.DataFrame:
+    """Return the participants in an order that does not hang on their references."""
+    ordered = participants.sort_values(_PLACE, kind="stable", ignore_index=True)
+    return ordered.drop(columns=["number", "place"])
+
+
+def _run_facts(folder: Path) -> RunFacts:
+    path = folder / _DESCRIPTION
+    if not path.is_file():
+        raise AnalysisError(
+            f"the folder holds no {_DESCRIPTION}",
+            where=str(folder),
+            expected="a folder that `parallax export RUN` wrote",
+        )
+    try:
+        return RunFacts.model_validate(json.loads(path.read_text("utf-8"))["parallax"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise _facts_error(error, path, 'its "parallax" entry') from error
+
+
+def load_scores(path: Path) -> Scores:
+    """Read a file of model scores.
+
+    Raises:
+        AnalysisError: The file does not say which model and materials it is about.
+        TableError: The file is missing or does not fit the schema.
+    """
+    frame = read_parquet(SCORES, path, _SCORE_COLUMNS, categorical=True)
+    return Scores(path, score_facts(path), frame)
+
+
+def score_facts(path: Path) -> ScoreFacts:
+    """Read what a score file says about itself, and no scores.
+
+    Raises:
+        AnalysisError: It does not say which model and materials it is about.
+        TableError: The file is missing or not Parquet.
+    """
+    metadata = open_parquet(SCORES, path).metadata.metadata or {}
+    try:
+        return ScoreFacts.model_validate({k.decode(): v.decode() for k, v in metadata.items()})
+    except ValueError as error:
+        raise _facts_error(error, path, "the Parquet file's metadata") from error
+
+
+def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
+    """Read several score files, each of another model.
+
+    Raises:
+        AnalysisError: Two files are about one model, whose columns could not be told apart, or a
+            model is called as people are in every table.
+    """
+    loaded = [load_scores(path) for path in paths]
+    if taken := [str(one.path) for one in loaded if one.facts.model == PEOPLE]:
+        raise AnalysisError(
+            f'a model is called "{PEOPLE}", as the participants are in every table',
+            where=", ".join(taken),
+            remedy="Give the model another name and score the materials again",
+        )
+    if not loaded:
+        return []
+    model, count = Counter(scores.facts.model for scores in loaded).most_common(1)[0]
+    if count > 1:
+        files = ", ".join(str(scores.path) for scores in loaded if scores.facts.model == model)
+        raise AnalysisError(
+            f'{count} score files are about a model "{model}"',
+            where=files,
+            remedy="Leave out all but one, or give the models different names",
+        )
+    return loaded
+
+
+def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
+    if isinstance(error, ValidationError):
+        found = error.errors(include_url=False)
+        problem = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found)
+    else:
+        problem = f"it cannot be read ({error!r})"
+    return AnalysisError(
+        f"{place} does not say where the data comes from: {problem}",
+        where=str(path),
+        remedy="Write the file again with the command that made it",
+    )

@@ -1,0 +1,80 @@
+"""How many participants came, stayed and were kept: what becomes of them before the analysis."""
+
+from dataclasses import dataclass
+
+from analysis.data.load import ExportedRun
+from experiment.participation import State
+
+# Why somebody is excluded, in the words of a paper.
+_REASONS = {
+    "max_errors": "too many errors",
+    "max_error_rate": "too large a share of errors",
+    "too_fast": "answering too fast",
+    "too_slow": "answering too slowly",
+    "same_side": "choosing one side too often",
+    "incomplete": "missing answers",
+    "not_native": "the answer about their languages",
+    "failed_comprehension": "wrong answers about the instructions",
+    "outlier": "answers far from everybody else's",
+    "any": "one of several reasons",
+    "all": "several reasons together",
+    "not": "the absence of what was required",
+}
+_SETTINGS = {"max_errors": "errors allowed", "max_error_rate": "share of errors allowed"}
+
+
+def reason(rule: str) -> str:
+    """Return in words why an exclusion rule excludes: "too many errors" for ``max_errors``."""
+    return _REASONS.get(rule, rule.rpartition(":")[2].replace("_", " "))
+
+
+def setting(key: str, value: object) -> str:
+    """Return a rule's setting in words: "errors allowed: 1" for ``max_errors = 1``."""
+    words = _SETTINGS.get(key, key.removesuffix("_ms").replace("_", " "))
+    unit = " ms" if key.endswith("_ms") else ""
+    shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    return f"{words}: {shown:g}{unit}" if isinstance(shown, float) else f"{words}: {shown}{unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Numbers of participants at each step of a run.
+
+    Attributes:
+        recruited: Opened the link.
+        consented: Agreed to take part.
+        finished: Completed the session.
+        excluded: Removed, by the rule that did so.
+        kept: Enter the analysis.
+        simulated: Of those kept, how many were programs.
+    """
+
+    recruited: int
+    consented: int
+    finished: int
+    excluded: dict[str, int]
+    kept: int
+    simulated: int
+
+    @property
+    def exclusions(self) -> str:
+        """Who was excluded, in words."""
+        parts = [f"{count} for {reason(rule)}" for rule, count in self.excluded.items()]
+        return ", ".join(parts) or "nobody"
+
+
+def flow(run: ExportedRun) -> Flow:
+    """Count a run's participants from arrival to analysis."""
+    # Published judgments may come without the participants who gave them.
+    people = run.participants.dropna(subset="participant")
+    verdicts = run.verdicts.dropna(subset="participant")
+    kept = set(verdicts.loc[verdicts["kept"], "participant"])
+    excluded = verdicts.loc[~verdicts["kept"], "rule"].value_counts().sort_index()
+    return Flow(
+        recruited=len(people),
+        consented=int(people["consented_at"].notna().sum()),
+        finished=int((people["state"] == State.FINISHED).sum()),
+        excluded={str(rule): int(count) for rule, count in excluded.items()},
+        kept=len(kept),
+        simulated=int(people.loc[people["participant"].isin(kept), "simulated"].sum()),
+    )

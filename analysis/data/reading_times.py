@@ -1,0 +1,173 @@
+"""Reading times beside the surprisal of what was read: one row per word or region and reader."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.data.word_predictors import KEYS, numbers, plain_word, positions
+from analysis.errors import AnalysisError
+from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.raw import RawTable, read_raw
+
+# The first name is ours; the others are those of Ibex, Maze and of the corpora of reading times.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "text_id": ("text_id", "item_id", "sentence_id", "item", "sent_id", "sentence_number"),
+    "position": ("position", "word_index", "word_number", "wordnum", "word_position", "region",
+                 "region_index", "region_number", "word_num", "zone"),
+    "text": ("text", "word", "region_text", "token"),
+    "rt_ms": ("rt_ms", "rt", "reading_time", "readingtime", "time_ms", "response_time"),
+    "participant": ("participant", "participant_id", "subject", "subj", "workerid", "worker_id"),
+}  # fmt: skip
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """A table of reading times.
+
+    Attributes:
+        frame: text_id, position (from 1), rt_ms, and where the file has them participant, text
+            and its other columns.
+        told: What was decided, in sentences.
+    """
+
+    frame: pd.DataFrame
+    told: tuple[str, ...]
+
+
+def read_times(path: Path, named: Mapping[str, str], first_position: int = 1) -> Times:
+    """Return a table of reading times or Maze times.
+
+    Args:
+        path: The table (.csv, .tsv, .txt, .xlsx, .jsonl).
+        named: Our column to the file's header; for text_id several, divided by commas, whose
+            values are joined by hyphens.
+        first_position: The number of a text's first word or region in the file.
+
+    Raises:
+        AnalysisError: A column is missing, or a value is no number.
+        MaterialsError: The file cannot be read.
+    """
+    table = read_raw(path)
+    found = _columns(table, named)
+    values = pd.DataFrame([row.values for row in table.rows])
+    frame = pd.DataFrame({"text_id": values[list(found["text_id"])].agg("-".join, axis=1)})
+    frame["position"] = positions(table, found["position"][0], first_position)
+    frame["rt_ms"] = numbers(table, found["rt_ms"][0], least=0, missing=True)
+    for name in ("participant", "text"):
+        if name in found:
+            frame[name] = values[found[name][0]]
+    used = {header for headers in found.values() for header in headers}
+    others = values[[name for name in table.columns if name not in used]]
+    taken = others.columns.intersection(frame.columns)
+    frame = frame.join(others.rename(columns={name: f"own_{name}" for name in taken}))
+    told = [f"Read as: {_named(found)}."]
+    if empty := int(frame["rt_ms"].isna().sum()):
+        told.append(f"{empty:,} of {len(frame):,} times are missing.")
+    _refuse_repeated(frame, path)
+    return Times(frame, tuple(told))
+
+
+def _columns(table: RawTable, named: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    found = {ours: tuple(headers.split(",")) for ours, headers in named.items()}
+    for ours, headers in found.items():
+        if unknown := [header for header in headers if header not in table.columns]:
+            raise _lacking(table, f'there is no column "{unknown[0]}"')
+        if ours not in NAMES:
+            raise _lacking(table, f'there is no column "{ours}" of ours')
+    by_key = {key_of(name): name for name in reversed(table.columns)}
+    for ours, names in NAMES.items():
+        for name in names:
+            if ours not in found and name in by_key:
+                found[ours] = (by_key[name],)
+    for ours in ("text_id", "position", "rt_ms"):
+        if ours not in found:
+            raise _lacking(table, f'no column says the "{ours}"')
+    return found
+
+
+def _lacking(table: RawTable, problem: str) -> AnalysisError:
+    return AnalysisError(
+        problem,
+        where=str(table.path),
+        expected=f"columns for {', '.join(NAMES)}; the last two may be missing",
+        remedy=f"Name it: --column rt_ms=HEADER. The columns are {', '.join(table.columns)}",
+    )
+
+
+def _named(found: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{ours} from {'-'.join(headers)}" for ours, headers in found.items())
+
+
+def _refuse_repeated(frame: pd.DataFrame, path: Path) -> None:
+    if "participant" not in frame:
+        return
+    twice = frame[frame.duplicated(["participant", *KEYS])]
+    if len(twice):
+        first = twice.iloc[0]
+        raise AnalysisError(
+            f"{len(twice):,} times are repeated; the first: participant {first['participant']}, "
+            f"text {first['text_id']}, position {first['position']}",
+            where=str(path),
+            expected="one time for each participant, text and position",
+            remedy="If a text stands in several conditions, name both: "
+            "--column text_id=item,condition",
+        )
+
+
+def join_times(
+    times: pd.DataFrame, predictors: pd.DataFrame, where: Path, *, drop_unmatched: bool = False
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the times with the predictors of what was read, and what to know, in sentences.
+
+    Args:
+        times: As ``read_times`` gives them.
+        predictors: As ``with_predictors`` gives them.
+        where: The file of times, for messages.
+        drop_unmatched: Whether times of words that have no surprisal are left out.
+
+    Raises:
+        AnalysisError: A time has no surprisal, or belongs to another word than the surprisal.
+    """
+    joined = times.merge(
+        predictors, "left", on=KEYS, suffixes=("", "_scored"), validate="m:1", indicator=True
+    )
+    lost = joined["_merge"] == "left_only"
+    if lost.any() and not (drop_unmatched and not lost.all()):
+        first = joined[lost].iloc[0]
+        raise AnalysisError(
+            f"{int(lost.sum()):,} of {len(joined):,} times have no surprisal; the first: text "
+            f"{first['text_id']}, position {first['position']}",
+            where=str(where),
+            expected="the texts and positions of the table of surprisal",
+            remedy="Check the texts' ids, --first-position and how the text was divided; "
+            "--drop-unmatched leaves these times out",
+        )
+    joined = joined[~lost].drop(columns="_merge")
+    told = [f"{int(lost.sum()):,} times without surprisal were left out."] if lost.any() else []
+    if "text" in times:
+        _refuse_other_words(joined, where)
+        joined = joined.drop(columns="text_scored")
+    unread = len(predictors) - len(joined[KEYS].drop_duplicates())
+    if unread:
+        told.append(f"{unread:,} of {len(predictors):,} words or regions were read by nobody.")
+    return joined.reset_index(drop=True), told
+
+
+def _refuse_other_words(joined: pd.DataFrame, where: Path) -> None:
+    other = joined["text"].map(plain_word) != joined["text_scored"].map(plain_word)
+    if other.any():
+        rows = joined[other].drop_duplicates(KEYS)
+        shown = "; ".join(
+            f'text {row["text_id"]}, position {row["position"]}: "{row["text"]}" was read, '
+            f'"{row["text_scored"]}" was scored'
+            for _, row in rows.head(_SHOWN).iterrows()
+        )
+        raise AnalysisError(
+            f"{len(rows):,} words or regions differ from those that were scored: {shown}",
+            where=str(where),
+            expected="the same words but for capitals and marks",
+            remedy="Score the texts that were read, divided as they were shown",
+        )

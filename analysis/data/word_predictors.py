@@ -1,0 +1,151 @@
+"""What mixed models of reading times predict with: surprisal, length, frequency, and spill-over."""
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import AnalysisError
+from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.raw import RawTable, read_raw
+
+KEYS = ["text_id", "position"]
+_UNITS = ("surprisal_bits", "surprisal_nats")
+
+
+def positions(table: RawTable, header: str, first: int = 1) -> "pd.Series[int]":
+    """Return a column's whole numbers, counted from 1 where the file counts from ``first``.
+
+    Raises:
+        AnalysisError: A value is no whole number, or below the first.
+    """
+    found = numbers(table, header, least=first)
+    if (found % 1 != 0).any():
+        place = int(np.flatnonzero(found % 1 != 0)[0])
+        raise AnalysisError(
+            f"{found[place]} is no position", where=table.rows[place].place, expected="1, 2, 3"
+        )
+    return found.astype(int) - (first - 1)
+
+
+def numbers(
+    table: RawTable, header: str, least: int, *, missing: bool = False
+) -> "pd.Series[float]":
+    """Return a column's numbers; missing ones only where they may be.
+
+    Raises:
+        AnalysisError: A value is no number, or below the least.
+    """
+    texts = pd.Series([row.values[header] for row in table.rows])
+    found = pd.to_numeric(texts, errors="coerce")
+    blank = texts.str.lower().isin(["", "na", "nan", "null", "none"]) & missing
+    wrong = ~blank & ~(np.isfinite(found) & (found >= least))
+    if wrong.any():
+        place = int(np.flatnonzero(wrong)[0])
+        raise AnalysisError(
+            f'"{texts[place]}" is no value of the column "{header}"',
+            where=table.rows[place].place,
+            expected=f"a number that is at least {least}",
+            remedy="If texts begin with the number 0, say --first-position 0"
+            if least == 1 and found[place] == 0
+            else "",
+        )
+    return found
+
+
+def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
+    """Return a table that `parallax lm surprisal` wrote, and its unit's column.
+
+    Raises:
+        AnalysisError: It is no such table.
+        MaterialsError: The file cannot be read.
+    """
+    table = read_raw(path)
+    unit = next((name for name in _UNITS if name in table.columns), None)
+    if unit is None or not {*KEYS, "text"} <= set(table.columns):
+        raise AnalysisError(
+            f"the table has the columns {', '.join(table.columns)}",
+            where=str(path),
+            expected="a table that `parallax lm surprisal` wrote",
+        )
+    texts = pd.DataFrame([row.values for row in table.rows])
+    frame = pd.DataFrame({"text_id": texts["text_id"], "text": texts["text"]})
+    frame["position"] = positions(table, "position")
+    frame[unit] = numbers(table, unit, least=0)
+    if frame.duplicated(KEYS).any():
+        raise AnalysisError(
+            "a position of a text stands twice", where=str(path), expected="each once"
+        )
+    return frame, unit
+
+
+def read_frequencies(path: Path) -> "pd.Series[float]":
+    """Return words' log-frequencies, by the word in lower case without marks.
+
+    Raises:
+        AnalysisError: The table has no column of words or frequencies.
+        MaterialsError: The file cannot be read.
+    """
+    table = read_raw(path)
+    by_key = {key_of(name): name for name in reversed(table.columns)}
+    scale = next((one for one in ("log_frequency", "zipf", "count") if one in by_key), None)
+    if "word" not in by_key or scale is None:
+        raise AnalysisError(
+            f"the table has the columns {', '.join(table.columns)}",
+            where=str(path),
+            expected="word, and one of log_frequency, zipf (taken as they are) and count",
+        )
+    values = numbers(table, by_key[scale], least=-1000 if scale == "log_frequency" else 0)
+    words = [plain_word(row.values[by_key["word"]]) for row in table.rows]
+    found = pd.Series(values.to_numpy(), index=words)
+    if scale == "count":
+        return (found.groupby(level=0).sum() + 1).map(math.log)
+    return found[~found.index.duplicated()]
+
+
+def plain_word(text: str) -> str:
+    """Return a word in lower case without marks, by which words are compared and looked up."""
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+def with_predictors(
+    surprisal: pd.DataFrame,
+    columns: Sequence[str],
+    spillover: int,
+    frequencies: "pd.Series[float] | None" = None,
+) -> pd.DataFrame:
+    """Return each position's predictors, and those of the positions before it.
+
+    Args:
+        surprisal: text_id, position, text and the columns of surprisal.
+        columns: These columns' names.
+        spillover: How many positions before are looked back at.
+        frequencies: As ``read_frequencies`` gives them.
+
+    Returns:
+        The same rows with length (characters but marks), log_frequency where asked, is_first,
+        is_last, and ``prev1_...`` and so on; missing at the beginning of a text.
+    """
+    frame = surprisal.sort_values(KEYS, ignore_index=True)
+    words = frame["text"].map(plain_word)
+    frame["length"] = words.str.len()
+    own = [*columns, "length"]
+    if frequencies is not None:
+        # Of a region of several words, the mean over its words.
+        frame["log_frequency"] = [_frequency(text, frequencies) for text in frame["text"]]
+        own.append("log_frequency")
+    grouped = frame.groupby("text_id", sort=False)
+    frame["is_first"] = ~frame.duplicated("text_id")
+    frame["is_last"] = ~frame.duplicated("text_id", keep="last")
+    for back in range(1, spillover + 1):
+        shifted = grouped[own].shift(back)
+        frame = frame.join(shifted.add_prefix(f"prev{back}_"))
+    return frame
+
+
+def _frequency(text: str, frequencies: "pd.Series[float]") -> float:
+    found = frequencies.reindex([plain_word(word) for word in text.split()])
+    return float(found.mean(skipna=False))

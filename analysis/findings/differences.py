@@ -1,0 +1,128 @@
+"""People against models and models against one another, as tables."""
+
+import pandas as pd
+
+from analysis.data.join import Joined
+from analysis.findings.findings import Context, Findings
+from analysis.statistics.paired import models_against_models, people_against_models
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+
+_TESTS = (
+    Column("p", "p", "p", spanner="No difference"),
+    Column("p_holm", "Holm", "p", spanner="No difference"),
+    Column("p_fdr", "FDR", "p", spanner="No difference"),
+    Column("p_equivalence", "p", "p", spanner="Equivalence"),
+)
+
+
+def difference_findings(data: Joined, context: Context, margin: float) -> Findings:
+    """Return by how much people and each model, and each two models, differ in accuracy.
+
+    Args:
+        data: Judgments and decisions on the judged items.
+        context: The study and where the numbers come from.
+        margin: Differences smaller than this count as none in tests of equivalence.
+    """
+    if not data.decisions:
+        return Findings()
+    people, decisions = data.judgments, data.decisions
+    by_construction = people_against_models(people, decisions, ["construction"], margin)
+    by_condition = people_against_models(people, decisions, ["construction", "condition"], margin)
+    by_condition = by_condition[by_condition["construction"] != ""]
+    models = models_against_models(decisions, "construction", margin)
+    tables = [
+        _people_table(by_construction, margin, context),
+        _conditions_table(by_condition, margin, context),
+    ]
+    statistics = {
+        "people_minus_models": by_construction,
+        "people_minus_models_by_condition": by_condition,
+    }
+    if len(models):
+        tables.append(_models_table(models, margin, context))
+        statistics["models_compared"] = models
+    return Findings(tuple(tables), statistics)
+
+
+def _people_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
+    ordered = context.by_construction(found).sort_values("judge", kind="stable")
+    frame = ordered.assign(group=ordered["judge"], label=_full_label(ordered))
+    return context.table(
+        "people_minus_models",
+        "People minus models",
+        "People's accuracy minus each model's, on the same items.",
+        frame,
+        _people_columns(),
+        (*_notes(margin), "Holm, FDR: adjusted for the constructions of one model."),
+        Section.ACCURACY,
+    )
+
+
+def _conditions_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
+    ordered = context.by_construction(found).sort_values("judge", kind="stable")
+    headings = ordered["judge"] + ": " + _full_label(ordered)
+    frame = ordered.assign(group=headings, label=ordered["condition"])
+    return context.table(
+        "people_minus_models_by_condition",
+        "People minus models by condition",
+        "People's accuracy minus each model's, on the same items of each condition.",
+        frame,
+        _people_columns(),
+        (*_notes(margin), "Holm, FDR: adjusted for the conditions of one model."),
+        Section.SUPPLEMENT,
+    )
+
+
+def _people_columns() -> tuple[Column, ...]:
+    return (
+        Column("label", "", "text"),
+        Column("people", "People"),
+        Column("model", "Model"),
+        Column("difference", "Difference", "estimate"),
+        *_TESTS,
+        Column("n_items", "Items", "count"),
+    )
+
+
+def _notes(margin: float) -> tuple[str, ...]:
+    return (
+        "Intervals: 95%, paired over items, participants and items clustered; p by the same "
+        "intervals. An item counts as often as people judged it, for people and models alike.",
+        f"Equivalence: two one-sided tests; below .05 the difference is smaller than {margin:g}.",
+    )
+
+
+def _full_label(rows: pd.DataFrame) -> "pd.Series[str]":
+    """Return titles that stand without the heading of their group."""
+    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ")
+    return heading + rows["label"]
+
+
+def _models_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
+    ordered = context.by_construction(found)
+    pair = ordered["first_model"] + " and " + ordered["second_model"]
+    frame = ordered.assign(group=pair, label=_full_label(ordered)).sort_values(
+        "group", kind="stable"
+    )
+    return context.table(
+        "models_compared",
+        "Models against one another",
+        "The first model's accuracy minus the second's, on the items that people judged.",
+        frame,
+        (
+            Column("label", "", "text"),
+            Column("difference", "Difference", "estimate"),
+            *_TESTS,
+            Column("only_first", "first", "count", spanner="Alone right"),
+            Column("only_second", "second", "count", spanner="Alone right"),
+            Column("n_items", "Items", "count"),
+        ),
+        (
+            "Intervals: 95%, paired over items. p: McNemar's exact test; Holm, FDR: adjusted for "
+            "the constructions of one pair.",
+            f"Equivalence: two one-sided tests; below .05 the difference is smaller than "
+            f"{margin:g}.",
+        ),
+        Section.SUPPLEMENT,
+    )

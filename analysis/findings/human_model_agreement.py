@@ -1,0 +1,324 @@
+"""Are the errors the same errors? People's preferences and models', item by item."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from analysis.data.join import Joined
+from analysis.data.load import PEOPLE
+from analysis.findings.findings import Context, Findings
+from analysis.statistics.accuracy import JUDGED
+from analysis.statistics.attraction import (
+    attraction,
+    attraction_by_configuration,
+    configurations,
+)
+from analysis.statistics.calibration import calibration, calibration_curve
+from analysis.statistics.ceiling import leave_one_out, split_half
+from analysis.statistics.consistency import error_consistency
+from analysis.statistics.correlation import correlation_rows
+from analysis.statistics.preferences import preferences, with_model_scores
+from analysis.statistics.resample import numpy_generator
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+
+_SEAT = (
+    "In a person's seat: Pearson's correlation of one judge's choices with the share of all other "
+    "people on the same items, each participant left out in turn."
+)
+_MOST_SPLITS = 1000
+
+
+def human_model_agreement(data: Joined, context: Context) -> Findings:
+    """Return correlations with their ceiling, calibration, error consistency and attraction.
+
+    Without models it is people's reliability, their consistency with each other and attraction.
+
+    Args:
+        data: Judgments and decisions on the judged items.
+        context: The study and where the numbers come from.
+    """
+    preferred = preferences(data.judgments)
+    matched = {
+        model: with_model_scores(preferred, frame) for model, frame in data.decisions.items()
+    }
+    parts = [
+        *(
+            (_correlations(data, matched, context), _calibrations(data, matched, context))
+            if matched
+            else (_reliability(data, context),)
+        ),
+        _consistency(data, context),
+        _attraction(data, context),
+    ]
+    statistics = {"items": _wide(preferred, matched)}
+    for part in parts:
+        statistics |= part.statistics
+    return Findings(tuple(table for part in parts for table in part.tables), statistics)
+
+
+def _reliability(data: Joined, context: Context) -> Findings:
+    """Return how well people predict people, where there is no model to be read against it."""
+    splits = min(_MOST_SPLITS, context.resamples)
+    ceiling = split_half(data.judgments, numpy_generator(context.seed, "split half"), splits)
+    alone = leave_one_out(data.judgments, {})
+    frame = ceiling.assign(label="People", seat=alone["pearson"].to_numpy())
+    table = context.table(
+        "reliability",
+        "Reliability",
+        "How well people's choices on an item predict other people's.",
+        frame,
+        (
+            Column("label", "", "text"),
+            Column("spearman", "Split half, Spearman", "number"),
+            Column("pearson", "Split half, Pearson", "number"),
+            Column("spearman_ceiling", "Ceiling", "number"),
+            Column("seat", "In a person's seat", "signed"),
+        ),
+        (_ceiling_note(ceiling, splits), _SEAT),
+    )
+    return Findings((table,), {"ceiling": ceiling, "leave_one_out": alone})
+
+
+def _wide(preferred: pd.DataFrame, matched: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    found = preferred
+    for model, frame in matched.items():
+        column = f"{model}_difference_nats"
+        one = frame[["item_id", "difference_nats"]].rename(columns={"difference_nats": column})
+        found = found.merge(one, on="item_id")
+    return found
+
+
+def _correlations(
+    data: Joined,
+    matched: Mapping[str, pd.DataFrame],
+    context: Context,
+) -> Findings:
+    rows = pd.concat(
+        [correlation_rows(frame, model) for model, frame in matched.items()],
+        ignore_index=True,
+    )
+    splits = min(_MOST_SPLITS, context.resamples)
+    ceiling = split_half(data.judgments, numpy_generator(context.seed, "split half"), splits)
+    alone = leave_one_out(data.judgments, data.decisions)
+    statistics = {
+        "correlations": rows,
+        "ceiling": ceiling,
+        "leave_one_out": alone,
+    }
+    tables = (
+        _correlation_table(rows, ceiling, alone, splits, context),
+        _correlations_by_construction(rows, context),
+    )
+    return Findings(tables, statistics)
+
+
+def _correlation_table(
+    rows: pd.DataFrame,
+    ceiling: pd.DataFrame,
+    alone: pd.DataFrame,
+    splits: int,
+    context: Context,
+) -> Table:
+    overall = rows[rows["construction"] == ""].merge(
+        alone.rename(columns={"pearson": "seat"})[["judge", "seat"]], "right", on="judge"
+    )
+    highest = ceiling["spearman_ceiling"].item()
+    frame = overall.assign(
+        label=overall["judge"].replace(PEOPLE, "People"),
+        ceiling=highest,
+        of_ceiling=overall["spearman"] / highest if highest > 0 else float("nan"),
+    )
+    return context.table(
+        "correlations",
+        "Correlations with people",
+        "Per item: the share of people who chose the expected version against the model's "
+        "log-probability difference.",
+        frame,
+        (
+            Column("label", "", "text"),
+            Column("spearman", "Spearman", "estimate"),
+            Column("pearson", "Pearson", "estimate"),
+            Column("spearman_counts", "Spearman of counts", "signed"),
+            Column("ceiling", "Ceiling", "number"),
+            Column("of_ceiling", "Of ceiling", "number"),
+            Column("seat", "In a person's seat", "signed"),
+            Column("n_items", "Items", "count"),
+        ),
+        (
+            "Intervals: 95%, jackknife over items.",
+            _ceiling_note(ceiling, splits),
+            _SEAT,
+        ),
+    )
+
+
+def _ceiling_note(ceiling: pd.DataFrame, splits: int) -> str:
+    [found] = ceiling.to_dict("records")
+    ceiling_is = (
+        "Ceiling: the Spearman correlation that perfect knowledge of people's preferences would "
+        "reach, the root of the split-half reliability"
+    )
+    if pd.isna(found["spearman"]):
+        return f"{ceiling_is}; it cannot be told, for the halves share no items that vary."
+    return (
+        f"{ceiling_is} {found['spearman']:.2f} (Spearman-Brown, mean of {splits:,} random splits "
+        f"of participants; the middle 95% of splits: {found['spearman_low']:.2f} to "
+        f"{found['spearman_high']:.2f})."
+    )
+
+
+def _correlations_by_construction(rows: pd.DataFrame, context: Context) -> Table:
+    within = context.by_construction(rows[rows["construction"] != ""])
+    frame = within.assign(group=within["judge"], label=_full_label(within))
+    frame = frame.sort_values("judge", kind="stable")
+    return context.table(
+        "correlations_by_construction",
+        "Correlations by construction",
+        "People's preference and models' log-probability difference, within each construction.",
+        frame,
+        (
+            Column("label", "", "text"),
+            Column("spearman", "Spearman", "estimate"),
+            Column("pearson", "Pearson", "estimate"),
+            Column("n_items", "Items", "count"),
+        ),
+        (
+            "Intervals: 95%, jackknife over items. A dash: people or the model do not vary over "
+            "the construction's items.",
+        ),
+        Section.SUPPLEMENT,
+    )
+
+
+def _full_label(rows: pd.DataFrame) -> "pd.Series[str]":
+    """Return titles that stand without the heading of their group."""
+    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ")
+    return heading + rows["label"]
+
+
+def _calibrations(data: Joined, matched: Mapping[str, pd.DataFrame], context: Context) -> Findings:
+    fitted = {model: calibration(frame, data.judgments) for model, frame in matched.items()}
+    curves = [
+        calibration_curve(frame, data.judgments, fitted[model]).assign(judge=model)
+        for model, frame in matched.items()
+    ]
+    rows = pd.concat(fitted, names=["judge"]).reset_index("judge").reset_index(drop=True)
+    table = context.table(
+        "calibration",
+        "Calibration",
+        "Logistic curve of people's choice of the expected version on the model's "
+        "log-probability difference.",
+        rows.assign(label=rows["judge"]),
+        (
+            Column("label", "", "text"),
+            Column("intercept", "Intercept (logits)", "estimate"),
+            Column("slope", "Slope (logits per nat)", "estimate"),
+            Column("n_items", "Items", "count"),
+        ),
+        (
+            "A model whose relative probabilities were people's would have intercept 0 and "
+            "slope 1. Intervals: 95%, jackknife over participants and items.",
+        ),
+    )
+    return Findings(
+        (table,),
+        {"calibration": rows, "calibration_curve": pd.concat(curves, ignore_index=True)},
+    )
+
+
+def _consistency(data: Joined, context: Context) -> Findings:
+    if data.judgments["participant"].isna().all():
+        return Findings()
+    rng = numpy_generator(context.seed, "consistency")
+    rows = error_consistency(data.judgments, data.decisions, rng)
+    table = context.table(
+        "error_consistency",
+        "Error consistency",
+        "Whether two judges are right and wrong on the same items, beyond what their accuracies "
+        "explain (Cohen's kappa).",
+        rows.assign(label=rows["first"] + " and " + rows["second"]),
+        (
+            Column("label", "", "text"),
+            Column("kappa", "Kappa", "estimate"),
+            Column("observed", "Observed", "number"),
+            Column("expected", "Expected", "number"),
+            Column("n_pairs", "Pairs", "count"),
+            Column("n_undefined", "Undefined", "count"),
+        ),
+        (
+            "Means over pairs of judges; undefined where both are always right, or both always "
+            "wrong. Intervals: 95%, jackknife over participants and items; between models over "
+            "items, half an item added to each way of agreeing or not (Geirhos et al., 2020).",
+        ),
+    )
+    return Findings((table,), {"error_consistency": rows})
+
+
+def _attraction(data: Joined, context: Context) -> Findings:
+    judged = data.items["item_id"].isin(data.judgments["item_id"].unique())
+    configured = configurations(data.items[judged])
+    if configured.empty:
+        return Findings()
+    tables = (data.judgments, data.decisions, configured)
+    accuracies = attraction_by_configuration(*tables)
+    effects = attraction(*tables)
+    models = list(data.decisions)
+    return Findings(
+        (
+            _effects_table(effects, models, context),
+            _configurations_table(accuracies, models, context),
+        ),
+        {"attraction": effects, "attraction_by_configuration": accuracies},
+    )
+
+
+def _effects_table(effects: pd.DataFrame, models: list[str], context: Context) -> Table:
+    people = effects[effects["judge"] == PEOPLE].rename(
+        columns={"effect": "people", "low": "people_low", "high": "people_high"}
+    )
+    frame = people.drop(columns="judge")
+    for model in models:
+        one = effects[effects["judge"] == model].rename(columns={"effect": model})
+        frame = frame.merge(one[["construction", model]], "left", on="construction")
+    return context.table(
+        "attraction",
+        "Attraction",
+        "How much accuracy falls where the compared features (such as two nouns' numbers) differ: "
+        "matching minus mismatching items.",
+        context.by_construction(frame),
+        (
+            Column("label", "", "text"),
+            Column("people", "People", "estimate"),
+            *(Column(model, model, "signed", spanner="Models") for model in models),
+        ),
+        ("Interval: 95%, two-way clustered. Models on the judged items.",),
+    )
+
+
+def _configurations_table(accuracies: pd.DataFrame, models: list[str], context: Context) -> Table:
+    keys = ["construction", "configuration"]
+    people = accuracies[accuracies["judge"] == PEOPLE].rename(
+        columns={"accuracy": "people", "low": "people_low", "high": "people_high"}
+    )
+    frame = people[[*keys, "people", "people_low", "people_high", "n_judgments", "n_items"]]
+    for model in models:
+        chosen = accuracies[(accuracies["judge"] == model) & (accuracies["items"] == JUDGED)]
+        one = chosen.rename(columns={"accuracy": model})[[*keys, model]]
+        frame = frame.merge(one, "left", on=keys)
+    ordered = context.by_construction(frame)
+    return context.table(
+        "attraction_by_configuration",
+        "Attraction by configuration",
+        "Accuracy for each configuration of the compared features.",
+        ordered.assign(group=_full_label(ordered), label=ordered["configuration"]),
+        (
+            Column("label", "", "text"),
+            Column("people", "People", "estimate"),
+            *(Column(model, model, spanner="Models, judged items") for model in models),
+            Column("n_judgments", "Judgments", "count"),
+            Column("n_items", "Items", "count"),
+        ),
+        (),
+        Section.SUPPLEMENT,
+    )

@@ -1,0 +1,106 @@
+"""What each metric would have made of the models: the choice of one, checked against the others."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from analysis.data.join import Joined
+from analysis.data.load import Scores
+from analysis.findings.findings import Context, Findings
+from analysis.scores.metrics import (
+    FULL,
+    METRICS,
+    NEED_UNIGRAM,
+    Floats,
+    Tokens,
+    metric_values,
+    read_tokens,
+)
+from analysis.tables.accuracy_table import Column
+from analysis.tables.section import Section
+
+
+def metrics_findings(
+    data: Joined, context: Context, scores: Sequence[Scores], unigram: Scores | None
+) -> Findings:
+    """Return each model's accuracy by each metric on the judged items.
+
+    Next to it stand the share of items on which the metric chooses as the sum does, and Spearman's
+    rho of the metric's difference (good minus the other) with the share of people who chose good.
+    Nothing is found without models.
+
+    Args:
+        data: The judgments; the models' decisions are made anew by each metric.
+        context: The study and where the numbers come from.
+        scores: One entry per model, as read from the file: no metric applied.
+        unigram: A unigram model's scores; without them the metrics that need it are left out.
+    """
+    if not scores:
+        return Findings()
+    shares = data.judgments.groupby("item_id")["chose_good"].mean()
+    metrics = [name for name in METRICS if unigram or name not in NEED_UNIGRAM]
+    frame = pd.DataFrame({"group": "", "label": metrics, "formula": [METRICS[m] for m in metrics]})
+    of_unigram = read_tokens(unigram, shares.index) if unigram else None
+    columns = [Column("label", "", "text"), Column("formula", "score of a version", "text")]
+    for one in scores:
+        model = one.facts.model
+        found = _by_metric(read_tokens(one, shares.index), of_unigram, metrics, shares)
+        frame = frame.join(found.add_prefix(f"{model}_"))
+        columns += [
+            Column(f"{model}_accuracy", "accuracy", spanner=model),
+            Column(f"{model}_same", "as sum", spanner=model),
+            Column(f"{model}_rho", "rho", "signed", spanner=model),
+        ]
+    table = context.table(
+        "metrics",
+        "Metrics",
+        "Accuracy of the models on the judged items by each metric.",
+        frame,
+        columns,
+        _notes(unigram),
+        Section.METRICS,
+    )
+    return Findings((table,))
+
+
+def _notes(unigram: Scores | None) -> list[str]:
+    notes = [
+        '"As sum" is the share of items with the same decision as by the sum; "rho" is Spearman\'s '
+        "correlation, over items, of the difference between the versions with the share of people "
+        "who chose the expected one."
+    ]
+    if unigram is None:
+        notes.append("Metrics that weigh against a unigram model need its scores (--unigram).")
+    else:
+        notes.append(f"Unigram model: {unigram.facts.model}, {unigram.facts.trained_on}.")
+    return notes
+
+
+def _by_metric(
+    tokens: Tokens, unigram: Tokens | None, metrics: Sequence[str], shares: "pd.Series[float]"
+) -> pd.DataFrame:
+    people = shares.reindex(tokens.rows["item_id"].iloc[0::2]).to_numpy()
+    differences = {
+        metric: _difference(metric_values(tokens, metric, unigram)) for metric in metrics
+    }
+    by_sum = differences[FULL] > 0
+    rows: list[Mapping[str, float]] = []
+    for difference in differences.values():
+        varies = np.ptp(difference) > 0 and np.ptp(people) > 0
+        rows.append(
+            {
+                "accuracy": float((difference > 0).mean()),
+                "same": float(((difference > 0) == by_sum).mean()),
+                "rho": float(spearmanr(difference, people).statistic) if varies else np.nan,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _difference(values: Floats) -> Floats:
+    """Return each item's value of the good version minus that of the other."""
+    good, other = values.reshape(-1, 2).T
+    # Two impossible versions (-inf each) differ by nothing that a number could say: a tie.
+    return np.subtract(good, other, out=np.zeros(len(good)), where=good != other)

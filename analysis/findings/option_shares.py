@@ -1,0 +1,71 @@
+"""How often each of three options or more was chosen, by people and by models."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from analysis.data.load import ExportedRun, Scores
+from analysis.data.several_options import choices, options_of
+from analysis.findings.findings import Context, Findings
+from analysis.tables.accuracy_table import Column
+from analysis.tables.section import Section
+
+_BY = ["construction", "condition"]
+
+
+def option_findings(
+    run: ExportedRun, judgments: pd.DataFrame, scores: Sequence[Scores], context: Context
+) -> Findings:
+    """Return the share of each option in each condition; nothing where pairs are shown.
+
+    Args:
+        run: The exported run.
+        judgments: One row per judgment, with its ``version``.
+        scores: One entry per model.
+        context: The study and where the numbers come from.
+    """
+    options = options_of(run)
+    if not options:
+        return Findings()
+    people = _shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
+    items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
+    found, incomplete = people, []
+    for one in scores:
+        chosen = choices(one, options).merge(items, on="item_id")
+        found = found.merge(_shares(chosen, one.facts.model), "outer", [*_BY, "version"])
+        if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
+            incomplete.append(one.facts.model)
+    models = [one.facts.model for one in scores]
+    rows = context.by_construction(found.fillna(dict.fromkeys(["people", *models], 0.0)))
+    titles = rows["group"].where(rows["group"] == "", rows["group"] + ": ") + rows["label"]
+    sizes = sorted({len(own) for own in options.values()})
+    table = context.table(
+        "options",
+        "Options",
+        f"Share of each of {' or '.join(map(str, sizes))} options. Of a model: the share of items "
+        "on which it gives the option the highest score of all.",
+        rows.assign(group=titles + ", " + rows["condition"].astype(str), label=rows["version"]),
+        (
+            Column("label", "", "text"),
+            Column("people", "People", "number"),
+            *(Column(name, name, "number") for name in models),
+            Column("n", "Judgments", "count"),
+        ),
+        ("The option good is the expected one.",),
+        section=Section.ACCURACY,
+    )
+    left_out = tuple(
+        f"{name} has scores of some options alone, and chooses among those: its accuracy is higher "
+        "than among all options."
+        for name in incomplete
+    )
+    return Findings((table,), {"options": rows}, left_out)
+
+
+def _shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
+    counts = chosen[chosen["version"] != ""].groupby([*_BY, "version"]).size()
+    found = counts.rename("n").reset_index()
+    total = chosen.groupby(_BY).size().rename("total").reset_index()
+    found = found.merge(total, on=_BY)
+    found[name] = found["n"] / found["total"]
+    return found[[*_BY, "version", name, *(["n"] if name == "people" else [])]]

@@ -1,0 +1,193 @@
+"""Ratings beside log-probabilities: means, differences of versions, and how both go together."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.load import Scores
+from analysis.findings.findings import Context, Findings
+from analysis.statistics.ratings import (
+    correlated,
+    item_differences,
+    mean_ratings,
+    rating_differences,
+)
+from analysis.statistics.resample import numpy_generator
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+from experiment.records import Variant
+
+_CONDITION = ["construction", "condition"]
+_LABEL = Column("label", "", "text")
+_VERSIONS = {"good": "expected", "bad": "other", "distractor": "other"}
+
+
+def rating_findings(
+    ratings: pd.DataFrame,
+    scores: Sequence[Scores],
+    points: int,
+    conditions: Sequence[str],
+    context: Context,
+) -> Findings:
+    """Return the ratings of each condition and, where items have two versions, their differences.
+
+    Args:
+        ratings: One row per rating, as ``analysis.data.join.judgments`` gives them.
+        scores: One entry per model, each with one log-probability for every version.
+        points: Those of the scale.
+        conditions: All conditions, in the order in which tables show them.
+        context: The study and where the numbers come from.
+    """
+    means = _ordered(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
+    apart = _ordered(rating_differences(ratings, _CONDITION), conditions)
+    by_construction = rating_differences(ratings, ["construction"])
+    of_models = {one.facts.model: _logprob_differences(one) for one in scores}
+    for name, differences in of_models.items():
+        apart = apart.merge(_mean_by_condition(differences, ratings, name), "left", _CONDITION)
+    together = _together(ratings, of_models, context)
+    tables = [_means_table(means, points, context), _points_table(ratings, points, context)]
+    if len(apart):
+        tables.append(_differences_table(apart, list(of_models), context))
+    if len(together):
+        tables.append(_together_table(together, context))
+    return Findings(
+        tuple(tables),
+        {"ratings": means, "rating_differences": by_construction}
+        | ({"ratings_and_models": together} if len(together) else {}),
+        (
+            "Ratings are reported as points of the scale and never as right or wrong: there is no "
+            "accuracy, and what rests on one (agreement, learning, the mixed model of choices) is "
+            "left out. A cumulative-link model of the exported ratings tells more than means.",
+        ),
+    )
+
+
+def _ordered(frame: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
+    """Return the rows by condition, the good version before the other."""
+    place = {name: number for number, name in enumerate(conditions)}
+    rows = frame.assign(place=frame["condition"].map(place))
+    by = ["place", "other"] if "version" in rows else ["place"]
+    rows["other"] = rows["version"] != Variant.GOOD if "version" in rows else False
+    return rows.sort_values(by, kind="stable").drop(columns=["place", "other"])
+
+
+def _logprob_differences(scores: Scores) -> "pd.Series[float]":
+    """Return log p(good) - log p(other) of each item of which both were scored, in nats."""
+    frame = scores.frame
+    variant, contrast = frame["variant"].astype(str), frame["contrast"].astype(str)
+    good, other = (
+        frame[which].set_index(frame.loc[which, "item_id"].astype(str))["logprob_nats"]
+        for which in (variant == Variant.GOOD, variant == contrast)
+    )
+    found: pd.Series[float] = (good - other).dropna()
+    return found
+
+
+def _mean_by_condition(
+    differences: "pd.Series[float]", ratings: pd.DataFrame, model: str
+) -> pd.DataFrame:
+    items = ratings[[*_CONDITION, "item_id"]].drop_duplicates().astype(str)
+    items[f"model {model}"] = items["item_id"].map(differences)
+    return items.groupby(_CONDITION)[f"model {model}"].mean().reset_index()
+
+
+def _together(
+    ratings: pd.DataFrame, of_models: Mapping[str, "pd.Series[float]"], context: Context
+) -> pd.DataFrame:
+    """Return for each model how its differences go with people's, over items."""
+    people = item_differences(ratings)
+    rows = []
+    for model, differences in of_models.items():
+        both = pd.DataFrame({"people": people, "model": differences}).dropna()
+        rng = numpy_generator(context.seed, "ratings", model)
+        values = both["people"].to_numpy(), both["model"].to_numpy()
+        rows.append({"label": model, **correlated(*values, rng, context.resamples)})
+    return pd.DataFrame(rows)
+
+
+def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
+    rows = _by_condition(means, context)
+    rows["version"] = [_VERSIONS.get(str(name), str(name)) for name in rows["version"]]
+    return context.table(
+        "ratings",
+        "Ratings",
+        f"Mean rating on a scale from 1 to {points}, by condition and version.",
+        rows.rename(columns={"mean": "rating"}),
+        (
+            _LABEL,
+            Column("version", "Version", "text"),
+            Column("rating", "Mean", "estimate"),
+            Column("sd", "SD", "number"),
+            Column("n_ratings", "Ratings", "count"),
+            Column("n_items", "Items", "count"),
+            Column("n_participants", "Participants", "count"),
+        ),
+        ("Intervals: Student's t with a variance clustered by participant and by item.",),
+        section=Section.RATINGS,
+    )
+
+
+def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table:
+    by = ["construction", "version"]
+    counts = ratings.astype(dict.fromkeys(by, str)).pivot_table(
+        index=by, columns="rating", values="item_id", aggfunc="size", fill_value=0
+    )
+    shares = counts.reindex(columns=range(1, points + 1), fill_value=0)
+    shares = shares.div(shares.sum(axis=1), axis=0)
+    shares.columns = [f"point_{point}" for point in range(1, points + 1)]
+    rows = context.by_construction(shares.reset_index())
+    rows["version"] = [_VERSIONS.get(str(name), str(name)) for name in rows["version"]]
+    columns = [Column(f"point_{n}", str(n), "number", "Share of ratings")
+               for n in range(1, points + 1)]  # fmt: skip
+    return context.table(
+        "rating_points",
+        "Use of the scale",
+        "How often each point was chosen.",
+        rows,
+        (_LABEL, Column("version", "Version", "text"), *columns),
+        section=Section.RATINGS,
+    )
+
+
+def _differences_table(apart: pd.DataFrame, models: Sequence[str], context: Context) -> Table:
+    return context.table(
+        "rating_differences",
+        "Versions apart",
+        "How much higher the expected version of an item is rated than the other, in points, "
+        "and how much higher its log-probability is, in nats (the other's surprisal less its own).",
+        _by_condition(apart, context),
+        (
+            _LABEL,
+            Column("mean_good", "Expected", "number", "Mean rating"),
+            Column("mean_other", "Other", "number", "Mean rating"),
+            Column("difference", "Difference", "estimate", "Mean rating"),
+            *(Column(f"model {name}", name, "signed", "Surprisal difference") for name in models),
+        ),
+        section=Section.RATINGS,
+    )
+
+
+def _together_table(together: pd.DataFrame, context: Context) -> Table:
+    return context.table(
+        "ratings_and_models",
+        "Ratings and surprisal",
+        "Over items: the difference of the mean ratings of both versions against the difference "
+        "of their surprisals.",
+        together,
+        (
+            _LABEL,
+            Column("spearman", "Spearman", "estimate"),
+            Column("pearson", "Pearson", "number"),
+            Column("agreement", "Same sign", "number"),
+            Column("n_items", "Items", "count"),
+        ),
+        section=Section.RATINGS,
+    )
+
+
+def _by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """Return the frame in the study's order, each condition under its construction."""
+    rows = context.by_construction(frame)
+    titles = np.where(rows["group"] != "", rows["group"] + ": " + rows["label"], rows["label"])
+    return rows.assign(group=titles, label=rows["condition"].astype(str))

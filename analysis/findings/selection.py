@@ -1,0 +1,178 @@
+"""Rows of the tables whose trials also decide who is kept, and what that adds to them."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, cast, runtime_checkable
+
+import pandas as pd
+
+from analysis.data.load import PEOPLE, ExportedRun
+from analysis.statistics.selection_lift import printed_accuracy, true_accuracy
+from analysis.tables.accuracy_table import Table
+from experiment.errors import ParallaxError
+from experiment.exclusion.rules import ExclusionRule, load_rule
+from experiment.exclusion.selection import Selection
+from experiment.participation import State
+from experiment.records import Kind
+from experiment.studies.study import Rule
+from experiment.tables.schemas import ITEMS
+
+# The example that every note gives, of an accuracy that people often have.
+_EXAMPLE = 0.9
+
+
+@runtime_checkable
+class CountsErrors(Protocol):
+    """A rule of the form "at most k errors of n trials"."""
+
+    def most_errors(self, n_trials: int) -> int:
+        """Return the most errors of so many selected trials that a kept participant may make."""
+
+
+def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of which trials decide exclusion by a number of errors.
+
+    Rules that count errors are looked at, alone or within ``any``; times, sides and answers
+    say nothing of accuracy that could be computed.
+
+    Args:
+        run: The exported run.
+        accuracy: Accuracies in long form, by the same columns.
+        by: The columns that make a row: construction, and condition or not.
+
+    Returns:
+        One row per rule and row of the table: the columns of ``by``, rule, n_trials (that decide),
+        most_errors, share (of the row's trials that decide), n_own (the row's trials that decide),
+        example (what a true .90 would print), printed, true (what the printed accuracy would come
+        from, had everybody the same; NaN where nothing would).
+    """
+    people = accuracy[accuracy["judge"] == PEOPLE]
+    printed = dict(
+        zip(people[list(by)].itertuples(index=False, name=None), people["accuracy"], strict=True)
+    )
+    found = [
+        row
+        for rule, loaded in _counting(run.study.exclusion)
+        for row in _rows(run, rule, loaded, by, printed)
+    ]
+    columns = [*by, "rule", "n_trials", "most_errors", "share", "n_own", "example", "printed"]
+    return pd.DataFrame(found, columns=[*columns, "true"])
+
+
+def _counting(rules: Sequence[Rule]) -> Iterator[tuple[str, Selection]]:
+    for rule in rules:
+        try:
+            yield from _errors_in(rule, load_rule(rule))
+        except ParallaxError:
+            # The run's own rule is not installed here; what it counts is not known.
+            continue
+
+
+def _errors_in(rule: Rule, loaded: ExclusionRule) -> Iterator[tuple[str, Selection]]:
+    if isinstance(loaded, Selection) and isinstance(loaded, CountsErrors):
+        yield rule.rule, loaded
+    # Who is kept by "any" is kept by each of its rules; the others are no such bound.
+    if rule.rule == "any":
+        inner = cast(tuple[Rule, ...], getattr(loaded, "rules", ()))
+        yield from _counting(inner)
+
+
+def _rows(
+    run: ExportedRun,
+    name: str,
+    rule: Selection,
+    by: Sequence[str],
+    printed: Mapping[tuple[Any, ...], float],
+) -> Iterator[dict[str, object]]:
+    trials = _trials(run, rule)
+    numbers = trials.groupby("participant", observed=True)["counted"].sum()
+    numbers = numbers[numbers > 0]
+    if numbers.empty:
+        return
+    # Every list shows equally many in a sound design; else the commonest number stands for all.
+    n_trials = int(numbers.mode().iloc[0])
+    most = cast(CountsErrors, rule).most_errors(n_trials)
+    if most >= n_trials:
+        return
+    n_people = trials["participant"].nunique()
+    for key, own in trials.groupby(list(by), observed=True, sort=False):
+        share = float(own["counted"].mean())
+        if not share or key not in printed:
+            continue
+        yield {
+            **dict(zip(by, key, strict=True)),
+            "rule": name,
+            "n_trials": n_trials,
+            "most_errors": most,
+            "share": share,
+            "n_own": round(own["counted"].sum() / n_people, 1),
+            "example": printed_accuracy(_EXAMPLE, n_trials, most, share),
+            "printed": float(printed[key]),
+            "true": true_accuracy(float(printed[key]), n_trials, most, share),
+        }
+
+
+def _trials(run: ExportedRun, rule: Selection) -> pd.DataFrame:
+    """Return who finished, trial by trial, with whether the rule counts the trial."""
+    people = run.participants
+    finished = people.loc[people["state"] == State.FINISHED, "participant"]
+    trials = run.trials.loc[
+        run.trials["participant"].isin(finished), ["participant", "item_id", "kind"]
+    ].astype(str)
+    own = [str(name) for name in run.items if name not in ITEMS.column_names]
+    kinds = trials[["item_id", "kind"]].drop_duplicates()
+    shown = kinds.merge(run.items[["item_id", "construction", "condition", *own]], on="item_id")
+    shown["counted"] = [
+        rule.selects(
+            row["construction"],
+            row["condition"],
+            Kind(row["kind"]),
+            [(name, str(row[name])) for name in own],
+        )
+        for row in shown.to_dict("records")
+    ]
+    return trials.merge(
+        shown[["item_id", "kind", "construction", "condition", "counted"]], on=["item_id", "kind"]
+    )
+
+
+def with_selection(table: Table, found: pd.DataFrame) -> Table:
+    """Return a table of accuracies with a note at people's accuracy in the rows found.
+
+    Args:
+        table: The table.
+        found: What ``selection`` gives by construction, or by construction and condition.
+    """
+    keys = [name for name in ("construction", "condition") if name in found]
+    notes: dict[object, list[str]] = {}
+    for row in found.to_dict("records"):
+        notes.setdefault(tuple(row[key] for key in keys), []).append(_note(row))
+    cells = list(table.frame[keys].itertuples(index=False, name=None))
+    if not any(cell in notes for cell in cells):
+        return table
+    # A cell may have a note already.
+    before = table.frame.get("people_note", pd.Series("", table.frame.index)).fillna("")
+    joined = [
+        " ".join([*filter(None, [known]), *notes.get(cell, [])])
+        for cell, known in zip(cells, before, strict=True)
+    ]
+    return replace(table, frame=table.frame.assign(people_note=joined))
+
+
+def _note(row: Mapping[Hashable, Any]) -> str:
+    n, most = cast(int, row["n_trials"]), cast(int, row["most_errors"])
+    share, printed = cast(float, row["share"]), cast(float, row["printed"])
+    true = cast(float | None, row["true"])
+    which = "The trials" if share == 1 else f"{share:.0%} of the trials"
+    of_n = "" if row["n_own"] == n else f", {row['n_own']:g} of them here"
+    came = (
+        f"; the printed {printed:.3f} would come from {true:.3f}, a lift of {printed - true:+.3f}"
+        if true is not None and not pd.isna(true)
+        else ""
+    )
+    return (
+        f"{which} of this row also decide who is kept (at most {most} "
+        f"{'error' if most == 1 else 'errors'} on {n} trials{of_n}), which lifts people's "
+        f"accuracy: had everybody the same true accuracy, {_EXAMPLE:.2f} would print as "
+        f"{cast(float, row['example']):.3f}{came}."
+    )

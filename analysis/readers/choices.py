@@ -1,0 +1,130 @@
+"""Choices as they were recorded - a version, a side, a text - as the version that was chosen."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.errors import AnalysisError
+from experiment.records import Item, Variant
+
+_VERSIONS = {one.value for one in Variant}
+_TWO, _LISTED = 2, 5
+_MARKS = re.compile(r"[\s.!?]+$")
+
+
+def comparable(text: str) -> str:
+    """Return a text as two writings of one sentence share it: case, spaces, final marks apart."""
+    plain = " ".join(unicodedata.normalize("NFC", str(text)).casefold().split())
+    return _MARKS.sub("", plain)
+
+
+def options_of(item: Item) -> dict[str, str]:
+    """Return which version each of an item's two options is, by its text made comparable.
+
+    The whole sentence, context included, names the option as well.
+    """
+    found = {}
+    for version, text in ((Variant.GOOD, item.good), (item.contrast, item.alternative)):
+        found[comparable(text)] = version.value
+        found[comparable(f"{item.context} {text}")] = version.value
+    return found
+
+
+def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.DataFrame:
+    """Return judgments whose ``chosen`` and ``option_first`` are versions.
+
+    A choice is a version's name; or one of the two options' texts; or a side (or key, or number),
+    which is the good one's where it equals ``good_side``. Where ``option_first`` is known, sides
+    written ``first`` and ``second`` need no ``good_side``.
+
+    Args:
+        long: Judgments as ``analysis.readers.mapping.to_long`` gives them.
+        items: The items.
+        path: Where the judgments were read from.
+
+    Raises:
+        AnalysisError: A choice is neither of the two options of its item.
+    """
+    of_item = {item.item_id: item for item in items}
+    texts = {name: options_of(item) for name, item in of_item.items()}
+    found = long
+    if "option_first" in found:
+        found = found.assign(option_first=_versions(found, "option_first", texts, path))
+    if "chosen" in found:
+        found = found.assign(chosen=_chosen(found, of_item, texts, path))
+    return found.drop(columns="good_side", errors="ignore")
+
+
+def _chosen(
+    rows: pd.DataFrame,
+    items: Mapping[str, Item],
+    texts: Mapping[str, Mapping[str, str]],
+    path: Path,
+) -> list[str]:
+    if "good_side" in rows:
+        sides = rows["good_side"].map(comparable)
+        chosen = rows["chosen"].map(comparable)
+        _refuse_strange_sides(chosen, sides, path)
+        return _good_or_other(rows["item"], chosen == sides, items)
+    if set(rows["chosen"]) <= {"first", "second"} and "option_first" in rows:
+        good = (rows["option_first"] == Variant.GOOD) == (rows["chosen"] == "first")
+        return _good_or_other(rows["item"], good, items)
+    return _versions(rows, "chosen", texts, path)
+
+
+def _good_or_other(
+    item: "pd.Series[str]", good: "pd.Series[bool]", items: Mapping[str, Item]
+) -> list[str]:
+    return [
+        Variant.GOOD.value if right or one not in items else items[one].contrast.value
+        for one, right in zip(item, good, strict=True)
+    ]
+
+
+def _refuse_strange_sides(chosen: "pd.Series[str]", sides: "pd.Series[str]", path: Path) -> None:
+    if len(set(chosen) | set(sides)) > _TWO:
+        raise AnalysisError(
+            f"the sides chosen are {_listed(chosen)}, the good sides are {_listed(sides)}",
+            where=str(path),
+            expected="the same two words in both columns",
+            remedy="Translate them below [values.chosen] and [values.good_side] in the mapping",
+        )
+
+
+def _listed(values: "pd.Series[str]") -> str:
+    found = sorted(set(values))
+    return ", ".join(f'"{one}"' for one in found[:_LISTED]) + (
+        " and more" if found[_LISTED:] else ""
+    )
+
+
+def _versions(
+    rows: pd.DataFrame, column: str, texts: Mapping[str, Mapping[str, str]], path: Path
+) -> list[str]:
+    """Return the versions that a column names, or whose texts it holds."""
+    values = rows[column].fillna("").astype(str)
+    if set(values) <= _VERSIONS | {""}:
+        return values.tolist()
+    found = []
+    for item, value in zip(rows["item"], values, strict=True):
+        version = value if value in _VERSIONS else texts.get(item, {}).get(comparable(value))
+        if version is None:
+            _refuse_text(value, item, column, texts, path)
+        found.append(str(version))
+    return found
+
+
+def _refuse_text(
+    value: str, item: str, column: str, texts: Mapping[str, Mapping[str, str]], path: Path
+) -> None:
+    options = " or ".join(f'"{text}"' for text in list(texts.get(item, {}))[::2])
+    raise AnalysisError(
+        f'"{value[:60]}" is not what was to be chosen from on the item {item}',
+        where=f'{path}, the column "{column}"',
+        expected=f'"good" or the version against it, or one of the texts: {options or "unknown"}',
+        remedy="Translate the values below [values.chosen] in a mapping file, or, where they are "
+        "sides or keys, name the column good_side that says which was the expected one's",
+    )

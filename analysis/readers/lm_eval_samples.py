@@ -1,0 +1,161 @@
+"""What ``lm_eval --log_samples`` writes: each item with the log-likelihoods of its choices."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import AnalysisError
+from analysis.readers.score_tables import Scored
+from experiment.materials.formats.items import make_items
+from experiment.materials.formats.pairs import Draft
+from experiment.materials.formats.raw import json_lines, read_text
+from experiment.records import Item, Variant
+
+_KEYS = {"doc", "arguments", "resps", "target"}
+# How the harness names the files: the task, and when.
+_NAME = re.compile(r"samples_(?P<task>.+?)(?P<date>_\d{4}-\d\d-\d\dT[\d.:-]+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """A file of samples.
+
+    Attributes:
+        items: Its items, by their texts.
+        scored: Their scores.
+        model: The model, where the results beside the file name it; else empty.
+        after_space: Whether each text stood behind a space.
+    """
+
+    items: list[Item]
+    scored: list[Scored]
+    model: str
+    after_space: bool
+
+
+def is_samples(path: Path) -> bool:
+    """Return whether a file's first line is a sample."""
+    if path.suffix.lower() != ".jsonl" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        try:
+            first = json.loads(file.readline())
+        except ValueError:
+            return False
+    return isinstance(first, dict) and first.keys() >= _KEYS
+
+
+def read_samples(path: Path) -> Samples:
+    """Return a file of samples of a task of two choices.
+
+    Of an item that several filters answered, the first is read.
+
+    Raises:
+        AnalysisError: A line is no item of two choices with log-likelihoods.
+        MaterialsError: The file is no text, or a line is no JSON object.
+    """
+    named = _NAME.fullmatch(path.stem)
+    task = named["task"] if named else path.stem
+    drafts: list[Draft] = []
+    scores: list[tuple[float, float]] = []
+    seen, spaces = set[str](), set[bool]()
+    for place, sample in json_lines(read_text(path)[0], path):
+        number = str(sample.get("doc_id", len(drafts)))
+        if number in seen:
+            continue
+        seen.add(number)
+        arguments = _arguments(sample, place)
+        target = _target(sample, arguments, place)
+        draft = _draft(place, sample, arguments, target, task, number)
+        drafts.append(draft)
+        spaces.add(not draft.context and arguments[0][1][:1].isspace())
+        nats = _nats(sample, place)
+        scores.append((nats[target], nats[1 - target]))
+    items, _ = make_items(drafts, path)
+    scored = [
+        Scored(draft.place, (nats,), "", item.item_id, variant, f"{item.context} {text}".strip())
+        for draft, item, pair in zip(drafts, items, scores, strict=True)
+        for variant, text, nats in zip(
+            (Variant.GOOD, Variant.BAD), (item.good, item.bad), pair, strict=True
+        )
+    ]
+    return Samples(items, scored, _model(path, (named and named["date"]) or ""), spaces == {True})
+
+
+def _arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
+    """Return context and continuation of each choice."""
+    found = sample.get("arguments")
+    each = list(found.values()) if isinstance(found, dict) else found
+    try:
+        pairs = [tuple(one.values()) if isinstance(one, dict) else tuple(one) for one in each or ()]
+        contexts = [(str(pair[0]), str(pair[1])) for pair in pairs]
+    except (TypeError, IndexError) as error:
+        raise _unreadable("its arguments are no texts", place) from error
+    if len(contexts) != 2:
+        raise _unreadable(f"it has {len(contexts)} choices", place)
+    return contexts
+
+
+def _target(sample: Mapping[str, Any], arguments: list[tuple[str, str]], place: str) -> int:
+    target = str(sample.get("target"))
+    if target in ("0", "1"):
+        return int(target)
+    texts = [text.strip() for _, text in arguments]
+    if target.strip() in texts:
+        return texts.index(target.strip())
+    raise _unreadable(f'its target "{target}" is none of its choices', place)
+
+
+def _draft(
+    place: str,
+    sample: Mapping[str, Any],
+    arguments: list[tuple[str, str]],
+    target: int,
+    task: str,
+    number: str,
+) -> Draft:
+    good, bad = (" ".join(arguments[n][1].split()) for n in (target, 1 - target))
+    doc = sample.get("doc")
+    extra = {k: v for k, v in doc.items() if isinstance(v, str)} if isinstance(doc, dict) else {}
+    construction = extra.get("UID", task)
+    return Draft(
+        place,
+        good,
+        bad,
+        " ".join(arguments[target][0].split()),
+        item=number,
+        construction=construction,
+        extra=extra,
+    )
+
+
+def _nats(sample: Mapping[str, Any], place: str) -> list[float]:
+    try:
+        found = [float(answer[0][0]) for answer in sample["resps"]]
+    except (TypeError, ValueError, LookupError) as error:
+        raise _unreadable("its resps are no log-likelihoods", place) from error
+    # Behind the two choices may stand their scores without the context (mutual information).
+    if len(found) not in (2, 4) or not all(nats <= 0 for nats in found):
+        raise _unreadable(f"its log-likelihoods are {found}", place)
+    return found
+
+
+def _unreadable(problem: str, place: str) -> AnalysisError:
+    return AnalysisError(
+        f"the sample cannot be read: {problem}",
+        where=place,
+        expected="an item of a task of two choices (output_type: multiple_choice)",
+    )
+
+
+def _model(path: Path, date: str) -> str:
+    """Return the model as the results of the same call name it."""
+    results = path.with_name(f"results{date}.json")
+    try:
+        found = json.loads(results.read_text(encoding="utf-8"))
+        return str(found.get("model_name") or found["config"].get("model") or "")
+    except (OSError, ValueError, KeyError, AttributeError):
+        return ""

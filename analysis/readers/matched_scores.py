@@ -1,0 +1,197 @@
+"""Scores of other programs as score files, each text matched to an item's version."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.data.load import ScoreFacts
+from analysis.errors import AnalysisError
+from analysis.readers.score_tables import Scored
+from experiment.materials.render import render
+from experiment.records import Item, Variant
+from experiment.tables.files import write_table
+from experiment.tables.schemas import SCORES
+
+# The ways in which a text may have been written, the likeliest first.
+_RENDERINGS = ("as_written", "sentence_case", "lower_case_tokens")
+_SHOWN = 3
+
+Version = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """One model's scores of items.
+
+    Attributes:
+        model: The model.
+        scores: By item and version.
+        rendering: How the texts were written, where they were matched as texts.
+        told: What was left out, in sentences.
+    """
+
+    model: str
+    scores: Mapping[Version, Scored]
+    rendering: str
+    told: tuple[str, ...]
+
+
+def match_scores(
+    scored: Iterable[Scored], items: Sequence[Item], model: str, where: Path
+) -> list[Matched]:
+    """Return each model's scores by item and version.
+
+    Texts are matched without regard to white space, as written or in a study's usual renderings.
+
+    Args:
+        scored: The scores.
+        items: The items.
+        model: What the model is called where the file does not say it.
+        where: The file, for messages.
+
+    Raises:
+        AnalysisError: An item or a text is unknown, is scored twice with different scores, or only
+            some of an item's versions are scored.
+    """
+    by_model: defaultdict[str, list[Scored]] = defaultdict(list)
+    for one in scored:
+        by_model[one.model or model].append(one)
+    return [_matched(name, rows, items, where) for name, rows in by_model.items()]
+
+
+def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: Path) -> Matched:
+    rendering, of_text = "", dict[str, list[Version]]()
+    texts = {_key(row.text) for row in rows if not (row.item_id and row.variant)}
+    if texts:
+        rendering, of_text = _best_rendering(texts, items)
+    known = {(item.item_id, version) for item in items for version in _texts(item)}
+    scores: dict[Version, Scored] = {}
+    strange: list[Scored] = []
+    for row in rows:
+        own = _versions(row, of_text)
+        if not own or not known.issuperset(own):
+            strange.append(row)
+            continue
+        for version in own:
+            if scores.setdefault(version, row).logprobs_nats != row.logprobs_nats:
+                raise AnalysisError(
+                    f"the {version[1]} version of the item {version[0]} has two scores",
+                    where=f"{row.place}, and {scores[version].place}",
+                    expected="one score of each model for each version",
+                    remedy="If they are of different models, a column model says so",
+                )
+    if not scores:
+        raise AnalysisError(
+            f"no score is of any item; the first is of {_named(strange[0])}",
+            where=strange[0].place,
+            expected="ids or texts of the items",
+        )
+    return Matched(model, scores, rendering, tuple(_left_out(scores, strange, items, where)))
+
+
+def _best_rendering(texts: set[str], items: Sequence[Item]) -> tuple[str, dict[str, list[Version]]]:
+    found = {name: _by_text(items, render(name)) for name in _RENDERINGS}
+    best = max(found, key=lambda name: len(texts & found[name].keys()))
+    return best, found[best]
+
+
+def _by_text(items: Iterable[Item], rendered: Callable[[str], str]) -> dict[str, list[Version]]:
+    found: defaultdict[str, list[Version]] = defaultdict(list)
+    for item in items:
+        for version, text in _texts(item).items():
+            found[_key(rendered(text))].append((item.item_id, version))
+    return found
+
+
+def _texts(item: Item) -> dict[str, str]:
+    versions = {Variant.GOOD: item.good, Variant.BAD: item.bad}
+    if item.distractor:
+        versions[Variant.DISTRACTOR] = item.distractor
+    return {name: f"{item.context} {text}".strip() for name, text in versions.items()}
+
+
+def _key(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def _versions(row: Scored, of_text: Mapping[str, list[Version]]) -> list[Version]:
+    if row.item_id and row.variant:
+        return [(row.item_id, row.variant)]
+    found = of_text.get(_key(row.text), [])
+    return [own for own in found if row.item_id in ("", own[0])]
+
+
+def _named(row: Scored) -> str:
+    return f'"{row.text}"' if row.text else f"the {row.variant} version of {row.item_id}"
+
+
+def _left_out(
+    scores: Mapping[Version, Scored], strange: Sequence[Scored], items: Sequence[Item], where: Path
+) -> Iterator[str]:
+    partly, without = [], []
+    for item in items:
+        missing = [name for name in _texts(item) if (item.item_id, name) not in scores]
+        if len(missing) == len(_texts(item)):
+            without.append(item.item_id)
+        elif missing:
+            partly.append(f"{item.item_id} ({', '.join(missing)})")
+    if partly:
+        raise AnalysisError(
+            f"of {len(partly)} item(s) a version has no score: {', '.join(partly[:_SHOWN])}",
+            where=str(where),
+            expected="a score of each version of an item",
+        )
+    if without:
+        yield f"{len(without):,} of {len(items):,} items have no score; the first: {without[0]}."
+    if strange:
+        yield f"{len(strange):,} scores are of no item; the first: {_named(strange[0])}."
+
+
+def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, path: Path) -> None:
+    """Write a score file of those of the items that are scored.
+
+    Raises:
+        TableError: It cannot be written.
+    """
+    rows = (
+        _row(item, version, matched)
+        for item in items
+        for version in _texts(item)
+        if (item.item_id, version) in matched.scores
+    )
+    write_table(SCORES, rows, path, facts.model_dump())
+
+
+def _row(item: Item, version: str, matched: Matched) -> dict[str, object]:
+    scored = matched.scores[item.item_id, version]
+    against = item.contrast if version == Variant.GOOD else Variant.GOOD
+    shared = _difference_at(scored, matched.scores[item.item_id, against])
+    nats = scored.logprobs_nats
+    return {
+        "item_id": item.item_id,
+        "construction": item.construction,
+        "condition": item.condition,
+        "contrast": item.contrast.value,
+        "variant": str(version),
+        "logprob_nats": math.fsum(nats),
+        "n_tokens": len(nats),
+        "n_unknown": 0,
+        "token_logprobs_nats": list(nats),
+        "token_unknown": [False] * len(nats),
+        "difference_at": shared,
+        "logprob_from_difference_nats": None if shared is None else math.fsum(nats[shared:]),
+    }
+
+
+def _difference_at(one: Scored, other: Scored) -> int | None:
+    """Return how many tokens two versions share first; None where nobody knows the tokens."""
+    if len(one.logprobs_nats) == len(other.logprobs_nats) == 1:
+        return 0
+    if not (one.tokens and other.tokens):
+        return None
+    pairs = enumerate(zip(one.tokens, other.tokens, strict=False))
+    shortest = min(len(one.tokens), len(other.tokens))
+    return next((place for place, (mine, theirs) in pairs if mine != theirs), shortest)

@@ -1,0 +1,84 @@
+"""Whether judgments can be what their mapping says: accuracies above chance, times of people."""
+
+import pandas as pd
+
+from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
+
+# People who attend to a forced choice do better; a mapping that is wrong gives this or less.
+LOWEST_ACCURACY = 0.6
+_FASTEST_MS = 100.0
+_PASS = "--accept-low-accuracy"
+
+
+def check_accuracy(run: ExportedRun) -> None:
+    """Raise where people are near chance or below: the sign of a choice that is coded wrongly.
+
+    Raises:
+        AnalysisError: The accuracy over all judgments is below ``LOWEST_ACCURACY``. The message
+            says what the swapped coding would give, and what else may be wrong.
+    """
+    chose_good = run.responses["chose_good"]
+    accuracy = float(chose_good.mean())
+    if accuracy >= LOWEST_ACCURACY:
+        return
+    raise AnalysisError(
+        f"people chose the expected version in {_share(accuracy)} of "
+        f"{len(chose_good):,} judgments, which is {_where(accuracy)} chance; "
+        f"{_swapped(accuracy)}{_mirrored(run)}",
+        where=str(run.folder),
+        expected=f"an accuracy of at least {_share(LOWEST_ACCURACY)}, as attentive people have",
+        remedy=f"Correct the mapping; where people were truly that often wrong, say {_PASS}",
+    )
+
+
+def _where(accuracy: float) -> str:
+    return "below" if accuracy < 1 - LOWEST_ACCURACY else "near"
+
+
+def _share(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0")
+
+
+def _swapped(accuracy: float) -> str:
+    swapped = _share(1 - accuracy)
+    if 1 - accuracy > LOWEST_ACCURACY:
+        return (
+            f"with the coding swapped it would be {swapped}, the mirror image: the two values of "
+            "the choice are probably exchanged"
+        )
+    return (
+        f"with the coding swapped it would be {swapped}, no mirror image of a high accuracy: the "
+        "values are probably sides or keys, and the expected version changed sides (map the "
+        "column good_side or option_first)"
+    )
+
+
+def _mirrored(run: ExportedRun) -> str:
+    """Return how many participants are mirrored by themselves, where several are and not all."""
+    rows = run.responses.dropna(subset="participant")
+    each = rows.groupby("participant", observed=True)["chose_good"].mean()
+    low, high = int((each < 1 - LOWEST_ACCURACY).sum()), int((each > LOWEST_ACCURACY).sum())
+    if min(low, high) == 0 or len(each) < 4 or low + high < len(each) / 2:
+        return ""
+    return (
+        f". {low} of {len(each)} participants lie below {_share(1 - LOWEST_ACCURACY)} and {high} "
+        f"above {_share(LOWEST_ACCURACY)}: their keys may have been assigned in two ways"
+    )
+
+
+def check_times(rt_ms: "pd.Series[float]", where: str) -> None:
+    """Raise where half of the reaction times are faster than a person reads two sentences.
+
+    Raises:
+        AnalysisError: The median is below a tenth of a second, as with seconds taken for
+            milliseconds.
+    """
+    median = rt_ms[rt_ms > 0].median()
+    if median < _FASTEST_MS:
+        raise AnalysisError(
+            f"the median reaction time is {median:.3g} ms, faster than people can choose",
+            where=where,
+            expected="milliseconds",
+            remedy='Where the times are in seconds, write rt_unit = "s" in the mapping',
+        )

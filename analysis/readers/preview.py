@@ -1,0 +1,59 @@
+"""What a mapping makes of a table, to be looked at before anything is written."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.load import ExportedRun
+from analysis.readers.mapping import Meaning
+from analysis.readers.sources import Source
+from analysis.tables.provenance import counted
+from experiment.records import Side, Variant
+
+_SHOWN = 5
+_WIDEST = 28
+
+
+def judgments_table(run: ExportedRun) -> pd.DataFrame:
+    """Return a run's judgments in the long form, as they are written and read again."""
+    rows = run.responses
+    contrast = run.items.set_index("item_id")["contrast"].reindex(rows["item_id"]).to_numpy()
+    first = run.trials["good_side"].to_numpy() == Side.FIRST.value
+    columns = {
+        "participant": rows["participant"],
+        "item": rows["item_id"],
+        "option_first": np.where(first, Variant.GOOD.value, contrast),
+        "chosen": np.where(rows["chose_good"], Variant.GOOD.value, contrast),
+        "rt_ms": rows["rt_ms"].round(3),
+        "list": run.participants.set_index("participant")["list"]
+        .reindex(rows["participant"])
+        .to_numpy(),
+        "kept": rows["participant"].map(run.verdicts.set_index("participant")["kept"]),
+    }
+    table = pd.DataFrame(columns)
+    # What the source did not tell is left out.
+    return table.dropna(axis=1, how="all")
+
+
+def preview(source: Source, mapping: Meaning, run: ExportedRun) -> str:
+    """Return the format, the mapping, the first judgments and what they amount to, as text."""
+    table = judgments_table(run)
+    people = int(run.responses["participant"].nunique())
+    shown = table.head(_SHOWN).map(lambda value: str(value)[:_WIDEST])
+    lines = [
+        f"{source.path}: read as {source.format}, {counted(len(source.table), 'row')}.",
+        "",
+        "Mapping:",
+        *(f"  {line}" if line else "" for line in mapping.to_toml().splitlines()),
+        "",
+        "The first judgments:",
+        *(f"  {line}" for line in shown.to_string(index=False).splitlines()),
+        "",
+        f"{counted(len(table), 'judgment')} of "
+        f"{counted(people, 'participant') if people else 'unknown participants'} on "
+        f"{counted(run.responses['item_id'].nunique(), 'item')} of {len(run.items):,}; "
+        f"the expected version was chosen in {run.responses['chose_good'].mean():.1%}.",
+    ]
+    times = run.responses["rt_ms"].dropna()
+    if len(times):
+        lines.append(f"Median reaction time: {times.median():,.0f} ms.")
+    return "\n".join(lines)

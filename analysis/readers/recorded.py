@@ -1,0 +1,106 @@
+"""Trials as browsers record them in JSON: jsPsych, psiTurk, lines of such texts."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from io import StringIO
+from typing import Any
+
+import pandas as pd
+
+# psiTurk's trialdata.csv has no header; what the experiment recorded stands in the last column.
+_PSITURK = ("uniqueid", "current_trial", "recorded_ms", "data")
+RESULT = "result"
+
+
+def as_text(trials: Iterable[Mapping[Any, object]]) -> pd.DataFrame:
+    """Return trials as a table of texts, a missing value as empty text.
+
+    What is nested is named by its path: ``{"response": {"Q0": "a"}}`` has the column
+    ``response.Q0``.
+    """
+    rows = [dict(_flat(trial)) for trial in trials]
+    return pd.DataFrame(rows).map(lambda value: "" if _missing(value) else _text(value))
+
+
+def _flat(trial: Mapping[Any, object], before: str = "") -> Iterator[tuple[str, object]]:
+    for key, value in trial.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _missing(value: object) -> bool:
+    return value is None or value != value
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
+
+
+def read_json(text: str) -> tuple[pd.DataFrame, bool]:
+    """Return the trials of JSON, and whether there were several results, one below the other.
+
+    A result is a list of trials, a trial, or an object that holds the list under ``trials`` or
+    ``data``. JATOS writes one result after the other, each on lines of its own; the column
+    ``result`` numbers them.
+    """
+    results = list(_documents(text))
+    return numbered(results), len(results) > 1
+
+
+def numbered(results: Iterable[object]) -> pd.DataFrame:
+    """Return the trials of several results, with the column ``result`` from 1."""
+    return as_text(
+        {RESULT: number} | trial
+        for number, one in enumerate(results, start=1)
+        for trial in trials_of(one)
+    )
+
+
+def trials_of(result: object) -> Iterator[dict[str, object]]:
+    """Yield the trials of a result, whichever list or object holds them.
+
+    Raises:
+        ValueError: It holds something else.
+    """
+    if isinstance(result, list):
+        for one in result:
+            yield from trials_of(one)
+    elif isinstance(result, dict):
+        held = next(
+            (result[key] for key in ("trials", "data") if _is_trials(result.get(key))), None
+        )
+        if held is None:
+            yield result
+            return
+        shared = {key: value for key, value in result.items() if value is not held}
+        for trial in trials_of(held):
+            yield {**shared, **trial}
+    else:
+        raise ValueError(f"a trial should be an object of JSON, not {str(result)[:40]}")
+
+
+def _is_trials(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _documents(text: str) -> Iterator[object]:
+    decoder, place = json.JSONDecoder(), 0
+    while rest := text[place:].lstrip():
+        place = len(text) - len(rest)
+        found, place = decoder.raw_decode(text, place)
+        yield found
+
+
+def is_psiturk(text: str) -> bool:
+    """Return whether a text is psiTurk's trial data: four columns, JSON in the last."""
+    first = next(csv.reader(StringIO(text)), [])
+    return len(first) == len(_PSITURK) and first[-1].startswith("{")
+
+
+def psiturk(text: str) -> pd.DataFrame:
+    """Return psiTurk's trials: its own columns, then what the experiment recorded of each."""
+    rows = [dict(zip(_PSITURK, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
+    return as_text([row | json.loads(row.pop("data")) for row in rows])

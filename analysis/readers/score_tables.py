@@ -1,0 +1,157 @@
+"""Tables of models' scores, whoever wrote them: a row for each text, each pair or each token."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from analysis.errors import AnalysisError
+from analysis.readers.score_columns import (
+    MISSING,
+    ScoreColumn,
+    nats_of,
+    score_columns,
+    text_columns,
+)
+from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
+from experiment.materials.formats.raw import RawRow, RawTable
+from experiment.records import Variant
+
+# A token that stands for no piece of the text: <s>, </s>, <|endoftext|>, [CLS].
+_SPECIAL = re.compile(r"<\|?/?[\w ]+\|?>|\[[A-Z]+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a file says of one text.
+
+    Attributes:
+        place: Where it stands.
+        logprobs_nats: The text's log-probability, or one for each of its tokens.
+        model: Its model; empty where the file does not say it.
+        item_id: Its item; empty where it is known by its text.
+        variant: Which version of the item it is; empty likewise.
+        text: The text with its context; empty where the item and the version tell it.
+        tokens: Its tokens, where the file has them.
+    """
+
+    place: str
+    logprobs_nats: tuple[float, ...]
+    model: str = ""
+    item_id: str = ""
+    variant: str = ""
+    text: str = ""
+    tokens: tuple[str, ...] = ()
+
+
+def read_score_table(
+    table: RawTable, unit: str, named: Mapping[str, str]
+) -> tuple[list[Scored], list[str]]:
+    """Return a table's scores, and what was decided, in sentences.
+
+    Args:
+        table: The table.
+        unit: The unit of scores whose header names none.
+        named: Our column to the table's header, where the header does not say it.
+
+    Raises:
+        AnalysisError: No column holds scores, or one is no log-probability.
+    """
+    found = text_columns(table, named)
+    scores = score_columns(table, unit, named)
+    if not scores or not ({"text", "sentence_id", "item_id"} & found.keys()):
+        raise AnalysisError(
+            "no column holds scores" if not scores else "nothing says whose the scores are",
+            where=str(table.path),
+            expected="a column such as logprob_nats, logprob or surprisal_bits; and text, or "
+            "item_id and variant, or sentence_id and token",
+            remedy="Name it: --column logprob=HEADER. The columns are " + ", ".join(table.columns),
+        )
+    told = [f"Scores from the column {', '.join(one.header for one in scores)}."]
+    if "token" in found:
+        rows, empty = _from_tokens(table, found, scores[0])
+        if empty:
+            told.append(f"{empty} tokens have no score, such as first words; they are left out.")
+        return rows, told
+    return [one for row in table.rows for one in _from_row(row, found, scores)], told
+
+
+def _from_row(
+    row: RawRow, found: Mapping[str, str], scores: Iterable[ScoreColumn]
+) -> Iterator[Scored]:
+    own = {ours: row.values[header] for ours, header in found.items()}
+    text = f"{own.get('context', '')} {own.get('text', '')}".strip()
+    for column in scores:
+        variant = column.variant or _variant(own.get("variant", ""))
+        numbers = row.values[column.header].split()
+        yield Scored(
+            row.place,
+            tuple(nats_of(number, column, row.place) for number in numbers or [""]),
+            own.get("model", ""),
+            own.get("item_id", ""),
+            variant,
+            # In a row of two scores the one text is nobody's.
+            "" if column.variant else text,
+        )
+
+
+def _variant(word: str) -> str:
+    lower = word.lower()
+    if lower in GOOD_WORDS:
+        return Variant.GOOD
+    return Variant.BAD if lower in BAD_WORDS else lower if lower in set(Variant) else ""
+
+
+def _from_tokens(
+    table: RawTable, found: Mapping[str, str], column: ScoreColumn
+) -> tuple[list[Scored], int]:
+    """Return a text for each group of rows that share all but the token, and how many had none."""
+    keys = [found[name] for name in ("model", "item_id", "variant", "sentence_id") if name in found]
+    if "sentence_id" not in found and "text" in found:
+        keys.append(found["text"])
+    groups: dict[tuple[str, ...], list[RawRow]] = {}
+    for row in table.rows:
+        groups.setdefault(tuple(row.values[key] for key in keys), []).append(row)
+    scored, empty = [], 0
+    for rows in groups.values():
+        if "token_id" in found:
+            rows.sort(key=lambda row: _number(row, found["token_id"]))
+        one, missing = _joined(rows, found, column)
+        scored.append(one)
+        empty += missing
+    return scored, empty
+
+
+def _number(row: RawRow, header: str) -> float:
+    try:
+        return float(row.values[header])
+    except ValueError as error:
+        raise AnalysisError(
+            f'"{row.values[header]}" is no place of a token', where=row.place, expected="a number"
+        ) from error
+
+
+def _joined(
+    rows: list[RawRow], found: Mapping[str, str], column: ScoreColumn
+) -> tuple[Scored, int]:
+    own = {ours: rows[0].values[header] for ours, header in found.items()}
+    parts = [row for row in rows if not _SPECIAL.fullmatch(row.values[found["token"]])]
+    kept = [row for row in parts if row.values[column.header].lower() not in MISSING]
+    if not kept:
+        raise AnalysisError("a text has no score at all", where=rows[0].place, expected="a number")
+    tokens = [row.values[found["token"]] for row in parts]
+    text = own["text"] if "text" in own else "".join(map(_plain, tokens))
+    one = Scored(
+        rows[0].place,
+        tuple(nats_of(row.values[column.header], column, row.place) for row in kept),
+        own.get("model", ""),
+        own.get("item_id", ""),
+        _variant(own.get("variant", "")),
+        f"{own.get('context', '')} {text}".strip(),
+        tuple(row.values[found["token"]] for row in kept),
+    )
+    return one, len(parts) - len(kept)
+
+
+def _plain(token: str) -> str:
+    """Return a token without the marks by which tokenizers join words."""
+    return re.sub(r"^##|^[\u2581\u0120]|</w>$", "", token)

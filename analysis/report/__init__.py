@@ -1,0 +1,1 @@
+"""A comparison as a folder of files that a reader opens."""

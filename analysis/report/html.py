@@ -1,0 +1,147 @@
+"""The report: one HTML page that holds everything and asks the network for nothing."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from analysis.data.participant_flow import reason, setting
+from analysis.figures.drawing import Drawing
+from analysis.report.summary import summary
+from analysis.result import Comparison
+from analysis.scores.metrics import METRICS
+from analysis.tables.accuracy_table import Table
+from analysis.tables.provenance import counted
+from analysis.tables.section import Section
+from analysis.tables.text import blocks, numbered_footnotes, spans
+
+# Tables of more columns are printed in smaller letters, so that no sheet is turned and none empty.
+_WIDE_COLUMNS = 11
+# SVG measures in points; a figure wider than this fills the page.
+_COLUMN_POINTS = 260
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedSection:
+    """What stands under one heading.
+
+    Attributes:
+        title: The heading.
+        anchor: Its name in links.
+        parts: Tables and drawn figures in order; a figure follows the table that it draws.
+    """
+
+    title: str
+    anchor: str
+    parts: list[Table | Drawing]
+
+
+def render_report(
+    comparison: Comparison, svgs: Mapping[str, str], libraries: Mapping[str, str]
+) -> str:
+    """Return the report as HTML.
+
+    Args:
+        comparison: What to report.
+        svgs: SVG documents by the name of the drawing; drawings without one are left out.
+        libraries: The versions of what computed.
+    """
+    environment = Environment(
+        loader=PackageLoader("analysis"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    origin = comparison.provenance
+    shared = shared_notes(comparison.tables)
+    return environment.get_template("report.html").render(
+        study=comparison.study,
+        origin=origin,
+        run=origin.run,
+        flow=origin.flow,
+        models=origin.models,
+        metric=METRICS[origin.metric],
+        rules=[rule.model_dump() for rule in comparison.study.exclusion],
+        front=front_part(comparison, svgs),
+        sections=sections(comparison, svgs),
+        shared=shared,
+        summary=comparison.summary
+        or summary(comparison.by_construction, comparison.study, comparison.statistics),
+        left_out=comparison.left_out,
+        libraries=libraries,
+        svgs={name: inline_svg(svg, name) for name, svg in svgs.items()},
+        is_table=lambda part: isinstance(part, Table),
+        is_wide=lambda table: len(table.columns) > _WIDE_COLUMNS,
+        fills_page=lambda name: _width_points(svgs[name]) > _COLUMN_POINTS,
+        notes=lambda table: [
+            *(note for note in table.notes if note not in shared),
+            *numbered_footnotes(table),
+        ],
+        counted=counted,
+        reason=reason,
+        setting=setting,
+        blocks=blocks,
+        spans=spans,
+    )
+
+
+def front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | Drawing]:
+    """Return the table and the figure that stand before the appendix: the first ones."""
+    first = comparison.tables[0]
+    return [first, *_drawn_from(first, comparison, svgs)]
+
+
+def _drawn_from(
+    table: Table, comparison: Comparison, svgs: Mapping[str, str]
+) -> Iterator[Table | Drawing]:
+    name = table.name.replace("table", "figure")
+    yield from (one for one in comparison.drawings if one.name == name and name in svgs)
+
+
+def sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSection]:
+    """Return the appendix's sections that hold something, in the order in which they are read."""
+    parts: dict[Section, list[Table | Drawing]] = {section: [] for section in Section}
+    placed = {one.name for one in front_part(comparison, svgs) if isinstance(one, Drawing)}
+    for table in comparison.tables[1:]:
+        drawn = list(_drawn_from(table, comparison, svgs))
+        parts[table.section] += [table, *drawn]
+        placed |= {one.name for one in drawn}
+    for drawing in comparison.drawings:
+        if drawing.name in svgs and drawing.name not in placed:
+            parts[drawing.section].append(drawing)
+    return [_section(section, held) for section, held in parts.items() if held]
+
+
+def _section(section: Section, parts: list[Table | Drawing]) -> PrintedSection:
+    words = re.sub(r"\W+", "-", section.lower()).strip("-")
+    # A table may have the name of its section.
+    return PrintedSection(section.value, f"section-{words}", parts)
+
+
+def shared_notes(tables: Sequence[Table]) -> list[str]:
+    """Return the notes that stand under more than one table: they are printed once."""
+    counts = Counter(note for table in tables for note in dict.fromkeys(table.notes))
+    return [note for note, count in counts.items() if count > 1]
+
+
+def _width_points(svg: str) -> float:
+    width = re.search(r'<svg[^>]*\bwidth="([\d.]+)pt"', svg)
+    return float(width[1]) if width else 0.0
+
+
+def inline_svg(document: str, prefix: str) -> Markup:
+    """Return an SVG document as an element of a page, its ids made the page's only ones.
+
+    Args:
+        document: The SVG as matplotlib wrote it: trusted, not escaped.
+        prefix: What to put before each id, so that two drawings of one page do not collide.
+    """
+    element = document[document.index("<svg") :]
+    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
+    element = re.sub(r'\bid="', f'id="{prefix}-', element)
+    element = re.sub(r'href="#', f'href="#{prefix}-', element)
+    return Markup(re.sub(r"url\(#", f"url(#{prefix}-", element))

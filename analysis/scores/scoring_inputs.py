@@ -1,0 +1,145 @@
+"""The items to score: a study's or a file's, all of them or those that people judged."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from analysis.data.frames import read_exported
+from analysis.errors import AnalysisError
+from experiment.materials.formats.files import is_materials, open_materials
+from experiment.materials.identity import materials_hash
+from experiment.materials.read import load_items
+from experiment.records import Item
+from experiment.studies.load import load_study
+from experiment.tables.schemas import RESPONSES
+from lm.scorer import HasSubwords, Scorer
+
+WORD_TOKENS, AS_WRITTEN = "lower_case_tokens", "as_written"
+
+Progress = Callable[[Iterator[Item]], Iterator[Item]]
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """Items that can be gone through again and again without ever being held.
+
+    Attributes:
+        items: Begins a passage through them.
+        study: The study's name; empty for a file.
+        version: The study's version; empty for a file.
+        rendering: How they are given to word-level models.
+        hash: The identity of all the items, whichever of them are to be scored.
+        n_items: How many are to be scored.
+        n_versions: How many versions they have together.
+        selection: Which of the items these are, in words; empty for all.
+        cased_rendering: How they are given to word-level models that know capital letters.
+        running_rendering: How they are given to models that cut running text up themselves.
+        told: What was decided when they were read, in sentences.
+    """
+
+    items: Callable[[], Iterator[Item]]
+    study: str
+    version: str
+    rendering: str
+    hash: str
+    n_items: int
+    n_versions: int
+    selection: str = ""
+    cased_rendering: str = AS_WRITTEN
+    running_rendering: str = AS_WRITTEN
+    told: tuple[str, ...] = ()
+
+    def given_to(self, scorer: Scorer) -> Self:
+        """Return the same items in the text that a model is given: what it can read decides."""
+        if isinstance(scorer, HasSubwords):
+            return replace(self, rendering=self.running_rendering)
+        if getattr(scorer, "cased", False):
+            return replace(self, rendering=self.cased_rendering)
+        return self
+
+
+def find_materials(
+    named: str, rendering: str | None = None, progress: Progress = lambda items: items
+) -> Materials:
+    """Return the items of a built-in study, a study folder, or a file or folder of items.
+
+    Args:
+        named: The study, or the file in any format that ``experiment.materials.formats`` reads.
+        rendering: Another rendering than the study's, for every model.
+        progress: Wraps the first passage through the items, to show how far it is.
+
+    Raises:
+        ParallaxError: There is no such study or file, or it is unsound.
+    """
+    told: tuple[str, ...] = ()
+    if is_materials(named):
+        opened = open_materials(Path(named))
+        items, told, named_as = opened.items, opened.told, ("", "")
+        renderings = WORD_TOKENS, AS_WRITTEN, opened.rendering or AS_WRITTEN
+    else:
+        study = load_study(named)
+        given = study.materials.given_to_models
+        renderings = given, given, study.materials.shown_to_people
+        named_as, items = (study.name, study.study.version), partial(load_items, study)
+    tokens, cased, text = (rendering or usual for usual in renderings)
+    count = _Counted(progress(items()))
+    hash_ = materials_hash(count)
+    return Materials(
+        items,
+        *named_as,
+        tokens,
+        hash_,
+        count.n_items,
+        count.n_versions,
+        cased_rendering=cased,
+        running_rendering=text,
+        told=told,
+    )
+
+
+class _Counted:
+    """Items that count themselves as they pass."""
+
+    def __init__(self, items: Iterator[Item]) -> None:
+        self._items, self.n_items, self.n_versions = items, 0, 0
+
+    def __iter__(self) -> Iterator[Item]:
+        for item in self._items:
+            self.n_items += 1
+            self.n_versions += 3 if item.distractor else 2
+            yield item
+
+
+def only_judged(materials: Materials, export: Path) -> Materials:
+    """Return those of the items that somebody judged in an exported run.
+
+    Args:
+        materials: All items.
+        export: The run's export folder.
+
+    Raises:
+        AnalysisError: Nothing was judged, or a judged item is not among the items.
+        TableError: The export has no table of responses.
+    """
+    judged = {str(item_id) for item_id in read_exported(RESPONSES, export, ("item_id",))["item_id"]}
+    count = _Counted(item for item in materials.items() if item.item_id in judged)
+    known = {item.item_id for item in count}
+    if not judged or (unknown := sorted(judged - known)):
+        raise AnalysisError(
+            f"{len(unknown)} judged item(s) are not among the materials; the first: {unknown[0]}"
+            if judged
+            else "nobody judged anything in this run",
+            where=str(export),
+            expected="an export of a run of these materials",
+        )
+    digest = hashlib.sha256("\n".join(sorted(judged)).encode()).hexdigest()
+    return replace(
+        materials,
+        items=lambda: (item for item in materials.items() if item.item_id in judged),
+        n_items=count.n_items,
+        n_versions=count.n_versions,
+        selection=f"{len(known)} judged items ({digest[:12]})",
+    )

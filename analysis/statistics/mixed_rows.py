@@ -1,0 +1,90 @@
+"""The rows of a mixed model: people's judgments and models' decisions as one table."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.data.load import PEOPLE
+from analysis.errors import AnalysisError
+
+_COLUMNS = ("judge", "construction", "condition", "item_id")
+
+
+def choices(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return people's judgments and models' decisions on the judged items as rows of one table.
+
+    Args:
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
+        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
+
+    Returns:
+        chose_good (0 or 1), judge (categorical, people first), participant (a model is its own),
+        item_id, construction, condition, and of people also list, position, kind, good_side, rt_ms.
+    """
+    of_people = ["participant", "list", "position", "kind", "good_side", "rt_ms", "chose_good"]
+    people = judgments[[*_COLUMNS[1:], *of_people]].assign(judge=PEOPLE)
+    frames = [people]
+    items = people["item_id"].unique()
+    for model, frame in decisions.items():
+        chosen = frame.loc[frame["item_id"].isin(items), [*_COLUMNS[1:], "correct"]]
+        chosen = chosen.rename(columns={"correct": "chose_good"})
+        frames.append(chosen.assign(judge=model, participant=model))
+    rows = pd.concat(frames, ignore_index=True)
+    return rows.assign(
+        chose_good=rows["chose_good"].astype(float),
+        judge=pd.Categorical(rows["judge"], [PEOPLE, *decisions]),
+    )
+
+
+def clusters(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return how many participants and items people's choices are of.
+
+    Args:
+        rows: One row per choice, as ``choices`` gives them.
+
+    Returns:
+        One row: participants, items.
+    """
+    numbers = rows.loc[rows["judge"] == PEOPLE, ["participant", "item_id"]].nunique()
+    return pd.DataFrame([{"participants": numbers["participant"], "items": numbers["item_id"]}])
+
+
+def _constant(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which choices are of a judge who is always right, or wrong, in the construction."""
+    cell = [rows["judge"], rows["construction"]]
+    mean = rows["chose_good"].groupby(cell, observed=True).transform("mean").to_numpy(dtype=float)
+    found: NDArray[np.bool_] = (mean == 0) | (mean == 1)
+    return found
+
+
+def bounded_rows(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return the choices whose coefficients are finite; without people models have no reference."""
+    varies = ~_constant(rows)
+    with_people = set(rows.loc[varies & (rows["judge"] == PEOPLE).to_numpy(), "construction"])
+    found: NDArray[np.bool_] = varies & rows["construction"].isin(with_people).to_numpy()
+    return found
+
+
+def with_varying_reference(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the choices with a construction first in which people are not always right."""
+    names = list(dict.fromkeys(design_levels(rows["construction"])))
+    varying = rows.loc[bounded_rows(rows), "construction"].astype(str).unique()
+    if not len(varying):
+        raise AnalysisError(
+            "people are always right, or always wrong, in every construction",
+            where="the mixed model",
+            expected="a construction in which people's choices vary",
+        )
+    first = next(name for name in names if name in varying)
+    ordered = [first, *(name for name in names if name != first)]
+    return rows.assign(construction=pd.Categorical(rows["construction"].astype(str), ordered))
+
+
+def design_levels(column: "pd.Series[str]") -> list[str]:
+    """Return a factor's levels in the order of a design: the first one is the reference."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        used = set(column.astype(str))
+        return [str(one) for one in column.cat.categories if str(one) in used]
+    return sorted(map(str, column.unique()))

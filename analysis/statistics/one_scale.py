@@ -1,0 +1,113 @@
+"""People and models of a mixed model on one scale, marginal or conditional.
+
+A coefficient ``judge`` sets a model's logit against that of a typical participant, whose effect is
+0. The share of people who choose rightly is an average over participants and lies nearer to one
+half: an equally accurate model then looks worse. Here both are averages over participants and
+items (marginal), or both what a typical participant with that average would have (conditional).
+Zeger, S. L., Liang, K.-Y. & Albert, P. S. (1988). Models for longitudinal data: a generalized
+estimating equation approach. Biometrics, 44(4), 1049-1060.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+from analysis.data.load import PEOPLE
+from analysis.statistics.mixed import MixedModel
+from analysis.statistics.resample import LEVEL, Floats
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
+_MOST_LOGITS = 40.0
+
+
+def on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return people minus each model, over all items and in each construction.
+
+    The variance is that of the fixed effects (delta method), the random effects' standard
+    deviations taken as known.
+
+    Args:
+        model: The fitted model.
+        rows: The choices that it was fitted to.
+
+    Returns:
+        judge, construction (empty: all), people and model (marginal shares of right choices),
+        marginal, marginal_low, marginal_high (people minus model in logits of these shares),
+        conditional, conditional_low, conditional_high (in logits of a typical participant), p
+        (two-sided, of equal shares).
+    """
+    judge = rows["judge"].to_numpy().astype(str)
+    construction = rows["construction"].to_numpy().astype(str)
+    groups = [("", np.ones(len(rows), bool))]
+    groups += [(name, construction == name) for name in pd.unique(construction)]
+    spread = _spreads(model)
+    found = []
+    for name in [one for one in pd.unique(judge) if one != PEOPLE]:
+        for group, here in groups:
+            sides = here & (judge == PEOPLE), here & (judge == name)
+            if all(side.any() for side in sides):
+                row = _compared(model, *sides, *spread)
+                found.append({"judge": name, "construction": group, **row})
+    return pd.DataFrame(found)
+
+
+def _spreads(model: MixedModel) -> tuple[float, float]:
+    """Return how far people's logits scatter, and a model's, which is one judge."""
+    of_people = model.random["effect"].str.startswith("participant")
+    squares = model.random["sd"] ** 2
+    items = float(squares[~of_people].sum())
+    return float(np.sqrt(squares.sum())), float(np.sqrt(items))
+
+
+def _compared(
+    model: MixedModel,
+    people: Floats,
+    own: Floats,
+    people_spread: float,
+    own_spread: float,
+) -> dict[str, float]:
+    """Return the two shares and their difference on both scales, with its intervals."""
+    estimate = model.coefficients["estimate"].to_numpy()
+    shares, slopes = zip(
+        *(
+            _marginal(model.fixed[side], estimate, spread)
+            for side, spread in ((people, people_spread), (own, own_spread))
+        ),
+        strict=True,
+    )
+    row = {"people": shares[0], "model": shares[1]}
+    scales = {
+        "marginal": [(logit(share), 1 / (share * (1 - share))) for share in shares],
+        "conditional": [_conditional(share, people_spread) for share in shares],
+    }
+    for name, ((first, by_first), (second, by_second)) in scales.items():
+        slope = by_first * slopes[0] - by_second * slopes[1]
+        error = float(np.sqrt(slope @ model.covariance @ slope))
+        half = norm.ppf((1 + LEVEL) / 2) * error
+        middle = first - second
+        row |= {name: middle, f"{name}_low": middle - half, f"{name}_high": middle + half}
+        if name == "marginal":
+            row["p"] = float(2 * norm.sf(abs(middle) / error))
+    return row
+
+
+def _marginal(fixed: Floats, estimate: Floats, spread: float) -> tuple[float, Floats]:
+    """Return the mean chance over rows and random effects, and how each coefficient moves it."""
+    chance = expit((fixed @ estimate)[:, None] + spread * _NODES)
+    weights = _WEIGHTS / _WEIGHTS.sum()
+    slope = (chance * (1 - chance)) @ weights
+    return float((chance @ weights).mean()), (fixed * slope[:, None]).mean(axis=0)
+
+
+def _conditional(share: float, spread: float) -> tuple[float, float]:
+    """Return the logit of a typical participant among whom the share is so, and its slope."""
+    weights = _WEIGHTS / _WEIGHTS.sum()
+
+    def mean(middle: float) -> float:
+        return float(expit(middle + spread * _NODES) @ weights)
+
+    middle = float(brentq(lambda at: mean(at) - share, -_MOST_LOGITS, _MOST_LOGITS))
+    chance = expit(middle + spread * _NODES)
+    return middle, float(1 / ((chance * (1 - chance)) @ weights))

@@ -1,0 +1,303 @@
+"""People against models, and models against models, on the same items and one scale: accuracy.
+
+A difference of accuracies has an interval even where a judge is always right. It is made of the
+two accuracies' own Wilson intervals, which are long on the right side, and of the correlation of
+the two estimates, which share items. Newcombe, R. G. (1998). Improved confidence intervals for the
+difference between binomial proportions based on paired data. Statistics in Medicine, 17(22),
+2635-2650. Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures.
+Statistics in Medicine, 27(10), 1693-1702. A p value is where the interval's end would touch the
+value in question, so that the two never contradict each other.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
+from scipy.stats import t as student
+from statsmodels.stats.contingency_tables import mcnemar
+
+from analysis.data.categorical import codes_in, decode
+from analysis.statistics.clustered import Clustered, clustered_intervals, quantile, wilson
+from analysis.statistics.resample import Floats, codes
+
+# Accuracies that lie within this of one another count as equal, unless a study says otherwise.
+MARGIN = 0.1
+Codes = NDArray[np.intp]
+_Beyond = Callable[[tuple[Floats, Floats]], Floats]
+_HALVINGS = 40
+# An interval of more standard errors than this holds every possible difference.
+_MOST_ERRORS = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two accuracies of each group: shapes ``(groups,)``.
+
+    Attributes:
+        first: The first accuracy.
+        second: The second.
+        n_first: Independent judgments that would tell as much of the first.
+        n_second: The same of the second.
+        correlation: Of the two estimates.
+        freedom: Degrees of freedom.
+    """
+
+    first: Floats
+    second: Floats
+    n_first: Floats
+    n_second: Floats
+    correlation: Floats
+    freedom: Floats
+
+    @property
+    def difference(self) -> Floats:
+        """The first accuracy minus the second."""
+        return self.first - self.second
+
+    def interval(self) -> tuple[Floats, Floats]:
+        """Return the ends of the difference's 95% interval."""
+        return self._ends(quantile(self.freedom))
+
+    def _ends(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return the ends of the interval of so many standard errors, shape ``(groups,)``."""
+        first_low, first_high = wilson(self.first, self.n_first, z)
+        second_low, second_high = wilson(self.second, self.n_second, z)
+        low = self._distance(self.first - first_low, second_high - self.second)
+        high = self._distance(first_high - self.first, self.second - second_low)
+        return self.difference - low, self.difference + high
+
+    def _distance(self, first: Floats, second: Floats) -> Floats:
+        squared = first**2 - 2 * self.correlation * first * second + second**2
+        found: Floats = np.sqrt(np.maximum(squared, 0))
+        return found
+
+    def p_above(self, value: float) -> Floats:
+        """Return the one-sided p of the difference being no greater than a value."""
+        return self._p(lambda ends: ends[0] - value, self.difference - value)
+
+    def p_below(self, value: float) -> Floats:
+        """Return the one-sided p of the difference being no less than a value."""
+        return self._p(lambda ends: value - ends[1], value - self.difference)
+
+    def _p(self, beyond: _Beyond, distance: Floats) -> Floats:
+        """Return Student's p of the widest interval whose end does not reach the value.
+
+        Where the estimate itself lies on the other side of the value, a half says enough.
+        """
+        low, high = np.zeros(len(distance)), np.full(len(distance), _MOST_ERRORS)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            outside = beyond(self._ends(middle)) > 0
+            low, high = np.where(outside, middle, low), np.where(outside, high, middle)
+        p = np.where(distance > 0, student.sf(low, self.freedom), 0.5)
+        found: Floats = np.where(self.freedom > 0, p, np.nan)
+        return found
+
+
+def people_against_models(
+    judgments: pd.DataFrame,
+    decisions: Mapping[str, pd.DataFrame],
+    by: Sequence[str],
+    margin: float = MARGIN,
+) -> pd.DataFrame:
+    """Return people's accuracy minus each model's, over all items and in each group.
+
+    Both are averages over the same judgments: a model's decision counts as often as people judged
+    its item. People differ between participants and items, a model between items; what an item
+    does to both cancels. Nothing is conditional on a participant or an item: these are marginal
+    effects on the scale of probabilities.
+
+    Args:
+        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them. Where no
+            participants are known, only items are taken to cluster.
+        decisions: Each model's decisions; they cover every judged item.
+        by: The grouping columns.
+        margin: Differences smaller than this count as none.
+
+    Returns:
+        judge, the grouping columns (empty: all items), people, model, difference, low, high (95%),
+        p (two-sided, of no difference), p_equivalence (of a difference of at least the margin: two
+        one-sided tests, Schuirmann (1987)), p_holm and p_fdr (``p`` adjusted for the groups of one
+        model: Holm (1979), Benjamini and Hochberg (1995)), n_items, n_judgments.
+    """
+    person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
+    own = judgments["chose_good"].to_numpy(dtype=float)
+    grouped = judgments.groupby(list(by), sort=False, observed=True)
+    parts = [
+        (pd.DataFrame({name: [""] for name in by}), np.zeros(len(own), np.intp)),
+        (
+            decode(grouped.size().reset_index()[list(by)]),
+            grouped.ngroup().to_numpy().astype(np.intp),
+        ),
+    ]
+    found = []
+    for model, frame in decisions.items():
+        place = codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
+        theirs = frame["correct"].to_numpy(dtype=float)[place]
+        for keys, group in parts:
+            pair = _people_and_model(own, theirs, person, item, group)
+            rows = _tested(pair, margin).assign(**_sizes(group, item))
+            named = rows.rename(columns={"first": "people", "second": "model"})
+            found.append(pd.concat([keys, _adjusted(named)], axis=1).assign(judge=model))
+    return pd.concat(found, ignore_index=True)
+
+
+def _people_and_model(
+    own: Floats, theirs: Floats, person: Codes, item: Codes, group: Codes
+) -> _Pair:
+    people = clustered_intervals(own, person, item, group)
+    # A model is one judge: only its items vary, each counting as often as it was judged.
+    model = clustered_intervals(theirs, np.zeros_like(person), item, group)
+    n_people = _distinct(group, person)
+    n_items = _distinct(group, item)
+    fewer = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
+    return _Pair(
+        people.accuracy,
+        model.accuracy,
+        _effective(people, fewer),
+        _effective(model, n_items),
+        _correlation(own, theirs, people, model, item, group),
+        fewer - 1,
+    )
+
+
+def _effective(found: Clustered, clusters: Floats) -> Floats:
+    """Return the effective number of judgments; that of clusters where all judgments agree."""
+    varies = found.standard_error > 0
+    effective: Floats = np.where(varies, found.n_effective, clusters)
+    return effective
+
+
+def _correlation(
+    own: Floats, theirs: Floats, first: Clustered, second: Clustered, item: Codes, group: Codes
+) -> Floats:
+    """Return the correlation of two accuracies' estimates, which only items make."""
+    n = np.bincount(group).astype(float)
+    pairs, place = np.unique(group * (item.max() + 1) + item, return_inverse=True)
+    of_item = [
+        np.bincount(place, (chosen - one.accuracy[group]) / n[group])
+        for chosen, one in ((own, first), (theirs, second))
+    ]
+    of_group = pairs // (item.max() + 1)
+    size = np.bincount(of_group).astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        covariance = np.bincount(of_group, of_item[0] * of_item[1]) * size / (size - 1)
+        found = covariance / (first.standard_error * second.standard_error)
+    correlation: Floats = np.clip(np.nan_to_num(found, posinf=0.0, neginf=0.0), -1.0, 1.0)
+    return correlation
+
+
+def _distinct(group: Codes, unit: Codes) -> Floats:
+    """Return how many different units each group has."""
+    pairs = np.unique(group * (unit.max() + 1) + unit)
+    found: Floats = np.bincount(pairs // (unit.max() + 1)).astype(float)
+    return found
+
+
+def _sizes(group: Codes, item: Codes) -> dict[str, Codes]:
+    return {"n_items": _distinct(group, item).astype(np.intp), "n_judgments": np.bincount(group)}
+
+
+def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
+    low, high = pair.interval()
+    above, below = pair.p_above(0.0), pair.p_below(0.0)
+    return pd.DataFrame(
+        {
+            "first": pair.first,
+            "second": pair.second,
+            "difference": pair.difference,
+            "low": low,
+            "high": high,
+            "p": np.minimum(1.0, 2 * np.minimum(above, below)),
+            "p_equivalence": np.maximum(pair.p_above(-margin), pair.p_below(margin)),
+        }
+    )
+
+
+def _adjusted(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with their p values adjusted for one another."""
+    p = rows["p"].to_numpy(dtype=float)
+    known = ~np.isnan(p)
+    adjusted = {"p_holm": np.full(len(p), np.nan), "p_fdr": np.full(len(p), np.nan)}
+    if known.any():
+        adjusted["p_holm"][known] = _holm(p[known])
+        adjusted["p_fdr"][known] = false_discovery_control(p[known])
+    return rows.assign(**adjusted)
+
+
+def _holm(p: Floats) -> Floats:
+    """Return Holm's adjusted p values.
+
+    statsmodels' ``multipletests`` gives the same and collects the program's garbage at each call,
+    which takes nine tenths of the whole comparison's time.
+    """
+    order = np.argsort(p)
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    found = np.empty(len(p))
+    found[order] = np.minimum(stepped, 1.0)
+    return found
+
+
+def models_against_models(
+    decisions: Mapping[str, pd.DataFrame], by: str, margin: float = MARGIN
+) -> pd.DataFrame:
+    """Return each pair of models compared on the items that both decided.
+
+    Args:
+        decisions: Each model's decisions.
+        by: The grouping column.
+        margin: Differences smaller than this count as none.
+
+    Returns:
+        first_model, second_model, the grouping column (empty: all items), first, second (their
+        accuracies, items alike), difference, low, high (95%, paired over items), p (McNemar's
+        exact test), p_equivalence (as of ``people_against_models``), p_holm and p_fdr (adjusted
+        for the groups of one pair), only_first and only_second (items on which one alone is
+        right), n_items.
+    """
+    found = []
+    for first, second in combinations(decisions, 2):
+        columns = ["item_id", by, "correct"]
+        both = decisions[first][columns].merge(decisions[second][["item_id", "correct"]], "inner",
+                                               on="item_id", suffixes=("", "_second"))  # fmt: skip
+        if both.empty:
+            continue
+        for one in (both.assign(**{by: ""}), both):
+            rows = _adjusted(_models_compared(one, by, margin))
+            found.append(rows.assign(first_model=first, second_model=second))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def _models_compared(both: pd.DataFrame, by: str, margin: float) -> pd.DataFrame:
+    group, _ = codes(both[by])
+    item = np.arange(len(both))
+    one, two = (both[name].to_numpy(dtype=float) for name in ("correct", "correct_second"))
+    nobody = np.zeros(len(both), np.intp)
+    first, second = (clustered_intervals(chosen, nobody, item, group) for chosen in (one, two))
+    n_items = np.bincount(group).astype(float)
+    pair = _Pair(
+        first.accuracy,
+        second.accuracy,
+        _effective(first, n_items),
+        _effective(second, n_items),
+        _correlation(one, two, first, second, item, group),
+        n_items - 1,
+    )
+    only_first, only_second = (
+        np.bincount(group, alone).astype(np.intp) for alone in (one * (1 - two), two * (1 - one))
+    )
+    names = both[by].astype(str).drop_duplicates().to_numpy()
+    return _tested(pair, margin).assign(
+        **{by: names, "only_first": only_first, "only_second": only_second},
+        p=[_mcnemar(*counts) for counts in zip(only_first, only_second, strict=True)],
+        n_items=n_items.astype(np.intp),
+    )
+
+
+def _mcnemar(only_first: int, only_second: int) -> float:
+    """Return McNemar's exact p: of items that one model alone has right, half are each one's."""
+    return float(mcnemar([[0, only_first], [only_second, 0]], exact=True).pvalue)

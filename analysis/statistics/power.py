@@ -1,0 +1,269 @@
+"""How many participants a study needs: its design, answered many times by imagined people.
+
+A judgment of participant p on item i of construction c is right with probability
+
+    P = lapse / 2 + (1 - lapse) * logistic(b_c + u_p + v_i),  u ~ N(0, sd_p), v ~ N(0, sd_i),
+
+the logistic regression with crossed random effects of Baayen, Davidson & Bates (2008), Journal of
+Memory and Language 59, 390-412, with lapses. ``b_c`` is chosen so that P averages to the accuracy
+expected of construction c. A share of the participants toss a coin in every trial; the study's own
+exclusion rules decide who is kept. Intervals are those of
+``analysis.statistics.clustered``.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from analysis.errors import AnalysisError
+from analysis.statistics.clustered import clustered_intervals
+from analysis.statistics.resample import numpy_generator
+from experiment.design.lists import ListEntry
+from experiment.exclusion.verdict import verdict
+from experiment.records import Judgment, Side
+from experiment.studies.study import Rule
+
+Floats = NDArray[np.float64]
+
+OVERALL = "all judgments"
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """What is supposed of the people.
+
+    Attributes:
+        sd_participants: How much participants differ, in logits.
+        sd_items: How much items of one construction differ, in logits.
+        lapse: The share of trials answered by tossing a coin.
+        guessing: The share of participants who always do.
+    """
+
+    sd_participants: float = 0.5
+    sd_items: float = 0.5
+    lapse: float = 0.02
+    guessing: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The study's lists, as arrays.
+
+    Attributes:
+        lists: The entries of each list.
+        constructions: The names of the constructions.
+        item: For each list, shape ``(trials,)``: the item's number in the study.
+        construction: For each list, shape ``(trials,)``: the construction's number.
+        n_items: How many items the lists hold in all.
+    """
+
+    lists: Sequence[Sequence[ListEntry]]
+    constructions: list[str]
+    item: list[NDArray[np.intp]]
+    construction: list[NDArray[np.intp]]
+    n_items: int
+
+
+def design_of(lists: Sequence[Sequence[ListEntry]]) -> Design:
+    """Return built lists as arrays."""
+    items = {
+        item_id: number
+        for number, item_id in enumerate(
+            dict.fromkeys(entry.item.item_id for entries in lists for entry in entries)
+        )
+    }
+    names = list(dict.fromkeys(entry.item.construction for entries in lists for entry in entries))
+    return Design(
+        lists=lists,
+        constructions=names,
+        item=[np.array([items[one.item.item_id] for one in entries]) for entries in lists],
+        construction=[
+            np.array([names.index(one.item.construction) for one in entries]) for entries in lists
+        ],
+        n_items=len(items),
+    )
+
+
+def intercept(accuracy: float, people: Assumptions) -> float:
+    """Return the logit at which the probability of a right answer averages to the accuracy.
+
+    The average over both random effects is a Gauss-Hermite sum over their summed variance.
+
+    Raises:
+        AnalysisError: Lapses alone keep the accuracy from being reached.
+    """
+    spread = np.hypot(people.sd_participants, people.sd_items)
+    weights = _WEIGHTS / _WEIGHTS.sum()
+
+    def excess(logit: float) -> float:
+        attentive = float(weights @ expit(logit + spread * _NODES))
+        return people.lapse / 2 + (1 - people.lapse) * attentive - accuracy
+
+    if not excess(-30) < 0 < excess(30):
+        # Perfect accuracy has no logit; the nearest that lapses allow stands in.
+        return 30.0 if excess(30) <= 0 else _unreachable(accuracy, people)
+    return float(brentq(excess, -30, 30))
+
+
+def _unreachable(accuracy: float, people: Assumptions) -> float:
+    raise AnalysisError(
+        f"an accuracy of {accuracy:.2f} cannot be reached with a lapse rate of {people.lapse:.2f}",
+        expected=f"an accuracy above {people.lapse / 2:.2f}",
+    )
+
+
+def simulate(
+    design: Design,
+    accuracy: Sequence[float],
+    people: Assumptions,
+    rules: Sequence[Rule],
+    sizes: Sequence[int],
+    simulations: Iterable[int],
+    *,
+    difference: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Return what each simulated study would have found, one row per study, size and construction.
+
+    The smaller sizes of one simulated study are its first participants of each list.
+
+    Args:
+        design: The lists.
+        accuracy: The accuracy expected of each construction.
+        people: What is supposed of the people.
+        rules: The study's exclusion rules.
+        sizes: Participants per list.
+        simulations: The numbers of the studies to simulate.
+        difference: How far from people's true accuracy lies the value to be told apart from it.
+        seed: The seed of every draw.
+
+    Returns:
+        ``simulation``, ``per_list``, ``construction`` (or ``OVERALL``), ``kept``, ``accuracy``,
+        ``half_width`` and ``detected``: whether the interval excludes accuracy - difference.
+    """
+    base = np.array([intercept(one, people) for one in accuracy])
+    found = []
+    for number in simulations:
+        rng = numpy_generator(seed, "power", number)
+        judged = _judgments(design, base, people, rules, max(sizes), rng)
+        for size in sizes:
+            rows = _intervals(judged[judged["place"] < size], design, accuracy, difference)
+            found.append(rows.assign(simulation=number, per_list=size))
+    return pd.concat(found, ignore_index=True)
+
+
+def _judgments(
+    design: Design,
+    base: Floats,
+    people: Assumptions,
+    rules: Sequence[Rule],
+    per_list: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Return the judgments of the participants whom the rules keep."""
+    of_items = rng.normal(0, people.sd_items, design.n_items)
+    blocks = []
+    for list_, (item, construction) in enumerate(
+        zip(design.item, design.construction, strict=True)
+    ):
+        own = rng.normal(0, people.sd_participants, (per_list, 1))
+        attentive = expit(base[construction] + of_items[item] + own)
+        probability = people.lapse / 2 + (1 - people.lapse) * attentive
+        probability[rng.random(per_list) < people.guessing] = 0.5
+        right = rng.random(probability.shape) < probability
+        kept = [verdict(rules, _session(design.lists[list_], row)).kept for row in right]
+        place = np.flatnonzero(kept)
+        blocks.append(
+            pd.DataFrame(
+                {
+                    "place": np.repeat(place, len(item)),
+                    "participant": np.repeat(place + list_ * per_list, len(item)),
+                    "item": np.tile(item, len(place)),
+                    "construction": np.tile(construction, len(place)),
+                    "right": right[place].ravel().astype(float),
+                }
+            )
+        )
+    return pd.concat(blocks, ignore_index=True)
+
+
+def _session(entries: Sequence[ListEntry], right: NDArray[np.bool_]) -> list[Judgment]:
+    return [
+        Judgment(
+            position=position,
+            item_id=entry.item.item_id,
+            kind=entry.kind,
+            construction=entry.item.construction,
+            chose_good=bool(chose_good),
+            chosen_side=Side.FIRST,
+            rt_ms=None,
+            condition=entry.item.condition,
+            extra=entry.item.extra,
+        )
+        for position, (entry, chose_good) in enumerate(zip(entries, right, strict=True), start=1)
+    ]
+
+
+def _intervals(
+    judged: pd.DataFrame, design: Design, accuracy: Sequence[float], difference: float
+) -> pd.DataFrame:
+    n = len(design.constructions)
+    present = np.unique(judged["construction"])
+    place = np.searchsorted(present, judged["construction"])
+    # Every judgment counts once for its construction and once for the study as a whole.
+    group = np.concatenate([place, np.full(len(judged), len(present))]).astype(np.intp)
+    right, person, item = (
+        np.tile(judged[name].to_numpy(), 2) for name in ("right", "participant", "item")
+    )
+    if judged.empty:
+        return pd.DataFrame(columns=["construction", "kept", "accuracy", "half_width", "detected"])
+    seen = clustered_intervals(right, person, item, group)
+    share = np.bincount(np.concatenate(design.construction), minlength=n)
+    truth = np.array(accuracy)
+    true = np.append(truth[present], float(share @ truth / share.sum()))
+    return pd.DataFrame(
+        {
+            "construction": [*(design.constructions[one] for one in present), OVERALL],
+            "kept": judged["participant"].nunique(),
+            "accuracy": seen.accuracy,
+            "half_width": (seen.high - seen.low) / 2,
+            "detected": (seen.low > true - difference) | (seen.high < true - difference),
+        }
+    )
+
+
+def summary(found: pd.DataFrame) -> pd.DataFrame:
+    """Return, for each size and construction, what was found on average over simulated studies.
+
+    Returns:
+        ``construction``, ``per_list``, ``kept`` and ``half_width`` (means), ``power`` (the share of
+        studies that told the difference), ``simulations``.
+    """
+    grouped = found.groupby(["construction", "per_list"], sort=False)
+    return grouped.agg(
+        kept=("kept", "mean"),
+        half_width=("half_width", "mean"),
+        power=("detected", "mean"),
+        simulations=("simulation", "nunique"),
+    ).reset_index()
+
+
+def needed(found: pd.DataFrame, fits: Callable[[pd.DataFrame], "pd.Series[bool]"]) -> pd.DataFrame:
+    """Return for each construction the fewest participants per list that fit.
+
+    Args:
+        found: A summary.
+        fits: Tells which rows of the summary are good enough.
+
+    Returns:
+        construction, per_list; missing where no size that was tried fits.
+    """
+    enough = found[fits(found)].groupby("construction")["per_list"].min()
+    names = found["construction"].unique()
+    return enough.reindex(names).astype("Int64").reset_index()

@@ -1,0 +1,145 @@
+"""Random effects in lme4's formula language: ``(1 + x || participant)``, ``(1 | item)``.
+
+Bates, D., Maechler, M., Bolker, B. & Walker, S. (2015). Fitting linear mixed-effects models using
+lme4. Journal of Statistical Software, 67(1), section 2.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import formulaic
+import numpy as np
+import pandas as pd
+from formulaic.errors import FormulaicError
+from numpy.typing import NDArray
+
+from analysis.data.load import PEOPLE
+from analysis.errors import AnalysisError
+from analysis.statistics.resample import Floats, codes
+
+_TERM = re.compile(r"\+?\s*\(([^()|]+)(\|\|?)([^()|]+)\)")
+_SHORT = {"item": "item_id"}
+_WHERE = "the mixed model"
+# Judgments of a participant on a construction from which their common part can be told.
+_FEWEST_REPEATED = 2
+# Below, in logits, a standard deviation is said to be none.
+SINGULAR = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class RandomTerm:
+    """What varies between the levels of a group: ``columns`` as in a formula, ``group``."""
+
+    columns: str
+    group: str
+
+    def __str__(self) -> str:
+        """Return the term as lme4 writes it."""
+        single = self.columns.strip() in ("1", "0 + 1")
+        return f"({self.columns} {'|' if single else '||'} {self.group})"
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The random effects of rows; each is independent of the others.
+
+    Attributes:
+        names: What varies, such as "participant" or "participant, rt_ms".
+        groups: Shape ``(effects,)`` of arrays ``(n,)``: each row's level, from 0.
+        values: Shape ``(n, effects)``: what the level's effect is multiplied by.
+    """
+
+    names: tuple[str, ...]
+    groups: tuple[NDArray[np.intp], ...]
+    values: Floats
+
+
+def parse(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
+    """Return a formula's fixed part, and its random terms.
+
+    Raises:
+        AnalysisError: Effects of one group are to be correlated, which is not fitted.
+    """
+    found = []
+    for columns, bars, group in _TERM.findall(formula):
+        terms = [part.strip() for part in columns.split("+")]
+        several = len([one for one in terms if one not in ("0", "-1")])
+        if bars == "|" and (several > 1 or terms not in (["1"], ["0", terms[-1]])):
+            raise AnalysisError(
+                f'"({columns.strip()} | {group.strip()})" asks for correlated effects, which are '
+                "not fitted",
+                where=_WHERE,
+                remedy=f'Write "({columns.strip()} || {group.strip()})", which leaves their '
+                "correlation out, or use the lme4 script of the report's folder",
+            )
+        names = [_SHORT.get(one.strip(), one.strip()) for one in group.split(":")]
+        found.append(RandomTerm(" + ".join(terms), ":".join(names)))
+    fixed = _TERM.sub("", formula).strip().lstrip("+").strip() or "1"
+    return fixed, tuple(found)
+
+
+def usual(rows: pd.DataFrame) -> tuple[RandomTerm, ...]:
+    """Return the random terms of a formula that names none.
+
+    Participants and items differ; and participants differ in constructions, where somebody
+    judged several items of several constructions.
+    """
+    people = rows[rows["judge"] == PEOPLE]
+    repeated = people.groupby(["participant", "construction"], observed=True).size()
+    several = people["construction"].nunique() > 1 and repeated.mean() >= _FEWEST_REPEATED
+    by_construction = [RandomTerm("1", "participant:construction")] if several else []
+    return (RandomTerm("1", "participant"), *by_construction, RandomTerm("1", "item_id"))
+
+
+def effects(rows: pd.DataFrame, terms: Sequence[RandomTerm]) -> Effects:
+    """Return the random effects of rows.
+
+    What varies between participants is of people alone: a model is one judge, whom its fixed
+    effects describe. A factor of several levels gives one effect for each but the first.
+
+    Args:
+        rows: One row per choice, as ``mixed.choices`` gives them.
+        terms: What varies, and between whom.
+
+    Raises:
+        AnalysisError: A term names a column that is not there.
+    """
+    is_person = (rows["judge"] == PEOPLE).to_numpy(dtype=float)
+    names, groups, values = [], [], []
+    for term in terms:
+        parts = term.group.split(":")
+        level = _level(rows, parts, term)
+        of_people = is_person if "participant" in parts else np.ones(len(rows))
+        for name, column in _columns(rows, term).items():
+            names.append(term.group if name == "Intercept" else f"{term.group}, {name}")
+            groups.append(level)
+            values.append(column.to_numpy(dtype=float) * of_people)
+    return Effects(tuple(names), tuple(groups), np.column_stack(values))
+
+
+def _level(rows: pd.DataFrame, parts: Sequence[str], term: RandomTerm) -> NDArray[np.intp]:
+    absent = [one for one in parts if one not in rows]
+    if absent:
+        raise AnalysisError(
+            f'"{term}" names {absent[0]}, which the choices do not have',
+            where=_WHERE,
+            expected="participant, item, or another column of the choices",
+        )
+    level = np.zeros(len(rows), np.intp)
+    for name in parts:
+        number, n = codes(rows[name])
+        level = codes(level * n + number)[0]
+    return level
+
+
+def _columns(rows: pd.DataFrame, term: RandomTerm) -> pd.DataFrame:
+    try:
+        found = pd.DataFrame(formulaic.model_matrix(term.columns, rows, na_action="raise"))
+    except (FormulaicError, ValueError) as error:
+        raise AnalysisError(
+            f'"{term}" cannot be used: {" ".join(str(error).split())}',
+            where=_WHERE,
+            remedy='For example "(1 + position || participant)"',
+        ) from error
+    return found.loc[:, (found != 0).any()]

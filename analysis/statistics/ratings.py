@@ -1,0 +1,132 @@
+"""Ratings on a scale: their means by condition, and how far two versions lie apart."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import pearsonr, spearmanr
+
+from analysis.data.categorical import decode
+from analysis.statistics.clustered import quantile, two_way
+from analysis.statistics.resample import LEVEL, Floats, codes
+from experiment.records import Variant
+
+FEWEST_ITEMS = 3
+
+
+def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the mean rating of each group with a 95% interval, two-way clustered.
+
+    Args:
+        ratings: One row per rating, as ``analysis.data.join.judgments`` gives them.
+        by: The grouping columns.
+
+    Returns:
+        The grouping columns, mean, low, high, sd (of single ratings), n_ratings, n_items,
+        n_participants. The interval is NaN with one participant and one item.
+    """
+    grouped = ratings.groupby(list(by), sort=False, observed=True)
+    found = grouped.agg(
+        mean=("rating", "mean"),
+        sd=("rating", "std"),
+        n_ratings=("rating", "size"),
+        n_items=("item_id", "nunique"),
+        n_participants=("participant", "nunique"),
+    ).reset_index()
+    group = grouped.ngroup().to_numpy().astype(np.intp)
+    values = ratings["rating"].to_numpy(dtype=float)
+    influence = (values - found["mean"].to_numpy()[group]) / found["n_ratings"].to_numpy()[group]
+    return decode(found).assign(**_interval(found["mean"].to_numpy(), influence, ratings, group))
+
+
+def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return how much higher the good versions are rated than the others, in points.
+
+    What participants and items have in both means cancels in the interval.
+
+    Args:
+        ratings: One row per rating.
+        by: The grouping columns.
+
+    Returns:
+        The grouping columns, mean_good, mean_other, difference, low, high, n_ratings; of the
+        groups in which both were rated.
+    """
+    is_good = (ratings["version"] == Variant.GOOD).to_numpy()
+    both = ratings.groupby(list(by), sort=False, observed=True)["version"].transform("nunique") > 1
+    ratings, is_good = ratings[both.to_numpy()], is_good[both.to_numpy()]
+    if ratings.empty:
+        return pd.DataFrame(columns=[*by, "mean_good", "mean_other", "difference", "low", "high"])
+    grouped = ratings.groupby(list(by), sort=False, observed=True)
+    group = grouped.ngroup().to_numpy().astype(np.intp)
+    values = ratings["rating"].to_numpy(dtype=float)
+    n = [np.bincount(group, which).astype(float) for which in (~is_good, is_good)]
+    means = [np.bincount(group, values * which) / m
+             for which, m in zip((~is_good, is_good), n, strict=True)]  # fmt: skip
+    own = np.where(is_good, means[1][group], means[0][group])
+    share = np.where(is_good, 1 / n[1][group], -1 / n[0][group])
+    difference = means[1] - means[0]
+    found = decode(grouped.size().rename("n_ratings").reset_index())
+    return found.assign(
+        mean_good=means[1],
+        mean_other=means[0],
+        difference=difference,
+        **_interval(difference, (values - own) * share, ratings, group),
+    )
+
+
+def _interval(
+    estimate: Floats, influence: Floats, ratings: pd.DataFrame, group: NDArray[np.intp]
+) -> dict[str, Floats]:
+    person, item = (codes(ratings[name])[0] for name in ("participant", "item_id"))
+    variance = two_way(influence, person, item, group)
+    half = quantile(variance.freedom) * np.sqrt(variance.total)
+    return {"low": estimate - half, "high": estimate + half}
+
+
+def item_differences(ratings: pd.DataFrame) -> "pd.Series[float]":
+    """Return for each item the mean rating of its good version less that of the other."""
+    is_good = ratings["version"] == Variant.GOOD
+    means = [
+        ratings[which].groupby("item_id", observed=True)["rating"].mean().astype(float)
+        for which in (is_good, ~is_good)
+    ]
+    found: pd.Series[float] = (means[0] - means[1]).dropna()
+    found.index = found.index.astype(str)
+    return found
+
+
+def correlated(
+    people: Floats, model: Floats, rng: np.random.Generator, resamples: int
+) -> dict[str, float]:
+    """Return how two numbers of the same items go together, with 95% intervals over items.
+
+    Args:
+        people: Shape ``(items,)``.
+        model: Shape ``(items,)``.
+        rng: The source of randomness.
+        resamples: How many times to draw the items anew.
+
+    Returns:
+        spearman, spearman_low, spearman_high, pearson, agreement (the share of items on which both
+        have the same sign), n_items; NaN where there are fewer than three items, or no variance.
+    """
+    n = len(people)
+    found = {"n_items": float(n), "agreement": np.nan, "pearson": np.nan, "spearman": np.nan,
+             "spearman_low": np.nan, "spearman_high": np.nan}  # fmt: skip
+    if n:
+        found["agreement"] = float(np.mean(np.sign(people) == np.sign(model)))
+    if n < FEWEST_ITEMS or not np.ptp(people) or not np.ptp(model):
+        return found
+    found["pearson"] = float(pearsonr(people, model).statistic)
+    found["spearman"] = float(spearmanr(people, model).statistic)
+    drawn = [
+        float(spearmanr(people[rows], model[rows]).statistic)
+        for rows in rng.integers(0, n, (resamples, n))
+        if np.ptp(people[rows]) and np.ptp(model[rows])
+    ]
+    if drawn:
+        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        found |= {"spearman_low": float(low), "spearman_high": float(high)}
+    return found

@@ -1,0 +1,1 @@
+"""The tables of a comparison, and how they are typeset."""

@@ -1,0 +1,213 @@
+"""Accuracies of people, models and publications side by side: one printed row per row asked for."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import takewhile
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.load import PEOPLE
+from analysis.statistics.accuracy import ALL, JUDGED
+from analysis.statistics.clustered import FEWEST_CLUSTERS
+from analysis.tables.provenance import Provenance
+from analysis.tables.section import Section
+from experiment.studies.published import Published
+
+Form = Literal["text", "count", "accuracy", "estimate", "number", "signed", "p", "spread"]
+
+# How the columns of published figures are headed; any other judge goes by its own name.
+PUBLISHED_TITLES = {
+    "people": "Humans",
+    "rnn": "RNN",
+    "multitask": "Multitask",
+    "ngram": "n-gram",
+}
+_MOST_SOURCES = 3
+FEW = f"Fewer than {FEWEST_CLUSTERS} participants or items: the interval is not to be trusted."
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A printed column.
+
+    Attributes:
+        key: The frame's column; an estimate also reads ``<key>_low`` and ``<key>_high``, and what
+            is to know of a cell alone stands in ``<key>_note``, if there is such a column.
+        title: Its heading.
+        form: How its values are written: "accuracy" and "number" with two decimals, "signed" with
+            its sign, "p" as a p value, "spread" in per cent with ``<key>_sd``, where there is one.
+        spanner: The heading above it that it shares with its neighbours.
+    """
+
+    key: str
+    title: str
+    form: Form = "accuracy"
+    spanner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table ready to be set.
+
+    Attributes:
+        name: The stem of its files.
+        title: What to call it, such as "Table 1".
+        caption: What it shows.
+        frame: One row per printed row; ``group`` holds the headings the rows stand under.
+        columns: The printed columns, the row's label first.
+        notes: What to know about its rows and columns.
+        origin: Where its numbers come from, in sentences.
+        section: The section of the report that it stands in.
+    """
+
+    name: str
+    title: str
+    caption: str
+    frame: pd.DataFrame
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...]
+    origin: tuple[str, ...]
+    section: Section = Section.ACCURACY
+
+
+def accuracy_table(
+    name: str,
+    title: str,
+    caption: str,
+    rows: pd.DataFrame,
+    accuracy: pd.DataFrame,
+    printed: Sequence[Published],
+    origin: Provenance,
+) -> Table:
+    """Return a table of the rows asked for, with what each judge did on them.
+
+    Args:
+        name: The stem of the table's files.
+        title: What to call it.
+        caption: What it shows.
+        rows: ``group``, ``label``, ``construction`` and, for conditions, ``condition``; a column
+            ``published_sentences`` is printed too, unless it is empty.
+        accuracy: Long form, by the same keys (see ``analysis.statistics.accuracy``).
+        printed: The published figures to show.
+        origin: Where the numbers come from.
+    """
+    keys = [key for key in ("construction", "condition") if key in rows.columns]
+    models = list(accuracy.loc[accuracy["is_model"], "judge"].unique())
+    judges = list(dict.fromkeys(one.judge for one in printed))
+    frame = rows.merge(_people(accuracy, keys), "left", on=keys)
+    for model in models:
+        frame = frame.merge(_model(accuracy, model, keys), "left", on=keys)
+    for judge in judges:
+        frame = frame.merge(_published(printed, judge, keys), "left", on=keys)
+    frame["people_note"] = np.where(_few(frame), FEW, "")
+    sentences = "published_sentences" in rows and rows["published_sentences"].notna().any()
+    columns = _columns(models, judges, sentences=bool(sentences))
+    return Table(
+        name=name,
+        title=title,
+        caption=f"{caption} {origin.warning}".strip(),
+        frame=frame,
+        columns=columns,
+        notes=tuple(_notes(frame, printed)),
+        origin=tuple(origin.sentences),
+    )
+
+
+def _few(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Return where people's interval rests on too few participants (where known) or items."""
+    participants = rows["participants"].where(rows["participants"] > 0)
+    fewest = pd.concat([participants, rows["items"]], axis=1).min(axis=1)
+    return (fewest < FEWEST_CLUSTERS).fillna(value=False).astype(bool)
+
+
+def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
+    notes = []
+    if (rows["people_interval"] == "wilson").any():
+        notes.append(
+            "Where all judgments of a row agree, the interval is Wilson's for the fewer clusters."
+        )
+    if printed:
+        notes.append(f"Published: {_sources([one.source for one in printed])}.")
+    return notes
+
+
+def _sources(named: Sequence[str]) -> str:
+    """Return the sources once each; of many only what they begin with, as far as a comma."""
+    distinct = list(dict.fromkeys(named))
+    if len(distinct) <= _MOST_SOURCES:
+        return "; ".join(distinct)
+    shared = takewhile(
+        lambda parts: len(set(parts)) == 1, zip(*map(_parts, distinct), strict=False)
+    )
+    return ", ".join(part for part, *_ in shared) or "; ".join(distinct)
+
+
+def _parts(source: str) -> list[str]:
+    return source.split(", ")
+
+
+def _people(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    wanted = {
+        "accuracy": "people",
+        "low": "people_low",
+        "high": "people_high",
+        "interval": "people_interval",
+        "n_judgments": "judgments",
+        "n_participants": "participants",
+        "n_items": "items",
+    }
+    people = accuracy.loc[accuracy["judge"] == PEOPLE, [*keys, *wanted]]
+    return people.rename(columns=wanted).astype(
+        dict.fromkeys(("judgments", "participants", "items"), "Int64")
+    )
+
+
+def _model(accuracy: pd.DataFrame, model: str, keys: list[str]) -> pd.DataFrame:
+    of_model = accuracy[accuracy["is_model"] & (accuracy["judge"] == model)]
+    sides = [
+        of_model.loc[of_model["items"] == items, [*keys, "accuracy", "n_items"]]
+        .rename(columns={"accuracy": f"{model}_{items}", "n_items": f"{model}_{items}_items"})
+        .astype({f"{model}_{items}_items": "Int64"})
+        for items in (JUDGED, ALL)
+    ]
+    return sides[0].merge(sides[1], "outer", on=keys)
+
+
+def _published(printed: Sequence[Published], judge: str, keys: list[str]) -> pd.DataFrame:
+    frame = pd.DataFrame([asdict(one) for one in printed if one.judge == judge])
+    named = {
+        "accuracy": f"published_{judge}",
+        "source": f"published_{judge}_source",
+        "note": f"published_{judge}_note",
+    }
+    return frame[[*keys, *named]].rename(columns=named)
+
+
+def _columns(models: list[str], judges: list[str], *, sentences: bool) -> tuple[Column, ...]:
+    of_models = [
+        column
+        for model in models
+        for column in (
+            Column(f"{model}_{JUDGED}", "judged", spanner=model),
+            Column(f"{model}_{ALL}", "all", spanner=model),
+        )
+    ]
+    published = [
+        Column(f"published_{judge}", PUBLISHED_TITLES.get(judge, judge), spanner="Published")
+        for judge in judges
+    ]
+    return (
+        Column("label", "", "text"),
+        Column("people", "accuracy", "estimate", spanner="People"),
+        Column("judgments", "n", "count", spanner="People"),
+        Column("items", "items", "count", spanner="People"),
+        *of_models,
+        *published,
+        *(
+            [Column("published_sentences", "Sentences", "count", spanner="Published")]
+            if sentences
+            else []
+        ),
+    )

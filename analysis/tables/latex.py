@@ -1,0 +1,148 @@
+"""A table in LaTeX, for a paper of one column or two, with the package booktabs alone."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from analysis.tables.accuracy_table import Table
+from analysis.tables.page_layout import (
+    LONGEST_LABEL,
+    SETTINGS,
+    Setting,
+    caption_height,
+    columns_parts,
+    fits,
+    notes_height,
+    rows_parts,
+    width,
+)
+from analysis.tables.text import MISSING, Block, blocks, lines, numbered_footnotes, spans
+
+_ESCAPED: Mapping[str, str] = MappingProxyType(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "\u2212": "$-$",
+        "\u00d7": r"$\times$",
+        "\u00b1": r"$\pm$",
+        "\u2264": r"$\leq$",
+        "\u2265": r"$\geq$",
+        "\u2192": r"$\rightarrow$",
+        "\u03b1": r"$\alpha$",
+        "\u03ba": r"$\kappa$",
+        "\u03bb": r"$\lambda$",
+        "\u03c1": r"$\rho$",
+        "\u03c3": r"$\sigma$",
+        **{mark: rf"\textsuperscript{{{n}}}" for n, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    }
+)
+_NUMBER = re.compile(r"(?<![\w.])-(?=\.?\d)")
+
+
+def to_latex(table: Table) -> str:
+    """Return the table in LaTeX for the package booktabs, with everything escaped.
+
+    A table that is too wide for a column spans both (``table*``), in the largest letters that let
+    it fit. One that is wider than a page, or longer, goes on in further tables: a float never
+    breaks. The sizes are those of the narrowest class, LaTeX's own article.
+    """
+    setting = next((one for one in SETTINGS if width(table, one) <= one.room), SETTINGS[-1])
+    printed = [f"% {line}" for line in lines(table)]
+    floats = [
+        (replace(table, columns=tuple(table.columns[place] for place in places)), part)
+        for places in columns_parts(table, setting)
+        for part in rows_parts(_chosen(table, places), setting, caption_height(table, setting))
+    ]
+    for number, (one, part) in enumerate(floats):
+        printed += _opening(table, setting, first=number == 0)
+        printed += _tabular(one, part)
+        last = number == len(floats) - 1
+        if last and not fits(part, notes_height(table, setting), setting):
+            printed += [rf"\end{{table{setting.star}}}", *_opening(table, setting, first=False)]
+        printed += [*_notes(table)] if last else []
+        printed.append(rf"\end{{table{setting.star}}}")
+    return "\n".join(printed) + "\n"
+
+
+def _chosen(table: Table, places: Sequence[int]) -> list[Block]:
+    """Return the cells of some columns, with the whole table's numbers of footnotes."""
+    return [
+        Block(block.heading, [[row[place] for place in places] for row in block.rows])
+        for block in blocks(table)
+    ]
+
+
+def _opening(table: Table, setting: Setting, *, first: bool) -> Iterator[str]:
+    yield rf"\begin{{table{setting.star}}}"
+    yield rf"\centering{setting.letters.command}\setlength{{\tabcolsep}}{{3pt}}"
+    if first:
+        yield rf"\caption{{{latex(table.caption)}}}"
+        yield rf"\label{{tab:{table.name}}}"
+    else:
+        yield rf"\par\textit{{Table~\ref{{tab:{table.name}}}, continued.}}\par\smallskip"
+
+
+def _tabular(table: Table, part: Sequence[Block]) -> Iterator[str]:
+    number = len(table.columns)
+    yield rf"\begin{{tabular}}{{@{{}}l{'r' * (number - 1)}@{{}}}}"
+    yield r"\toprule"
+    yield from _spans(table)
+    yield _row([column.title for column in table.columns])
+    yield r"\midrule"
+    for block in part:
+        if block.heading:
+            heading = rf"\textit{{{latex(block.heading)}}}"
+            yield rf"\multicolumn{{{number}}}{{@{{}}l}}{{{heading}}} \tabularnewline"
+        yield from map(_row, block.rows)
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+
+
+def _notes(table: Table) -> Iterator[str]:
+    notes = [*table.notes, *numbered_footnotes(table)]
+    if notes:
+        yield r"\par\smallskip\begin{minipage}{\linewidth}\footnotesize\raggedright"
+        yield " ".join(latex(" ".join(note.split())) for note in notes)
+        yield r"\end{minipage}"
+
+
+def _spans(table: Table) -> Iterator[str]:
+    if not any(spanner for spanner, _ in spans(table)):
+        return
+    cells, rules, start = [], [], 1
+    for spanner, number in spans(table):
+        cells.append(rf"\multicolumn{{{number}}}{{c}}{{{latex(spanner)}}}" if spanner else
+                     " & ".join([""] * number))  # fmt: skip
+        if spanner:
+            rules.append(rf"\cmidrule(lr){{{start}-{start + number - 1}}}")
+        start += number
+    yield " & ".join(cells) + r" \tabularnewline"
+    yield " ".join(rules)
+
+
+def _row(cells: Sequence[str]) -> str:
+    label, *others = cells
+    set_label = _cell(label)
+    if len(label) > LONGEST_LABEL:
+        set_label = rf"\parbox[t]{{{LONGEST_LABEL // 2}em}}{{\raggedright {set_label}\strut}}"
+    return " & ".join([set_label, *map(_cell, others)]) + r" \tabularnewline"
+
+
+def _cell(text: str) -> str:
+    return "--" if text == MISSING else latex(_NUMBER.sub("\u2212", text))
+
+
+def latex(text: str) -> str:
+    """Return the text with every character escaped that LaTeX would read as a command."""
+    return re.sub("|".join(map(re.escape, _ESCAPED)), lambda found: _ESCAPED[found[0]], text)

@@ -1,0 +1,104 @@
+"""How a table is cut so that it fits a page of a journal of two columns."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import ceil
+
+from analysis.tables.accuracy_table import Table
+from analysis.tables.text import Block, blocks, numbered_footnotes
+
+# Points that every two-column class has: article's own columns are the narrowest.
+_COLUMN, _PAGE, _HEIGHT = 200.0, 410.0, 480.0
+_GAP = 6.0
+LONGEST_LABEL = 34
+_AROUND = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Letters:
+    """A size of letters in points: a digit's width, and the distance of two lines."""
+
+    command: str
+    width: float
+    line: float
+
+
+_LARGE, _SMALL = _Letters(r"\footnotesize", 4.25, 9.5), _Letters(r"\scriptsize", 3.99, 8.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a table is set: its letters, and the width that it may take."""
+
+    letters: _Letters
+    room: float
+
+    @property
+    def star(self) -> str:
+        """What ``table`` bears where it spans both columns."""
+        return "*" if self.room > _COLUMN else ""
+
+
+SETTINGS = tuple(Setting(size, room) for room in (_COLUMN, _PAGE) for size in (_LARGE, _SMALL))
+
+
+def width(table: Table, setting: Setting, places: Sequence[int] | None = None) -> float:
+    """Return about how many points wide the table is, or so many of its columns."""
+    rows = [row for block in blocks(table) for row in block.rows]
+    titles = [column.title for column in table.columns]
+    longest = [max(map(len, cells)) for cells in zip(titles, *rows, strict=True)]
+    longest[0] = min(longest[0], LONGEST_LABEL)
+    widths = longest if places is None else [longest[place] for place in places]
+    return sum(widths) * setting.letters.width + _GAP * (len(widths) - 1)
+
+
+def columns_parts(table: Table, setting: Setting) -> Iterator[list[int]]:
+    """Yield the places of columns that stand side by side on a page, the label's in each part."""
+    others = enumerate(table.columns[1:], start=1)
+    together = groupby(others, key=lambda one: one[1].spanner or one[0])
+    part = [0]
+    for group in ([place for place, _ in members] for _, members in together):
+        if len(part) > 1 and width(table, setting, [*part, *group]) > setting.room:
+            yield part
+            part = [0]
+        part += group
+    yield part
+
+
+def rows_parts(found: Sequence[Block], setting: Setting, before: float) -> Iterator[list[Block]]:
+    """Yield the rows in parts that a page holds, ``before`` points standing above them."""
+    part: list[Block] = []
+    height = before
+    for block in found:
+        rows: list[list[str]] = []
+        for row in block.rows:
+            more = _lines(row) + (0 if rows else 1)
+            if height + more * setting.letters.line > _HEIGHT:
+                yield [*part, Block(block.heading, rows)] if rows else part
+                part, rows, height = [], [], before
+            rows.append(row)
+            height += more * setting.letters.line
+        part.append(Block(block.heading, rows))
+    yield part
+
+
+def _lines(row: Sequence[str]) -> int:
+    return max(1, ceil(len(row[0]) / LONGEST_LABEL))
+
+
+def fits(part: Sequence[Block], more: float, setting: Setting) -> bool:
+    """Return whether rows and so many points more stand on one page."""
+    number = sum(1 + sum(map(_lines, block.rows)) for block in part)
+    return _AROUND + number * setting.letters.line + more <= _HEIGHT
+
+
+def caption_height(table: Table, setting: Setting) -> float:
+    """Return about how many points the caption takes, rules and headings among them."""
+    return _AROUND + 12.0 * ceil(5.0 * len(table.caption) / setting.room)
+
+
+def notes_height(table: Table, setting: Setting) -> float:
+    """Return about how many points the notes take."""
+    length = sum(map(len, [*table.notes, *numbered_footnotes(table)]))
+    return 9.5 * ceil(4.0 * length / setting.room)

@@ -1,0 +1,119 @@
+"""Where the numbers come from: what every table, figure and file says about itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.data.load import RunFacts, ScoreFacts
+from analysis.data.participant_flow import Flow
+from analysis.scores.metrics import FULL, METRICS
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun in the singular or the plural: "1 tie", "1,200 ties"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What a reader must know of one model's scores.
+
+    Attributes:
+        facts: What the score file says.
+        n_items: How many items were scored.
+        n_ties: On how many of these both versions got the same score, which counts as wrong.
+        n_unknown: How many tokens of the compared versions the model does not know.
+    """
+
+    facts: ScoreFacts
+    n_items: int
+    n_ties: int
+    n_unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The origin of a comparison.
+
+    Attributes:
+        run: What the export says about the run.
+        flow: How many participants came and were kept.
+        n_judgments: Judgments analysed.
+        n_items: Items judged.
+        models: One entry per score file.
+        resamples: Resamples behind each interval.
+        seed: The seed of the resampling.
+        code_version: The code that compared.
+        metric: How a model's log-probabilities were made one score: ``analysis.scores.metrics``.
+        chance: How often people would choose the expected option without reading.
+        rated: Whether sentences were rated, in place of choices among options.
+    """
+
+    run: RunFacts
+    flow: Flow
+    n_judgments: int
+    n_items: int
+    models: Sequence[ModelFacts]
+    resamples: int
+    seed: int
+    code_version: str
+    metric: str = FULL
+    chance: float = 0.5
+    rated: bool = False
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any judgment came from a program."""
+        return self.run.simulated or self.flow.simulated > 0
+
+    @property
+    def warning(self) -> str:
+        """What must stand on everything made from simulated participants; else empty."""
+        if not self.simulated:
+            return ""
+        return (
+            f"SIMULATED PARTICIPANTS: {self.flow.simulated} of the {self.flow.kept} participants "
+            "analysed are programs, not people."
+        )
+
+    @property
+    def sentences(self) -> list[str]:
+        """The origin in words, to stand under a table whose caption has the warning."""
+        run = self.run
+        return [
+            f"Study {run.study}, version {run.study_version}; materials {run.materials_hash}.",
+            f"Run {run.run}, seed {run.seed}, launched {run.launched}, recruiter "
+            f"{run.recruiter}; shown to people in {run.rendering.replace('_', ' ')}.",
+            self._judged,
+            f"Intervals: 95%; of people's {'ratings' if self.rated else 'accuracy'} two-way "
+            "clustered by participant and item. "
+            f"Where resampled: {self.resamples:,} resamples, seed {self.seed}.",
+            *self._of_models,
+            f"Code: run {run.code_version}, comparison {self.code_version}.",
+        ]
+
+    @property
+    def _of_models(self) -> list[str]:
+        if not self.models:
+            return ["People alone: no model was compared."]
+        metric = f"Metric of the models: {self.metric}, {METRICS[self.metric]}."
+        return [metric, *map(_model_note, self.models)]
+
+    @property
+    def _judged(self) -> str:
+        of_people, on_items = counted(self.n_judgments, "judgment"), counted(self.n_items, "item")
+        if not self.flow.recruited:
+            return f"{of_people} on {on_items}; who judged is not known."
+        return (
+            f"{of_people} of {counted(self.flow.kept, 'participant')} on {on_items}; "
+            f"excluded: {self.flow.exclusions}."
+        )
+
+
+def _model_note(model: ModelFacts) -> str:
+    facts = model.facts
+    return (
+        f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given "
+        f"{facts.given}; {counted(model.n_items, 'item')} scored, "
+        f"{counted(model.n_ties, 'tie')} counted as wrong, "
+        f"{counted(model.n_unknown, 'unknown token')}; code {facts.code_version}."
+    )

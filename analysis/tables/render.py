@@ -1,0 +1,99 @@
+"""A table in every format: CSV, Markdown, LaTeX, and plain text for the terminal."""
+
+import io
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from analysis.tables.accuracy_table import Table
+from analysis.tables.latex import to_latex
+from analysis.tables.text import blocks, lines, spans
+
+
+def to_csv(table: Table) -> str:
+    """Return the whole frame as CSV, after the notes as lines that begin with ``#``."""
+    out = io.StringIO()
+    out.writelines(f"# {line}\n" for line in lines(table))
+    table.frame.round(6).to_csv(out, index=False, lineterminator="\n")
+    return out.getvalue()
+
+
+def to_markdown(table: Table) -> str:
+    """Return the table in Markdown, with the notes as a list below."""
+    titles = [f"{column.spanner} {column.title}".strip() for column in table.columns]
+    _, *notes = lines(table)
+    printed = [
+        f"**{table.title}.** {table.caption}",
+        "",
+        _markdown_row(titles),
+        _markdown_row(["---" if column.form == "text" else "---:" for column in table.columns]),
+    ]
+    for block in blocks(table):
+        if block.heading:
+            printed.append(_markdown_row([f"**{block.heading}**", *[""] * (len(titles) - 1)]))
+        printed += map(_markdown_row, block.rows)
+    return "\n".join([*printed, "", *(f"- {note}" for note in notes)]) + "\n"
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_pipes, cells))} |"
+
+
+def _pipes(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def to_text(table: Table) -> str:
+    """Return the table in plain text with aligned columns, for the terminal."""
+    found = blocks(table)
+    titles = [column.title for column in table.columns]
+    every_row = [titles, *(row for block in found for row in block.rows)]
+    widths = [max(len(row[i]) for row in every_row) for i in range(len(titles))]
+    widths = _widened(table, widths)
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    caption, *notes = lines(table)
+    printed = [caption, "", _text_spans(table, widths), _text_row(titles, widths), rule]
+    for block in found:
+        if block.heading:
+            printed.append(block.heading.upper())
+        printed += [_text_row(row, widths) for row in block.rows]
+    wrapped = [textwrap.fill(note, len(rule), subsequent_indent="  ") for note in notes]
+    return "\n".join([*printed, rule, *wrapped]) + "\n"
+
+
+def _widened(table: Table, widths: Sequence[int]) -> list[int]:
+    wide, start = list(widths), 0
+    for spanner, number in spans(table):
+        lacking = len(f" {spanner} ") - sum(wide[start : start + number]) - 2 * (number - 1)
+        wide[start + number - 1] += max(0, lacking)
+        start += number
+    return wide
+
+
+def _text_spans(table: Table, widths: Sequence[int]) -> str:
+    parts, start = [], 0
+    for spanner, number in spans(table):
+        width = sum(widths[start : start + number]) + 2 * (number - 1)
+        parts.append(f" {spanner} ".center(width, "-") if spanner else " " * width)
+        start += number
+    return "  ".join(parts).rstrip()
+
+
+def _text_row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first = cells[0].ljust(widths[0])
+    others = [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
+    return "  ".join([first, *others]).rstrip()
+
+
+FORMATS: Mapping[str, Callable[[Table], str]] = MappingProxyType(
+    {".csv": to_csv, ".md": to_markdown, ".tex": to_latex, ".txt": to_text}
+)
+
+
+def save_table(table: Table, folder: Path) -> list[Path]:
+    """Write a table in every format and return the files."""
+    paths = [folder / f"{table.name}{suffix}" for suffix in FORMATS]
+    for path in paths:
+        path.write_text(FORMATS[path.suffix](table), "utf-8")
+    return paths

@@ -1,0 +1,19 @@
+"""The sections of a report."""
+
+from enum import StrEnum
+
+
+class Section(StrEnum):
+    """The headings that tables and figures stand under, in the order in which they are read."""
+
+    PARTICIPANTS = "Participants"
+    RATINGS = "Ratings"
+    ACCURACY = "Accuracy"
+    AGREEMENT = "Are the errors the same errors?"
+    MIXED_MODEL = "Mixed model"
+    PEOPLE = "People"
+    EXCLUSIONS = "Exclusions"
+    WORDS = "Words"
+    CURVES = "Word by word"
+    METRICS = "Models' metrics"
+    SUPPLEMENT = "Supplement"

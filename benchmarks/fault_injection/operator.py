@@ -1,0 +1,275 @@
+"""The operator: publishes, polls, pays and reconciles, again and again until it is done.
+
+Everything goes through one door: the operator's process may die before or after any call of the
+platform and before or after any commit, and any call may be refused, lost or answered late. What
+is left undone is done again, as a person would who gives the command once more.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from sqlalchemy import event
+
+from experiment.payment.bonuses import bonuses_by_rule
+from experiment.payment.payment import Caps, PaymentKind, PaymentState
+from fault_injection.environment import LINK, Town
+from webapp.database.engine import make_sessions, reading
+from webapp.database.models import Run
+from webapp.payments.accounts import PayeeAccount, accounts
+from webapp.payments.compensate import compensation, offer_compensation, taken_up
+from webapp.payments.entry import Entry
+from webapp.payments.ledger import CLAIM_TIMEOUT, payments_of
+from webapp.payments.ledger_entries import bonuses, review_decision, rewards
+from webapp.payments.pay import pay_entries
+from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
+from webapp.payments.reconciliation.snapshot import Discrepancy, take_snapshot
+from webapp.payments.withdraw import offers_to, withdraw
+from webapp.recruiters.platform import Platform, PlatformUnreachable
+from webapp.recruitment.poll import poll
+from webapp.recruitment.publish import draft, publish
+from webapp.runs.runs import study_as_launched
+
+CAPS = Caps(per_participant_minor=100, per_run_minor=10_000, currency="USD")
+_PAUSES_H = (0.001, 0.1, 0.6, 25, -0.02)
+_LIKELY = (60, 30, 8, 2, 4)
+_MOST_TRIES = 500
+
+
+class ProcessDied(BaseException):
+    """The operator's process is gone; nothing of it runs any more."""
+
+
+class NotYetDone(Exception):
+    """A payment is still in doubt or in another process's hand."""
+
+
+class Death:
+    """Ends the process at a random point, if it is on."""
+
+    def __init__(self, rng: random.Random, probability: float) -> None:
+        self._rng, self._probability, self.deaths, self.on = rng, probability, 0, False
+
+    def may_come(self, *_: object) -> None:
+        """Die, perhaps."""
+        if self.on and self._rng.random() < self._probability:
+            self.deaths += 1
+            raise ProcessDied
+
+
+class Frail:
+    """A platform whose caller may die before and after every call."""
+
+    def __init__(self, platform: Platform, death: Death) -> None:
+        self._platform, self._death = platform, death
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        # What the platform lacks is lacking here too: capabilities are asked for by attributes.
+        found = getattr(self._platform, name)
+        if not callable(found):
+            return found
+
+        def call(*arguments: object, **named: object) -> object:
+            self._death.may_come()
+            answer = found(*arguments, **named)
+            # Lists are read to their end, so that what fails on the way fails here.
+            answer = iter(list(answer)) if hasattr(answer, "__next__") else answer
+            self._death.may_come()
+            return answer
+
+        return call
+
+
+class Operator:
+    """Whoever runs the study."""
+
+    def __init__(
+        self, town: Town, run: Run, platform: Platform, rng: random.Random, death: Death
+    ) -> None:
+        self.town, self.run, self.rng, self.death = town, run, rng, death
+        self.retries = 0
+        self.errs: Callable[[], bool] = lambda: False
+        self._found: list[Discrepancy] = []
+        self._platform: Any = Frail(platform, death)
+        self._sessions = make_sessions(town.services.engine)
+        event.listen(self._sessions, "before_commit", death.may_come)
+        event.listen(self._sessions, "after_commit", death.may_come)
+        with reading(self._sessions) as session:
+            self._study = study_as_launched(session, run)
+
+    def publish(self) -> None:
+        """Offer every open place."""
+        self._until_done(self._publish)
+
+    def poll(self) -> None:
+        """Bring in what the platform knows."""
+        self._until_done(self._poll)
+
+    def pay(self) -> None:
+        """Pay the reward and the bonus to everyone who is owed them."""
+        self._until_done(self._approve)
+        self._until_done(self._bonus)
+
+    def bonus(self) -> None:
+        """Pay the bonus to everyone who can have it yet."""
+        self._until_done(self._bonus)
+
+    def reject(self, who: str) -> None:
+        """Reject the submission of somebody."""
+        self._until_done(partial(self._reject, who))
+
+    def approve_only(self, who: str, *, undo_rejection: bool) -> None:
+        """Pay the reward of one submission, also of one that was rejected."""
+        self._until_done(partial(self._approve_only, who, undo_rejection))
+
+    def pay_entries(self, entries: Sequence[Entry]) -> None:
+        """Pay what somebody wrote down."""
+        self._until_done(partial(self._pay, entries))
+
+    def compensate(self, ref: str, *amount_minor: int) -> None:
+        """Offer somebody the reward or another amount, in place of what was offered before."""
+        self._until_done(partial(self._compensate, ref, *amount_minor))
+
+    def settle_the_rest(self) -> list[Discrepancy]:
+        """Reject who did nothing, compensate who could not submit, mend, and return what is left.
+
+        Taking compensation up is the workers' part: settle again when they have done it.
+        """
+        self.poll()
+        self._until_done(self._look)
+        for discrepancy in self._found:
+            if discrepancy.problem == "submitted_by_nobody":
+                self._until_done(partial(self._reject, discrepancy.who))
+            if discrepancy.problem == "finished_not_submitted":
+                if self.errs():
+                    self.compensate(discrepancy.who, 1)
+                self.compensate(discrepancy.who)
+        for _ in range(_MOST_TRIES):
+            # Nothing is in another process's hand any more.
+            self.town.clock.go_on(seconds=CLAIM_TIMEOUT.total_seconds())
+            self.poll()
+            self._until_done(self._look)
+            if not any(discrepancy.safe for discrepancy in self._found):
+                break
+            self._until_done(self._mend)
+        return self._found
+
+    def accounts(self) -> list[PayeeAccount]:
+        """Return what everybody did and got."""
+        with reading(self._sessions) as session:
+            return accounts(session, self.run)
+
+    @property
+    def _compensation_link(self) -> str:
+        return f"{LINK}/run/{self.run.ref}/compensation"
+
+    def _until_done(self, step: Callable[[], None]) -> None:
+        for _ in range(_MOST_TRIES):
+            self.death.on = True
+            try:
+                step()
+                return
+            except (ProcessDied, PlatformUnreachable, NotYetDone):
+                self.retries += 1
+            finally:
+                self.death.on = False
+            [hours] = self.rng.choices(_PAUSES_H, _LIKELY)
+            self.town.clock.go_on(hours=hours)
+        raise AssertionError(f"{step} was tried {_MOST_TRIES} times")
+
+    def _publish(self) -> None:
+        link = f"{LINK}/run/{self.run.ref}"
+        plan = draft(self._sessions, self._platform, self.run.ref, link, self.town.clock())
+        if not plan.is_empty:
+            list(publish(self._sessions, self._platform, plan, self.town.clock))
+
+    def _poll(self) -> None:
+        poll(self._sessions, self._platform, self.run.ref, self.town.clock())
+        with self._sessions.begin() as session:
+            taken_up(session, self.run)
+
+    def _approve(self) -> None:
+        self._poll()
+        self._pay(rewards(self.accounts(), self._study.reward_minor))
+
+    def _bonus(self) -> None:
+        owed = self.accounts()
+        finishers = [a.finisher for a in owed if a.finished]
+        # Who waits could not submit, and gets the bonus on the compensation.
+        entries, _waiting = bonuses(owed, bonuses_by_rule(self._study.payment, finishers))
+        self._pay(entries)
+
+    def _approve_only(self, who: str, undo_rejection: bool) -> None:
+        self._poll()
+        item = (PaymentKind.REWARD, self._study.reward_minor, "Thank you for taking part.")
+        with reading(self._sessions) as session:
+            entry = review_decision(
+                session, self.run, self.accounts(), who, item, undo_rejection=undo_rejection
+            )
+        self._pay([entry], undo_rejections=undo_rejection)
+
+    def _pay(self, entries: Sequence[Entry], *, undo_rejections: bool = False) -> None:
+        pay_entries(
+            self._sessions,
+            self._platform,
+            self.run,
+            entries,
+            CAPS,
+            self.town.clock,
+            undo_rejections=undo_rejections,
+        )
+        wanted = {entry.item.token(self.run.ref) for entry in entries}
+        with reading(self._sessions) as session:
+            ledger = payments_of(session, self.run)
+        if any(p.token in wanted and p.state != PaymentState.DONE for p in ledger):
+            raise NotYetDone
+
+    def _mend(self) -> None:
+        fix_discrepancies(
+            self._sessions,
+            self._platform,
+            self.run,
+            self._study,
+            self._compensation_link,
+            self._seen,
+            self.town.clock,
+        )
+
+    def _look(self) -> None:
+        services, now = self.town.services, self.town.clock()
+        self._seen = take_snapshot(self._sessions, self._platform, self.run, services.tokens, now)
+        self._found = discrepancies(self._seen)
+
+    def _reject(self, assignment: str) -> None:
+        item = (PaymentKind.REJECTION, 0, "The study was not done.")
+        with reading(self._sessions) as session:
+            entry = review_decision(session, self.run, self.accounts(), assignment, item)
+        self._pay([entry])
+
+    def _compensate(self, ref: str, amount_minor: int = 0) -> None:
+        amount_minor = amount_minor or self._study.reward_minor
+        account = next(a for a in self.accounts() if a.participant.ref == ref)
+        worker_id = account.participant.platform_id
+        assert worker_id is not None
+        with reading(self._sessions) as session:
+            standing, withdrawn = offers_to(session, self.run, worker_id)
+        if standing is not None and standing.amount_minor != amount_minor:
+            withdraw(self._sessions, self._platform, standing, self.town.clock)
+            withdrawn += 1
+        offer_compensation(
+            self._sessions,
+            self._platform,
+            self.run,
+            self._study,
+            compensation(
+                account,
+                worker_id,
+                amount_minor,
+                "You could not submit.",
+                withdrawn=withdrawn,
+            ),
+            CAPS,
+            self._compensation_link,
+            self.town.clock,
+        )

@@ -1,0 +1,342 @@
+"""Publish, work and pay on Prolific's stand-in while everything fails, and count who was paid.
+
+Usage: python benchmarks/faults_prolific.py [--runs 1000] [--seed 1] [--processes 2]
+
+The frame is that of faults.py. Calls are refused as busy, fail with and without having been done,
+lose their answers or end in the middle; bulk calls are accepted and never carried out; webhooks
+are lost, doubled and reordered; the clock jumps; the operator's process dies before and after
+calls and commits, so also between the two steps of a bonus. Participants finish, return, vanish,
+invent codes, or finish after their time. A colleague approves on the platform's own pages, and the
+operator rejects people by mistake and takes it back. What a platform never tells of a bonus, a
+person decides who looks at its pages. Ends with exit status 1 if somebody was not paid exactly
+once, or the books, the ledger and the statement do not agree.
+"""
+
+import argparse
+import logging
+import random
+import sys
+import tempfile
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import httpx
+from fault_injection.environment import small_study
+from fault_injection.operator import CAPS, Death, NotYetDone, Operator
+from fault_injection.prolific import Participant, ProlificTown, open_prolific_town
+from faults import (
+    KINDS,
+    MOST_WORKERS,
+    PLACES_PER_LIST,
+    RUNS_PER_TOWN,
+    paid_as_earned,
+    places,
+    report,
+    unfilled,
+)
+from sqlalchemy import select
+
+from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.studies.load import load_study
+from webapp.database.engine import reading
+from webapp.database.models import Hit, OutgoingReport, Payment, Run
+from webapp.jobs.reports import send_reports
+from webapp.payments.compensate import compensation, unsubmitted
+from webapp.payments.ledger_entries import THANKS, review_decision
+from webapp.payments.pay import pay_entries
+from webapp.payments.two_steps import settle_by_hand
+from webapp.recruiters.prolific.client import ProlificClient
+from webapp.recruiters.prolific.opening import open_prolific
+from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruitment.reports import ReportState
+from webapp.runs.launch import launch
+
+BEHAVIOURS = {"finish": 58, "give_back": 12, "vanish": 10, "invent": 8, "late": 12}
+PROLIFIC_KINDS = (*KINDS, "cut_off")
+REWARD, BONUS = 20, 5
+SURE_AFTER_H = 2  # by then the platform has paid what it will ever pay
+REASON = "A mistake of the operator's, who meant somebody else and takes it back afterwards. " * 2
+WRONG = ("people paid less", "people paid more", "places lost", "findings left", "reports left")
+SHOWN = (
+    *("runs", "workers", "calls that failed", "process deaths", "steps done again"),
+    *("bonuses decided by hand", "rejections taken back", "approved by others"),
+    *("people who earned money", "people paid exactly once", "places", *WRONG),
+)
+
+
+def faults(probability: float, seed: int) -> dict[str, object]:
+    """Return the stand-in's faults: each kind strikes with its share of the probability."""
+    made: list[dict[str, object]] = [
+        {"kind": kind, "probability": probability / len(PROLIFIC_KINDS)} for kind in PROLIFIC_KINDS
+    ]
+    made += [
+        {"kind": "accepted_not_done", "operation": "pay-bonus-payments", "probability": 0.1},
+        *(
+            {"kind": f"webhook_{how}", "operation": "webhook", "probability": 0.2}
+            for how in ("lost", "doubled", "reordered")
+        ),
+    ]
+    return {"seed": seed, "faults": made}
+
+
+class ProlificOperator(Operator):
+    """An operator of a run on Prolific, who also decides what the platform never tells."""
+
+    counts: Counter[str]
+
+    def publish(self) -> None:
+        """Offer every open place."""
+        super().publish()
+        with reading(self._sessions) as session:
+            self.study = session.scalars(
+                select(Hit.platform_id).where(Hit.run_id == self.run.id)
+            ).one()
+
+    def report(self) -> None:
+        """Let the server tell the platform of endings, until nothing waits."""
+        self._until_done(self._report)
+
+    def reject_by_mistake(self, submission: str) -> None:
+        """Reject somebody who worked, and take it back."""
+        self._until_done(partial(self._reject_one, submission))
+        self._until_done(partial(self._take_back, submission))
+        self.counts["rejections taken back"] += 1
+
+    def _bonus(self) -> None:
+        self._decide_doubtful()
+        super()._bonus()
+
+    def _mend(self) -> None:
+        self._decide_doubtful()
+        super()._mend()
+
+    def _compensate(self, ref: str) -> None:
+        """Pay somebody whose time was over: by a bonus, on what they could not hand in."""
+        self._decide_doubtful()
+        account = next(a for a in self.accounts() if a.participant.ref == ref)
+        who = account.participant.platform_id or ""
+        with reading(self._sessions) as session:
+            assignment = unsubmitted(session, self.run, who)
+        reason, amount = "Your time was over.", self._study.reward_minor
+        self._pay([compensation(account, who, amount, reason, assignment=assignment)])
+
+    def _decide_doubtful(self) -> None:
+        """Look at the platform's own pages, as a person would, once it is sure not to pay later."""
+        doubtful = (PaymentState.UNKNOWN, PaymentState.ORDERED)
+        with reading(self._sessions) as session:
+            left = session.scalars(
+                select(Payment).where(
+                    Payment.run_id == self.run.id,
+                    Payment.state.in_(doubtful),
+                    Payment.ordered_at.is_not(None),
+                )
+            ).all()
+        for payment in left:
+            assert payment.ordered_at is not None
+            waited = self.town.clock() - payment.ordered_at
+            if waited.total_seconds() < SURE_AFTER_H * 3600:
+                continue
+            town = self.town
+            assert isinstance(town, ProlificTown)
+            if payment.amount_minor not in town.bonuses_of(payment.assignment or ""):
+                settle_by_hand(self._sessions, self.run, payment.id, town.clock, is_paid=False)
+                self.counts["bonuses decided by hand"] += 1
+
+    def _report(self) -> None:
+        send_reports(self.town.services)
+        with reading(self._sessions) as session:
+            waiting = session.scalars(
+                select(OutgoingReport.id).where(
+                    OutgoingReport.run_id == self.run.id,
+                    OutgoingReport.state == ReportState.WAITING,
+                )
+            ).all()
+        if waiting:
+            raise NotYetDone
+
+    def _reject_one(self, submission: str) -> None:
+        item = (PaymentKind.REJECTION, 0, REASON)
+        with reading(self._sessions) as session:
+            entry = review_decision(
+                session, self.run, self.accounts(), submission, item, category="OTHER"
+            )
+        self._pay([entry])
+
+    def _reject(self, assignment: str) -> None:
+        self._reject_one(assignment)
+
+    def _take_back(self, submission: str) -> None:
+        item = (PaymentKind.REWARD, self._study.reward_minor, THANKS)
+        with reading(self._sessions) as session:
+            entry = review_decision(
+                session, self.run, self.accounts(), submission, item, undo_rejection=True
+            )
+        paid = pay_entries(
+            self._sessions, self._platform, self.run, [entry], CAPS, self.town.clock,
+            undo_rejections=True,
+        )  # fmt: skip
+        if any(payment.state != PaymentState.DONE for payment in paid):
+            raise NotYetDone
+
+
+def one_run(
+    town: ProlificTown,
+    platform: ProlificClient,
+    number: int,
+    rng: random.Random,
+    options: argparse.Namespace,
+) -> Counter[str]:
+    """Return the counts of one run from its launch to its clean end."""
+    with town.services.sessions.begin() as session:
+        study = load_study(str(small_study(town.folder, rng.choice(PLACES_PER_LIST))))
+        run = launch(session, study, number, "prolific", now=town.clock(), code_version="0")
+    death = Death(rng, options.deaths)
+    operator = ProlificOperator(town, run, platform, rng, death)
+    operator.counts = counts = Counter[str]()
+    town.control("faults", faults(options.faults, number))
+    operator.publish()
+    people = work(town, run, operator, rng)
+    town.clock.go_on(hours=2)  # nobody's time goes on any more
+    operator.report()
+    operator.poll()
+    meddle(town, operator, people, rng)
+    operator.pay()
+    operator.settle_the_rest()
+    operator.pay()
+    for finding in (left := operator.settle_the_rest()):
+        print(f"run {number}: {finding}", file=sys.stderr)
+    failed = town.web.get("/control/faults").raise_for_status().json()["made"]
+    town.control("faults", {})
+    earned = {person.ref: earnings(person, town) for person in people}
+    counts.update(paid_as_earned(town.paid(), earned))
+    counts.update(
+        {
+            "runs": 1,
+            "workers": len(people),
+            "calls that failed": sum(failed.get(kind, 0) for kind in PROLIFIC_KINDS),
+            "process deaths": death.deaths,
+            "steps done again": operator.retries,
+            "findings left": len(left),
+            "reports left": reports_left(town, run),
+            "places": places(town, run),
+            "places lost": unfilled(town, run),
+        }
+    )
+    return counts
+
+
+def earnings(person: Participant, town: ProlificTown) -> list[tuple[str, int]]:
+    """Return what somebody is owed: whoever's time was over gets the reward as a bonus."""
+    if not person.finished:
+        return []
+    in_time = ("reward", REWARD) in town.paid().get(person.ref, [])
+    return sorted([("bonus", BONUS), ("reward" if in_time else "bonus", REWARD)])
+
+
+def work(
+    town: ProlificTown, run: Run, operator: ProlificOperator, rng: random.Random
+) -> list[Participant]:
+    """Send participants until the run is full, and return them all."""
+    people = list[Participant]()
+    while unfilled(town, run) and len(people) < MOST_WORKERS:
+        person = Participant(town, run.ref)
+        with person:
+            if not person.take(operator.study):
+                # Who vanished still holds what is left: their time must pass.
+                town.clock.go_on(minutes=31)
+                operator.report()
+                operator.poll()
+                operator.publish()
+                continue
+            people.append(person)
+            behave(person, operator, rng)
+        if rng.random() < 0.3:
+            town.deliver_webhooks()
+    return people
+
+
+def behave(person: Participant, operator: ProlificOperator, rng: random.Random) -> None:
+    """Do what participants do with a place they took."""
+    [behaviour] = rng.choices(list(BEHAVIOURS), list(BEHAVIOURS.values()))
+    if behaviour == "invent":
+        person.enter("CC2026")
+        return
+    if not person.consent():
+        # Whoever vanished or gave back holds the place until somebody asks the platform.
+        person.give_back()
+        operator.town.clock.go_on(minutes=31)
+        operator.poll()
+        return
+    if behaviour == "vanish":
+        return
+    if behaviour == "give_back":
+        person.give_back()
+        return
+    person.answer()
+    if behaviour == "late":
+        operator.town.clock.go_on(minutes=40)
+    elif rng.random() < 0.5:
+        operator.report()
+
+
+def meddle(
+    town: ProlificTown, operator: ProlificOperator, people: list[Participant], rng: random.Random
+) -> None:
+    """Let a colleague approve on the platform's own pages, and the operator make mistakes."""
+    headers = {"Authorization": "Token any"}
+    for person in people:
+        chance = rng.random()
+        if not person.finished or chance > 0.2:
+            continue
+        where = f"/api/v1/submissions/{person.submission}/"
+        told = quietly(town, "GET", where, headers)
+        if told is None or told.get("status") != "AWAITING REVIEW":
+            continue
+        if chance < 0.1:
+            operator.reject_by_mistake(person.submission)
+        elif quietly(town, "POST", f"{where}transition/", headers, {"action": "APPROVE"}):
+            operator.counts["approved by others"] += 1
+
+
+def quietly(
+    town: ProlificTown,
+    method: str,
+    where: str,
+    headers: dict[str, str],
+    body: dict[str, str] | None = None,
+) -> dict[str, str] | None:
+    """Return the answer to a call of somebody else's; None where the platform fails them."""
+    try:
+        answer = town.web.request(method, where, json=body, headers=headers)
+        return dict(answer.json()) if answer.is_success else None
+    except (httpx.HTTPError, ValueError):
+        return None
+
+
+def reports_left(town: ProlificTown, run: Run) -> int:
+    """Return how many endings the platform was neither told of nor refused to hear."""
+    settled = (ReportState.DONE, ReportState.REFUSED)
+    with reading(town.services.sessions) as session:
+        left = select(OutgoingReport.id).where(
+            OutgoingReport.run_id == run.id, OutgoingReport.state.not_in(settled)
+        )
+        return len(session.scalars(left).all())
+
+
+def one_town(options: argparse.Namespace, first: int) -> Counter[str]:
+    """Return the counts of the runs from that number on that share a stand-in."""
+    logging.disable(logging.WARNING)  # what fails on purpose is counted, not told one by one
+    counts = Counter[str]()
+    with tempfile.TemporaryDirectory() as name, open_prolific_town(Path(name)) as town:
+        settings = ProlificSettings(endpoint=town.url)
+        platform = open_prolific(settings, live=False, attempts=1, now=town.clock)
+        assert platform.currency == "USD"
+        for number in range(first, min(first + RUNS_PER_TOWN, options.runs)):
+            rng = random.Random(f"{options.seed} {number}")
+            counts.update(one_run(town, platform, number, rng, options))
+    return counts
+
+
+if __name__ == "__main__":
+    report(__doc__, one_town, SHOWN, WRONG)

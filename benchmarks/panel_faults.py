@@ -1,0 +1,246 @@
+"""Come from two panels and go back while everything fails, and count who was thanked how often.
+
+Usage: python benchmarks/panel_faults.py [--runs 1000] [--seed 1] [--processes 2]
+
+Each run is listed on a panel of the town: SONA, which our server asks for credit, or Prolific
+without its API, to which people go back with a code. Requests die before their commit or lose
+their replies, are sent twice, cut off or out of turn; people share links, vanish, withdraw, are
+screened out or come back late; links arrive broken; SONA answers 500 with and without the deed,
+hangs up, cuts its answer off; the operator's process dies in the middle of a call; the clock
+jumps, back too; researchers send reports again at the wrong time, twice, and run for a while
+without their secret. Then the panels' own books are compared with who finished. Ends with exit
+status 1 if somebody was not thanked exactly once, holds two places, ended without their panel's
+way back, or saw a code too early.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+import httpx
+from fault_injection.environment import Clock
+from fault_injection.operator import Death, ProcessDied
+from fault_injection.panels import PanelRun, Person
+from sqlalchemy import event, func, select
+from tqdm import tqdm
+
+from experiment.participation import State
+from marketplace.panels import create_panels
+from marketplace.serving import in_thread
+from webapp import create_app
+from webapp.database.engine import reading
+from webapp.database.models import OutgoingReport, Participant, Place
+from webapp.errors import WebappError
+from webapp.jobs.reports import send_reports
+from webapp.recruitment.reports import ReportState, send_again
+from webapp.services import EXTENSION, Services
+
+RUNS_PER_TOWN = 25
+BEHAVIOURS = {"finish": 55, "share": 15, "vanish": 10, "withdraw": 8, "screened_out": 7, "late": 5}
+KINDS = (
+    "throttled",
+    "server_error",
+    "server_error_after",
+    "request_lost",
+    "reply_lost",
+    "truncated",
+)
+MOST_ROUNDS = 200
+WRONG = (
+    "thanked less",
+    "thanked more",
+    "two places",
+    "no way back",
+    "codes too early",
+    "left open",
+)
+SHOWN = (
+    *(
+        "runs",
+        "people",
+        "finished",
+        "thanked exactly once",
+        "requests sent again",
+        "process deaths",
+    ),
+    *("calls that failed", "clock jumps", "researchers' mistakes", *WRONG),
+)
+
+
+def one_run(
+    services: Services, town: httpx.Client, clock: Clock, rng: random.Random, number: int,
+    options: argparse.Namespace,
+) -> Counter[str]:  # fmt: skip
+    """Return the counts of one run from its launch to its clean end."""
+    counts, death = Counter(runs=1), Death(rng, options.deaths)
+    run = PanelRun(services, town, rng.choice(("sona", "prolific")), number, rng)
+    faults = [{"kind": kind, "probability": options.faults / len(KINDS)} for kind in KINDS]
+    # SONA's codes have no fixed length: one that is cut off is another's, and SONA refuses it.
+    kinds = ("unfilled", "cut_off") if run.panel == "prolific" else ("unfilled",)
+    broken = [{"kind": kind, "probability": 0.05} for kind in kinds]
+    town.post("/control/faults", json={"seed": number, "faults": [*faults, *broken]})
+    with dying(services, death):
+        people = [come(run, rng, death, clock, which) for which in range(rng.randint(3, 6))]
+        settle(run, rng, death, clock, counts)
+    made = town.get("/control/faults").json()["made"]
+    counts["calls that failed"] += sum(made.get(kind, 0) for kind in KINDS)
+    town.post("/control/faults", json={})
+    for person in people:
+        counts["requests sent again"] += person.again
+        counts["codes too early"] += person.early
+        counts["no way back"] += person.finished and not person.way_back
+    counts["process deaths"] += death.deaths
+    return counts + judged(run, people)
+
+
+def come(run: PanelRun, rng: random.Random, death: Death, clock: Clock, which: int) -> Person:
+    """Let one person come, and return what became of them."""
+    person = Person(run, f"person {which}", rng, death)
+    [behaviour] = rng.choices(list(BEHAVIOURS), list(BEHAVIOURS.values()))
+    if not person.arrive(fits=behaviour != "screened_out"):
+        return person
+    if behaviour == "share":
+        Person(run, person.name, rng, death).arrive()
+    if behaviour == "late":
+        clock.go_on(minutes=rng.choice((70, 200)))
+    if behaviour == "vanish":
+        person.answer(rng.randint(0, 7))
+    elif behaviour == "withdraw":
+        person.answer(rng.randint(1, 7))
+        person.leave()
+    elif behaviour != "screened_out":
+        person.finish()
+    return person
+
+
+def settle(
+    run: PanelRun, rng: random.Random, death: Death, clock: Clock, counts: Counter[str]
+) -> None:
+    """Send reports until none is open, with the clock and the researchers in the way."""
+    services = run.services
+    for _ in range(MOST_ROUNDS):
+        jump = rng.choice((1, 10, 60, 400, -30))
+        clock.go_on(minutes=jump)
+        counts["clock jumps"] += abs(jump) > 60 or jump < 0
+        mistake = rng.random()
+        death.on = True
+        # What fails or dies in the middle is gone on with at the next tick.
+        with suppress(ProcessDied, WebappError), run.secret(lost=mistake < 0.1):
+            send_reports(services)
+            if mistake > 0.8:
+                send_reports(services)
+        death.on = False
+        counts["researchers' mistakes"] += mistake < 0.1 or mistake > 0.8
+        if rng.random() < 0.2:
+            counts["researchers' mistakes"] += 1
+            with services.sessions.begin() as session:
+                send_again(
+                    session, run.run, services.recruiter("panel"), run.study, clock(),
+                    also_unsafe=True,
+                )  # fmt: skip
+        if not open_reports(run):
+            return
+
+
+def open_reports(run: PanelRun) -> int:
+    """Return how many of a run's reports the panel has not confirmed."""
+    unsettled = select(func.count(OutgoingReport.id)).where(
+        OutgoingReport.run_id == run.run.id, OutgoingReport.state != ReportState.DONE
+    )
+    with reading(run.services.sessions) as session:
+        return session.execute(unsettled).scalar_one()
+
+
+def judged(run: PanelRun, people: list[Person]) -> Counter[str]:
+    """Compare who finished with what the panel's books say."""
+    counts = Counter(people=len(people))
+    books = {one["id"]: one for one in run.books()}
+    with reading(run.services.sessions) as session:
+        of_run = select(Participant).where(Participant.run_id == run.run.id)
+        known = {one.platform_id: one for one in session.scalars(of_run)}
+        held = select(Place.participant_id, func.count(Place.id)).where(Place.run_id == run.run.id)
+        held = held.where(Place.participant_id.is_not(None)).group_by(Place.participant_id)
+        counts["two places"] = sum(number > 1 for _, number in session.execute(held))
+    for id_, one in books.items():
+        person = known.get(id_)
+        finished = person is not None and person.state == State.FINISHED
+        counts["finished"] += finished
+        counts["thanked exactly once"] += finished and one["granted"] == 1
+        counts["thanked less"] += finished and one["granted"] < 1
+        counts["thanked more"] += one["granted"] > finished
+    counts["two places"] += len(set(known) - set(books))
+    counts["left open"] = open_reports(run)
+    return counts
+
+
+@contextmanager
+def dying(services: Services, death: Death):  # noqa: ANN201
+    """Let the process die before commits, and before and after the panel is called."""
+    recruiter = services.recruiter("panel")
+    tell = recruiter.report
+
+    def frail(departure: object) -> str:
+        death.may_come()
+        answer = tell(departure)
+        death.may_come()
+        return answer
+
+    recruiter.report = frail
+    event.listen(services.engine, "commit", death.may_come)
+    try:
+        yield
+    finally:
+        event.remove(services.engine, "commit", death.may_come)
+        recruiter.report = tell
+
+
+def one_town(options: argparse.Namespace, first: int) -> Counter[str]:
+    """Return the counts of the runs from that number on that share a town."""
+    counts, clock = Counter[str](), Clock()
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        url = stack.enter_context(in_thread(create_panels(sleep=lambda _: None)))
+        (Path(name) / "parallax.toml").write_text('[panel.secrets]\ncredit_token = "t0ken"\n')
+        app = create_app(Path(name), now=clock)
+        app.logger.setLevel("CRITICAL")
+        services: Services = app.extensions[EXTENSION]
+        stack.callback(services.engine.dispose)
+        services.app = app
+        town = stack.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=30))
+        for number in range(first, min(first + RUNS_PER_TOWN, options.runs)):
+            rng = random.Random(f"{options.seed} {number}")
+            counts.update(one_run(services, town, clock, rng, number, options))
+    return counts
+
+
+def campaign(options: argparse.Namespace) -> Counter[str]:
+    """Return the counts of every run together."""
+    counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_TOWN)
+    with ProcessPoolExecutor(options.processes) as pool:
+        towns = pool.map(partial(one_town, options), firsts)
+        for town in tqdm(towns, total=len(firsts), unit="town", disable=None):
+            counts.update(town)
+    return counts
+
+
+def main() -> None:
+    """Print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--faults", type=float, default=0.4, help="the share of calls that fail")
+    parser.add_argument("--deaths", type=float, default=0.05, help="at each point of a process")
+    parser.add_argument("--processes", type=int, default=1)
+    counts = campaign(parser.parse_args())
+    for name in SHOWN:
+        print(f"{name:<26}{counts[name]:>8,}")
+    sys.exit(any(counts[name] for name in WRONG))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Compare scores of BLiMP-shaped pairs, item by item, with lm-evaluation-harness and minicons.
+
+Usage: python benchmarks/peer_scores.py [--peers FOLDER] [--keep FOLDER]
+
+A transformer of GPT-2's shape with random weights is built here, so nothing is downloaded. FOLDER
+is where the peers' environment is made, or lies already; without them only our scores are computed.
+--keep writes what the peers gave, which the tests then compare with on every machine.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from scoring_venv import python_of
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.lm.blimp_shaped import write_gpt2, write_pairs
+
+ROOT = Path(__file__).parents[1]
+PEER = Path(__file__).with_name("peer_scores_elsewhere.py")
+
+
+def main() -> None:
+    """Print the largest difference of a sentence's score from each peer."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peers", type=Path)
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        write_gpt2(folder / "gpt2")
+        write_pairs(folder)
+        ours = {name: own_scores(folder, name) for name in ("toy_blimp.yaml", "blimp.jsonl")}
+        print(f"ours: {len(ours['blimp.jsonl'])} sentences")
+        python = python_of(options.peers) if options.peers else None
+        if python is None:
+            print("lm-evaluation-harness and minicons are left out")
+            return
+        subprocess.run([python, str(PEER), str(folder)], check=True)
+        samples, tokens = folder / "samples_toy_blimp.jsonl", folder / "minicons.csv"
+        worst("lm-evaluation-harness", ours["toy_blimp.yaml"], of_samples(samples))
+        worst("minicons", ours["blimp.jsonl"], of_tokens(tokens))
+        if options.keep:
+            for path in (samples, tokens):
+                shutil.copy(path, options.keep / path.name)
+
+
+def own_scores(folder: Path, materials: str) -> list[float]:
+    """Return our sentences' scores, good and bad in turns."""
+    out = folder / f"{materials}.parquet"
+    command = [sys.executable, "-m", "parallax", "lm", "score", f"hf:{folder / 'gpt2'}"]
+    subprocess.run(
+        [*command, str(folder / materials), "--out", str(out)],
+        cwd=ROOT, check=True, capture_output=True,
+    )  # fmt: skip
+    return pq.read_table(out)["logprob_nats"].to_pylist()
+
+
+def of_samples(path: Path) -> list[float]:
+    """Return the scores in a file of samples, good and bad in turns."""
+    lines = map(json.loads, path.read_text("utf-8").splitlines())
+    return [float(choice[0][0]) for line in lines for choice in line["resps"]]
+
+
+def of_tokens(path: Path) -> list[float]:
+    """Return the sums of a table of tokens, a sentence after the other."""
+    sums: dict[str, float] = {}
+    for line in path.read_text("utf-8").splitlines()[1:]:
+        number, *_, logprob = line.split(",")
+        sums[number] = sums.get(number, 0.0) + float(logprob)
+    return list(sums.values())
+
+
+def worst(peer: str, ours: list[float], theirs: list[float]) -> None:
+    """Print how far the two are from each other."""
+    difference = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
+    turned = sum(
+        (ours[n] > ours[n + 1]) != (theirs[n] > theirs[n + 1]) for n in range(0, len(ours), 2)
+    )
+    print(f"{peer}: largest difference of a sentence {difference:.1e} nats, "
+          f"{turned} of {len(ours) // 2} decisions differ")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

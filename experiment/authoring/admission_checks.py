@@ -1,0 +1,45 @@
+"""Checks of what is asked before the first trial, and of what ends a session."""
+
+from collections.abc import Iterator, Sequence
+
+from experiment.authoring.findings import Examined, StudyNote
+from experiment.errors import ParallaxError, StudyError
+from experiment.studies.question import Question
+
+
+def admission(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield questions whose answers could not be told apart, and checks that check nothing."""
+    study = examined.study
+    asked: list[tuple[tuple[str | int, ...], Question]] = [
+        (("screening", number), question) for number, question in enumerate(study.screening)
+    ]
+    comprehension = study.comprehension.questions if study.comprehension else []
+    asked += [
+        (("comprehension", "questions", number), question)
+        for number, question in enumerate(comprehension)
+    ]
+    known = [question.name for question in study.questionnaire]
+    for path, question in asked:
+        yield from _problems(question, known, examined.at(*path, "name"))
+        known.append(question.name)
+    if study.attention and not any(square.catch_trials for square in study.design.squares):
+        yield StudyNote(
+            "errors on catch trials end a session, and no square of the design has any",
+            where=examined.at("attention", "max_catch_errors"),
+            expected="catch_trials in one of design.squares, or lists of your own that have some",
+        )
+
+
+def _problems(question: Question, known: Sequence[str], where: str) -> Iterator[ParallaxError]:
+    if question.name in known:
+        yield StudyError(
+            f'two questions are called "{question.name}"',
+            where=where,
+            expected="another name for each question of the whole study",
+        )
+    if question.type == "choice" and len({*question.options}) < 2:
+        yield StudyError(
+            f'the question "{question.name}" is a choice without a choice',
+            where=where,
+            expected='two options or more, e.g. options = ["yes", "no"]',
+        )

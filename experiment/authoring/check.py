@@ -1,0 +1,134 @@
+"""Everything that launching a study runs, run at once, with every mistake named."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiment.authoring import (
+    admission_checks,
+    key_checks,
+    material_checks,
+    rule_checks,
+    session_checks,
+)
+from experiment.authoring.findings import Examined, StudyCheck, StudyNote
+from experiment.design.lists import BuiltLists
+from experiment.errors import ParallaxError, StudyError
+from experiment.studies.load import StudyErrors, load_study
+from experiment.studies.study import Study
+
+KEY_CHECKS: tuple[StudyCheck, ...] = (
+    key_checks.about,
+    key_checks.renderings,
+    key_checks.presentation,
+    key_checks.practice,
+    session_checks.answers,
+    session_checks.pauses,
+    key_checks.questionnaire,
+    admission_checks.admission,
+    key_checks.simulation,
+    key_checks.rules,
+    key_checks.constructions,
+    key_checks.places,
+    key_checks.recruitment,
+    key_checks.files,
+    key_checks.texts,
+)
+# In an order in which each finds what the ones before it made; none repeats another's answer.
+MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
+    material_checks.items,
+    material_checks.constructions,
+    material_checks.lists,
+    material_checks.templates,
+    material_checks.showing,
+    rule_checks.rules,
+    material_checks.published,
+    material_checks.size,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the checks of a study found.
+
+    Attributes:
+        study: The study; None where study.toml could not be read.
+        built: Its lists; None where they could not be built or fail a check.
+        errors: What stops a launch.
+        notes: What stops none, and its author will want to know.
+    """
+
+    study: Study | None
+    built: BuiltLists | None
+    errors: tuple[ParallaxError, ...]
+    notes: tuple[ParallaxError, ...] = ()
+
+
+def check_folder(name_or_folder: str, seed: int) -> Report:
+    """Check a built-in study or a study folder as launching it would, and name everything at once.
+
+    Args:
+        name_or_folder: The study.
+        seed: The seed that its lists are built with.
+    """
+    try:
+        study = load_study(name_or_folder)
+    except StudyErrors as error:
+        return Report(None, None, error.all)
+    except ParallaxError as error:
+        return Report(None, None, (error,))
+    return check_study(study, seed)
+
+
+def check_study(study: Study, seed: int) -> Report:
+    """Check a study that could be read; see ``check_folder``."""
+    examined = Examined(study, seed)
+    found = list(_answers(examined, KEY_CHECKS))
+    if not any(_hides_items(error) for error in found):
+        found += _answers(examined, MATERIAL_CHECKS)
+    unique = {str(error): error for error in found}.values()
+    errors = tuple(error for error in unique if not isinstance(error, StudyNote))
+    notes = tuple(error for error in unique if isinstance(error, StudyNote))
+    return Report(study, None if errors else examined.built, errors, notes)
+
+
+def require_sound(study: Study, seed: int) -> BuiltLists:
+    """Return the lists of a study that has no mistake.
+
+    Raises:
+        ParallaxError: The first mistake; it says how many more there are.
+    """
+    report = check_study(study, seed)
+    if report.errors:
+        raise first_of(report.errors, study.folder)
+    assert report.built is not None
+    return report.built
+
+
+def first_of(errors: Sequence[ParallaxError], folder: Path) -> ParallaxError:
+    """Return the first of some errors, which tells of the others."""
+    first = errors[0]
+    if len(errors) == 1:
+        return first
+    more = f"`parallax study check {folder}` names this and {len(errors) - 1} more"
+    remedy = f"{first.remedy.rstrip('.')}. {more}" if first.remedy else more
+    return type(first)(first.problem, where=first.where, expected=first.expected, remedy=remedy)
+
+
+def _answers(examined: Examined, checks: Sequence[StudyCheck]) -> Iterator[ParallaxError]:
+    for check in checks:
+        try:
+            yield from check(examined)
+        except ParallaxError as error:
+            yield error
+        except OSError as error:
+            yield StudyError(
+                f"a file cannot be read ({error.strerror})",
+                where=str(error.filename or examined.study.folder),
+                expected="a file that may be read",
+            )
+
+
+def _hides_items(error: ParallaxError) -> bool:
+    """Return whether the items' file is not there, which is said already."""
+    return any(f"materials.{key}" in error.where for key in ("grammar", "items"))

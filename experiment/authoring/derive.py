@@ -1,0 +1,203 @@
+"""A design for somebody's items: the smallest that balances them, with no key left to fill in."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import gcd
+
+from experiment.records import Item, Kind
+
+# So many judgments of each item are customary, and an even number balances the sides.
+_PARTICIPANTS = 20
+_LIST_COLUMNS = ("list", "group")
+
+
+@dataclass(frozen=True, slots=True)
+class SquarePlan:
+    """One square: a template's frames by its conditions."""
+
+    template: str
+    frames: int
+    conditions: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPlan:
+    """Items that every list shows: a template's fillers or catch trials."""
+
+    template: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPlan:
+    """Items of which a column of their own says in which list they stand."""
+
+    template: str
+    column: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class DesignPlan:
+    """The lists that suit some items.
+
+    Attributes:
+        lists: How many lists.
+        participants_per_list: How many places each has: an even number.
+        trials_per_list: How many trials each has.
+        separate: What neighbours must not share; empty where the items are too much alike.
+        squares: The squares, one for each template that is dealt by one.
+        shared: The templates that every list shows.
+        given: The templates whose items name their list.
+        told: What was decided, in sentences.
+    """
+
+    lists: int
+    participants_per_list: int
+    trials_per_list: int
+    separate: str
+    squares: tuple[SquarePlan, ...]
+    shared: tuple[SharedPlan, ...]
+    given: tuple[GivenPlan, ...]
+    told: tuple[str, ...]
+
+    @property
+    def templates(self) -> set[str]:
+        """The templates that lists show."""
+        return {*self.in_each_list}
+
+    @property
+    def in_each_list(self) -> dict[str, int]:
+        """How many trials of each template a list has."""
+        dealt = {one.template: one.frames * one.conditions // self.lists for one in self.squares}
+        named = {one.template: one.items // self.lists for one in self.given}
+        return dealt | named | {one.template: one.items for one in self.shared}
+
+
+def plan_design(items: Sequence[Item]) -> DesignPlan:
+    """Return a design under which no list shows an item number twice, and all conditions evenly.
+
+    Fillers and catch trials of one condition stand in every list. Where a column ``list`` or
+    ``group`` deals the targets evenly, the lists are those. Else there are as many lists as the
+    template with most conditions has conditions, or as few more as let every template's items be
+    shared out evenly; where no such number exists, the last items of a template are left out and
+    told.
+    """
+    column = _given_column(items)
+    given = {item.template for item in items if column and dict(item.extra).get(column)}
+    conditions = _distinct(items, "condition")
+    sole = {
+        item.template
+        for item in items
+        if item.kind is not Kind.TARGET and conditions[item.template] == 1
+    } - given
+    frames = {n: f for n, f in _distinct(items, "frame").items() if n not in sole | given}
+    lists = _lists(frames, conditions) if frames else 1
+    if column:
+        lists = len({value for item in items if (value := dict(item.extra).get(column))})
+    numbers = Counter(item.template for item in items)
+    squares = tuple(
+        SquarePlan(name, n - n % lists, conditions[name], n % lists)
+        for name, n in frames.items()
+        if n >= lists
+    )
+    plan = DesignPlan(
+        lists=lists,
+        participants_per_list=max(2, 2 * round(_PARTICIPANTS / lists / 2)),
+        trials_per_list=0,
+        separate="",
+        squares=squares,
+        shared=tuple(SharedPlan(name, n) for name, n in numbers.items() if name in sole),
+        given=tuple(GivenPlan(name, column, n) for name, n in numbers.items() if name in given),
+        told=tuple(_told(frames, squares, lists)),
+    )
+    trials = plan.in_each_list
+    return replace(plan, trials_per_list=sum(trials.values()), separate=_separate(items, trials))
+
+
+def _given_column(items: Sequence[Item]) -> str:
+    """Return the column that deals all targets to lists of one size, no frame twice in a list."""
+    targets = [item for item in items if item.kind is Kind.TARGET]
+    for column in dict.fromkeys(name for item in items for name, _ in item.extra):
+        if column.lower() not in _LIST_COLUMNS:
+            continue
+        named = [dict(item.extra).get(column, "") for item in items]
+        lists = Counter(value for value in named if value)
+        frames = Counter(
+            (value, item.template, item.frame) for value, item in zip(named, items, strict=True)
+        )
+        if (
+            len(lists) > 1
+            and all(dict(item.extra).get(column) for item in targets)
+            and max(frames.values()) == 1
+            and _is_even(items, column)
+        ):
+            return column
+    return ""
+
+
+def _is_even(items: Sequence[Item], column: str) -> bool:
+    by_template: dict[str, Counter[str]] = {}
+    for item in items:
+        if value := dict(item.extra).get(column):
+            by_template.setdefault(item.template, Counter())[value] += 1
+    values = {value for counts in by_template.values() for value in counts}
+    return all(
+        len(counts) == len(values) and len(set(counts.values())) == 1
+        for counts in by_template.values()
+    )
+
+
+def _distinct(items: Sequence[Item], attribute: str) -> dict[str, int]:
+    found: dict[str, set[str]] = {}
+    for item in items:
+        found.setdefault(item.template, set()).add(getattr(item, attribute))
+    return {name: len(values) for name, values in found.items()}
+
+
+def _lists(frames: Mapping[str, int], conditions: Mapping[str, int]) -> int:
+    fewest = max(conditions.values())
+    if fewest == 1:
+        return 1
+    shared = gcd(*frames.values())
+    # With many more lists than conditions a list has few trials: then some items are left out.
+    fitting = (n for n in range(fewest, 2 * fewest + 1) if shared % n == 0)
+    return next(fitting, fewest)
+
+
+def _separate(items: Sequence[Item], trials: Mapping[str, int]) -> str:
+    construction = {item.template: item.construction for item in items}
+    counts = Counter[str]()
+    for template, number in trials.items():
+        counts[construction[template]] += number
+    # At exactly half, a single order is left: neighbours are kept apart where there is room.
+    return "construction" if max(counts.values(), default=0) * 2 < counts.total() else ""
+
+
+def _told(frames: Mapping[str, int], squares: Sequence[SquarePlan], lists: int) -> list[str]:
+    shown = {one.template for one in squares}
+    partly = [
+        f"{one.left_out} of the {frames[one.template]} items of {one.template} will not be "
+        f"shown: {frames[one.template]} cannot be shared evenly by {lists} lists. "
+        f"Add {lists - one.left_out} to show all."
+        for one in squares
+        if one.left_out
+    ]
+    not_at_all = [
+        f"The {n} item(s) of {name} are in no list, because there are {lists} lists."
+        for name, n in frames.items()
+        if name not in shown
+    ]
+    return [*partly, *not_at_all]
+
+
+def catch_constructions(items: Sequence[Item], design: DesignPlan) -> list[str]:
+    """Return the constructions whose items are all catch trials, and stand in every list."""
+    shown = design.templates
+    kinds: dict[str, set[Kind]] = {}
+    for item in items:
+        if item.template in shown:
+            kinds.setdefault(item.construction, set()).add(item.kind)
+    return [name for name, found in kinds.items() if found == {Kind.CATCH}]

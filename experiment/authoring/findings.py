@@ -1,0 +1,65 @@
+"""What the checks of a study know, and what they answer with."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from experiment.design.lists import BuiltLists
+from experiment.errors import ParallaxError
+from experiment.records import Item
+from experiment.studies.key_errors import place
+from experiment.studies.study import STUDY_FILE, Study
+from experiment.studies.toml_lines import TomlLines
+
+# The pages that every new study begins with.
+TEXTS = Path(__file__).parent / "texts"
+
+
+class StudyNote(ParallaxError):
+    """Something that stops no launch, and that its author will want to know."""
+
+
+@dataclass(slots=True)
+class Examined:
+    """A study and what was made of it so far.
+
+    Attributes:
+        study: The study.
+        seed: The seed its lists are built with.
+        items: Its items; empty until they could be read.
+        built: Its lists; None until they could be built.
+    """
+
+    study: Study
+    seed: int
+    items: list[Item] = field(default_factory=list)
+    built: BuiltLists | None = None
+    _lines: TomlLines | None = None
+
+    def at(self, *path: str | int) -> str:
+        """Return where a key of study.toml stands: file, line and key."""
+        if self._lines is None:
+            try:
+                text = self.study.read(STUDY_FILE)
+            except (OSError, UnicodeDecodeError):
+                text = ""
+            self._lines = TomlLines(text)
+        return place(str(self.study.folder / STUDY_FILE), self._lines, path)
+
+    def name_of(self, file: str) -> str:
+        """Return a file of the study as messages name it."""
+        return str(self.study.folder / file)
+
+
+# Asks one thing of a study; an error that it raises is an answer like those it yields.
+StudyCheck = Callable[[Examined], Iterator[ParallaxError]]
+
+
+def placed(error: ParallaxError, where: str) -> ParallaxError:
+    """Return an error with the place it comes from, which its own place stands behind."""
+    if error.where.startswith(where):
+        return error
+    inner = f" ({error.where})" if error.where else ""
+    return type(error)(
+        error.problem, where=f"{where}{inner}", expected=error.expected, remedy=error.remedy
+    )

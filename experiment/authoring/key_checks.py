@@ -1,0 +1,253 @@
+"""Checks of what study.toml says, which need no item."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import PurePath
+
+import langcodes
+from babel import Locale
+
+from experiment.authoring.findings import TEXTS, Examined, StudyNote, placed
+from experiment.errors import ParallaxError, StudyError
+from experiment.exclusion.rules import load_rule
+from experiment.materials.render import render
+from experiment.money import in_words
+from experiment.payment.cost import hourly_minor
+from experiment.plugins import unknown_name
+from experiment.simulation.responders import RESPONDERS
+from experiment.studies.load import PAGES
+from experiment.trials.practice import read_practice
+from experiment.trials.presentations import load_presentation
+
+# The lowest minimum wage of the United States: below it a study is no fair offer.
+_LEAST_HOURLY, _ITS_CURRENCY = 725, "USD"
+_LONGEST_PLATFORM_TITLE = 128
+
+
+def about(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield what is wrong with [study]: its name, its language."""
+    told = examined.study.study
+    folder = examined.study.folder.name
+    if told.name != folder:
+        yield StudyNote(
+            f'the study is called "{told.name}" and its folder "{folder}"',
+            where=examined.at("study", "name"),
+            remedy="Give both one name, so that tables and files are told apart by it",
+        )
+    if not langcodes.tag_is_valid(told.language):
+        yield StudyError(
+            f'"{told.language}" is no language',
+            where=examined.at("study", "language"),
+            expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
+        )
+    elif (usual := langcodes.standardize_tag(told.language)) != told.language:
+        yield StudyNote(
+            f'the usual tag of "{told.language}" is "{usual}"',
+            where=examined.at("study", "language"),
+            remedy=f"Write it so, and call the folder texts/{usual}",
+        )
+
+
+def renderings(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield the renderings that do not exist."""
+    for key in ("shown_to_people", "given_to_models"):
+        name = getattr(examined.study.materials, key)
+        yield from _raised(partial(render, name), examined.at("materials", key))
+
+
+def presentation(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield why the presentation cannot be loaded."""
+    study = examined.study
+    key = ("trial", "parameters") if study.trial.parameters else ("presentation",)
+    yield from _raised(
+        lambda: load_presentation(study.presentation, study.trial.parameters), examined.at(*key)
+    )
+
+
+def practice(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield why the practice trials cannot be read."""
+    study = examined.study
+    yield from _raised(partial(read_practice, study), examined.at("trial", "practice"))
+
+
+def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield questions that nobody can answer, or whose answers could not be told apart."""
+    questions = examined.study.questionnaire
+    for name in _repeated([question.name for question in questions]):
+        second = [n for n, question in enumerate(questions) if question.name == name][1]
+        yield StudyError(
+            f'two questions are called "{name}"',
+            where=examined.at("questionnaire", second, "name"),
+            expected="another name for each question",
+        )
+    for number, question in enumerate(questions):
+        where = examined.at("questionnaire", number, "options")
+        if question.type == "choice" and not [text for text in question.options if text.strip()]:
+            never = ", and nobody could finish, because it is required" * question.required
+            yield StudyError(
+                f'the question "{question.name}" is a choice without options{never}',
+                where=where,
+                expected='the answers it offers, e.g. options = ["yes", "no"]',
+                remedy='Give options, or make it type = "text"',
+            )
+        elif question.type == "choice":
+            yield from _options(question.name, question.options, where)
+        elif question.options:
+            yield StudyError(
+                f'the question "{question.name}" is a {question.type} and has options',
+                where=where,
+                expected='options for type = "choice" alone',
+                remedy='Write type = "choice", or take the options out',
+            )
+
+
+def _options(name: str, options: Sequence[str], where: str) -> Iterator[ParallaxError]:
+    if twice := _repeated(options):
+        yield StudyError(
+            f'the question "{name}" offers "{twice[0]}" more than once',
+            where=where,
+            expected="each answer once",
+        )
+    if any(not option.strip() for option in options):
+        yield StudyError(
+            f'the question "{name}" offers an empty answer', where=where, expected="texts"
+        )
+    if len(options) == 1:
+        yield StudyNote(f'the question "{name}" offers one answer alone', where=where)
+
+
+def simulation(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield shares of simulated participants that make no whole, and unknown responders."""
+    mix = examined.study.simulation.mix
+    for name in mix:
+        if name not in RESPONDERS and ":" not in name:
+            unknown = unknown_name("responder", name, list(RESPONDERS))
+            yield placed(unknown, examined.at("simulation", "mix"))
+    if any(share < 0 for share in mix.values()) or not math.isclose(sum(mix.values()), 1):
+        shares = " + ".join(f"{share:g}" for share in mix.values())
+        yield StudyError(
+            f"the shares of the simulated participants are {shares} = {sum(mix.values()):g}",
+            where=examined.at("simulation", "mix"),
+            expected="shares of 0 or more that sum to 1",
+        )
+
+
+def rules(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield exclusion rules that do not exist or lack a parameter."""
+    for number, rule in enumerate(examined.study.exclusion):
+        yield from _raised(partial(load_rule, rule), examined.at("exclusion", number))
+
+
+def constructions(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield constructions that stand twice."""
+    names = [one.name for one in examined.study.constructions]
+    for name in _repeated(names):
+        second = [n for n, each in enumerate(names) if each == name][1]
+        yield StudyError(
+            f'the construction "{name}" stands more than once',
+            where=examined.at("constructions", second, "name"),
+            expected="one row of the results for each construction",
+        )
+
+
+def places(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield places that leave the sides unbalanced."""
+    design = examined.study.design
+    odd = [n for n in map(design.places, range(design.n_lists)) if n % 2]
+    for number in odd[:1]:
+        yield StudyNote(
+            f"with {number} participants in a list, items stand once more often on one side",
+            where=examined.at("design", "participants_per_list"),
+            expected="an even number, because two neighbouring places have opposite sides",
+        )
+
+
+def recruitment(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield terms that no platform takes or no participant can keep."""
+    study, terms = examined.study, examined.study.recruitment
+    if terms is None:
+        return
+    title, known = terms.title or study.study.title, Locale("en").territories
+    if len(title) > _LONGEST_PLATFORM_TITLE:
+        yield StudyError(
+            f"the title has {len(title)} characters",
+            where=examined.at("recruitment", "title"),
+            expected=f"at most {_LONGEST_PLATFORM_TITLE} on a platform",
+            remedy="Give a shorter title in [recruitment]",
+        )
+    for code in terms.countries:
+        if code not in known:
+            near = ' Did you mean "GB"?' if code == "UK" else ""
+            yield StudyError(
+                f'"{code}" is no country{"." if near else ""}{near}',
+                where=examined.at("recruitment", "countries"),
+                expected="codes of ISO 3166, such as US, GB or DE",
+            )
+    if terms.duration_minutes < terms.median_minutes:
+        yield StudyError(
+            f"workers have {terms.duration_minutes} minutes for what takes "
+            f"{terms.median_minutes:g} at the median",
+            where=examined.at("recruitment", "duration_minutes"),
+            expected="three or four times median_minutes",
+        )
+    for both in sorted({*terms.require} & {*terms.refuse}):
+        yield StudyError(
+            f'the qualification "{both}" is both required and refused',
+            where=examined.at("recruitment", "refuse"),
+            expected="each qualification in one of them",
+        )
+    hourly = hourly_minor(study)
+    if study.currency == _ITS_CURRENCY and hourly < _LEAST_HOURLY:
+        yield StudyNote(
+            f"the reward is {in_words(hourly, study.currency)} an hour",
+            where=examined.at("recruitment", "reward"),
+            expected=f"at least {in_words(_LEAST_HOURLY, _ITS_CURRENCY)}, the lowest minimum wage"
+            " of the United States",
+        )
+
+
+def files(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield named files that are not there, with those that are."""
+    study = examined.study
+    table = study.materials
+    key = "grammar" if table.grammar else "items"
+    name = table.grammar or table.items
+    if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
+        yield StudyError(
+            f'the file "{name}" lies outside the study',
+            where=examined.at("materials", key),
+            expected="a file in the study's folder",
+            remedy="Copy it there, so that the study can be passed on whole",
+        )
+    elif study.files is None and not (study.folder / name).is_file():
+        present = sorted(path.name for path in study.folder.iterdir() if path.is_file())
+        unknown = unknown_name("file", name, present)
+        yield placed(unknown, examined.at("materials", key))
+
+
+def texts(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield pages that are still in the words that every new study begins with, in English."""
+    study = examined.study
+    if study.study.language.partition("-")[0] == "en":
+        return
+    for page in PAGES:
+        begins = (TEXTS / f"{page}.md").read_text(encoding="utf-8").split("\n", 1)[0]
+        if study.text(page).startswith(begins):
+            yield StudyNote(
+                f'the text of the page "{page}" is still in English',
+                where=examined.name_of(f"texts/{study.study.language}/{page}.md"),
+                expected=f"the language of the study ({study.study.language})",
+            )
+
+
+def _raised(do: Callable[[], object], where: str) -> Iterator[ParallaxError]:
+    try:
+        do()
+    except ParallaxError as error:
+        yield placed(error, where)
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return [name for name, number in Counter(names).items() if number > 1]

@@ -1,0 +1,200 @@
+"""Checks of a study's items and lists, and of what study.toml says of them."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+
+from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.authoring.rule_checks import sound_rules
+from experiment.design.audit.audit import audit
+from experiment.design.lists import BuiltLists, build_lists
+from experiment.design.ordering.declared import declared, separate_columns
+from experiment.design.shared import source_name
+from experiment.errors import DesignError, ParallaxError, StudyError
+from experiment.materials.checks import Result, check_items
+from experiment.materials.read import load_items
+from experiment.materials.render import render
+from experiment.plugins import unknown_name
+from experiment.records import Kind, Side
+from experiment.simulation.session import accuracy_of
+from experiment.studies.files import study_files
+from experiment.studies.published import read_published
+from experiment.trials.practice import read_practice
+from experiment.trials.presentations import Arranged, load_presentation
+from experiment.trials.rating import Rating
+
+# Checks whose failure makes an item useless; the others are for the author to judge.
+_FATAL = ("there are items", "item ids are unique", "the versions of an item differ")
+# The keys that a check of the lists is about, where these are not the squares.
+_KEYS = {
+    "trials in each list": ("design", "trials_per_list"),
+    "a session without an error": ("exclusion",),
+}
+_LONGEST_FOUND = 200
+_JOINERS = "\u200c\u200d"
+# What is left where somebody read UTF-8 as if it were Latin-1, or lost a letter altogether.
+_MOJIBAKE = ("\ufffd", "Ã¤", "Ã¶", "Ã¼", "Ã©", "Ã¨", "Ã±", "â€™", "â€œ")
+
+
+def items(examined: Examined) -> Iterator[ParallaxError]:
+    """Read the items; yield what hinders them and what is odd about them."""
+    study = examined.study
+    refused: list[ParallaxError] = []
+    examined.items = list(load_items(study, refused.append))
+    yield from refused
+    file = str(study.materials_path)
+    for finding in check_items(examined.items, alone=study.presentation == Rating.name):
+        if finding.result is Result.FAILED and not refused:
+            kind = StudyError if finding.check in _FATAL else StudyNote
+            yield kind(f"{finding.check}: {finding.found}", where=file)
+    yield from _characters(examined, file)
+
+
+def _characters(examined: Examined, file: str) -> Iterator[ParallaxError]:
+    for item in examined.items:
+        text = f"{item.context} {item.good} {item.bad} {item.distractor}"
+        if broken := [mark for mark in _MOJIBAKE if mark in text]:
+            yield StudyError(
+                f'the item "{item.item_id}" holds "{broken[0]}": its letters were lost between '
+                "two encodings",
+                where=file,
+                expected="text in UTF-8",
+                remedy='Save the table again as "CSV UTF-8", or make it from the .xlsx',
+            )
+            return
+        control = [c for c in text if unicodedata.category(c)[0] == "C" and c not in _JOINERS]
+        if control:
+            yield StudyError(
+                f'the item "{item.item_id}" holds the invisible character {control[0]!r}',
+                where=file,
+                expected="text that people can see",
+            )
+            return
+
+
+def constructions(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield constructions that no item has."""
+    used = {item.construction for item in examined.items}
+    for number, one in enumerate(examined.study.constructions):
+        if one.name not in used and examined.items:
+            unknown = unknown_name("item of the construction", one.name, used)
+            yield placed(unknown, examined.at("constructions", number, "name"))
+
+
+def lists(examined: Examined) -> Iterator[ParallaxError]:
+    """Build the lists and audit them; yield what fails."""
+    study = examined.study
+    if not examined.items:
+        return
+    try:
+        built = build_lists(study, examined.items, examined.seed)
+    except ParallaxError as error:
+        yield placed(error, _place_of_design(examined, error))
+        return
+    if unknown := _unknown_column(examined, built):
+        yield unknown
+        return
+    # A rule that is wrong is named by itself; here it would be named for every participant.
+    examined.built = built
+    audited = study.model_copy(update={"exclusion": sound_rules(examined)})
+    failed = [each for each in audit(audited, built, examined.items) if not each.passed]
+    for each in failed:
+        keys = _KEYS.get(each.name.partition(",")[0], ("design", "squares"))
+        yield DesignError(
+            f"the lists fail a check of the design, {each.name}: {_shortened(each.found)}",
+            where=examined.at(*keys),
+            expected=each.expected,
+        )
+    examined.built = None if failed else built
+    shown = (entry.kind for entries in built.lists for entry in entries)
+    if study.payment.bonus == "per_correct_catch_trial" and Kind.CATCH not in shown:
+        yield StudyError(
+            "the bonus is for correct catch trials, of which the lists have none",
+            where=examined.at("payment", "bonus"),
+            expected="items of the kind catch, catch_trials in a square, or another bonus",
+        )
+
+
+def _unknown_column(examined: Examined, built: BuiltLists) -> ParallaxError | None:
+    """Return the error of a column that the order is to keep and no item has."""
+    design = examined.study.design
+    try:
+        for entries in built.lists:
+            declared(entries, design)
+    except DesignError as error:
+        separate = any(f'"{name}"' in error.problem for name in separate_columns(design))
+        return placed(error, examined.at("design", "separate" if separate else "order"))
+    return None
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_FOUND else f"{text[:_LONGEST_FOUND]}..."
+
+
+def _place_of_design(examined: Examined, error: ParallaxError) -> str:
+    design = examined.study.design
+    for key in ("squares", "shared", "given"):
+        for number, source in enumerate(getattr(design, key)):
+            named = (source_name(source), *(f'the template "{name}"' for name in source.templates))
+            if error.where.startswith(named) or any(
+                f'"{t}"' in error.problem for t in source.templates
+            ):
+                return examined.at("design", key, number)
+    keys = ("disjoint", "factors", "quotas", "shared", "given", "order")
+    return examined.at("design", next((key for key in keys if key in error.where), "squares"))
+
+
+def templates(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield templates whose items no list shows."""
+    design = examined.study.design
+    counts = Counter(
+        item.template for item in examined.items if item.template not in design.block_of
+    )
+    for template, number in counts.items():
+        yield StudyNote(
+            f'the {number:,} items of the template "{template}" are in no list',
+            where=examined.at("design", "squares"),
+            expected="a square, or shared or given, for each template that people are to see",
+        )
+
+
+def showing(examined: Examined) -> Iterator[ParallaxError]:
+    """Show every trial once, so that what cannot be shown is found before participants find it."""
+    study, built = examined.study, examined.built
+    try:
+        presentation = load_presentation(study.presentation, study.trial.parameters)
+        rendering = render(study.materials.shown_to_people)
+        practised = [practice.item for practice in read_practice(study)]
+    except ParallaxError:
+        # Whatever cannot be loaded was named with its key already.
+        return
+    listed = [entry.item for entries in built.lists for entry in entries] if built else []
+    for item in (*listed, *practised):
+        try:
+            presentation.show(item, Side.FIRST, rendering)
+            if isinstance(presentation, Arranged):
+                presentation.versions(item)
+        except ParallaxError as error:
+            yield placed(error, examined.at("presentation"))
+            return
+
+
+def published(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield published results that cannot be read, or are about what no item is."""
+    rows = read_published(examined.study)
+    cells = {(item.construction, item.condition) for item in examined.items}
+    where = str(examined.study.published_path)
+    for row in rows:
+        if row.condition and examined.items and (row.construction, row.condition) not in cells:
+            own = sorted(condition for name, condition in cells if name == row.construction)
+            yield placed(unknown_name("condition", row.condition, own), where)
+    look_up = accuracy_of(rows)
+    for construction, condition in sorted(cells):
+        if any(row.construction == construction and row.judge == "people" for row in rows):
+            look_up(construction, condition)
+
+
+def size(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield that the study's files are too large to be kept with a run."""
+    study_files(examined.study)
+    yield from ()

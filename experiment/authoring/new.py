@@ -1,0 +1,151 @@
+"""A complete study folder from a file of items: written once, launched with no edit."""
+
+import re
+import shutil
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import langcodes
+
+from experiment.authoring.check import check_folder
+from experiment.authoring.derive import DesignPlan, plan_design
+from experiment.authoring.findings import TEXTS, placed
+from experiment.authoring.schema import schema_text
+from experiment.authoring.study_toml import SCHEMA_FILE, minutes, study_toml
+from experiment.errors import StudyError
+from experiment.materials.formats.read import Found, read_materials
+from experiment.materials.read import item_table
+from experiment.records import Item
+from experiment.studies.load import BUILT_IN
+from experiment.studies.study import STUDY_FILE
+from experiment.tables.atomic_write import atomic_folder
+from experiment.tables.files import write_table
+
+ITEMS_FILE = "items.tsv"
+_SEED = 1
+# What the field calls the heading above a construction, in the columns of its formats.
+_GROUP_COLUMNS = ("linguistics_term", "field", "group_title")
+
+
+@dataclass(frozen=True, slots=True)
+class NewStudy:
+    """What was written.
+
+    Attributes:
+        folder: The study's folder.
+        found: What the file holds, and what was derived from it.
+        design: The lists that were chosen for it.
+    """
+
+    folder: Path
+    found: Found
+    design: DesignPlan
+
+
+def new_study(
+    folder: Path,
+    source: Path | None,
+    *,
+    language: str,
+    title: str,
+    named: Mapping[str, str],
+) -> NewStudy | None:
+    """Write a study folder; nothing is left of it where something is wrong.
+
+    Args:
+        folder: The folder to write, which must not be there; its name becomes the study's.
+        source: The file of items; None to copy the built-in study ``minimal`` under a new name.
+        language: The tag of the items' language.
+        title: What participants see.
+        named: Our column to the source's header, where the header does not say it.
+
+    Returns:
+        What was written; None where the built-in study was copied.
+
+    Raises:
+        StudyError: The folder is there, or its name cannot be a study's.
+        MaterialsError: The source cannot be read as items.
+        ParallaxError: Its items make no sound study.
+    """
+    name = study_name(folder)
+    if folder.exists():
+        raise StudyError(
+            "there is something of that name already",
+            where=str(folder),
+            expected="a new folder",
+            remedy="Choose another name, or remove it first",
+        )
+    if source is None:
+        _copy_minimal(folder, name)
+        return None
+    if not langcodes.tag_is_valid(language):
+        raise StudyError(
+            f'"{language}" is no language',
+            where="--language",
+            expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
+        )
+    found = read_materials(source, named)
+    design = plan_design(found.items)
+    text = study_toml(name, title, language, ITEMS_FILE, found.items, design, _groups(found.items))
+    with atomic_folder(folder, ()) as temporary:
+        (temporary / STUDY_FILE).write_text(text, encoding="utf-8")
+        (temporary / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8")
+        write_table(*item_table(found.items), temporary / ITEMS_FILE)
+        _write_texts(temporary / "texts" / language, found.items, design)
+        if errors := check_folder(str(temporary), _SEED).errors:
+            # What is wrong with a study that was just derived is wrong with its items.
+            raise placed(errors[0], str(source))
+    return NewStudy(folder, found, design)
+
+
+def study_name(folder: Path) -> str:
+    """Return the name of a study in that folder.
+
+    Raises:
+        StudyError: It is no name: letters, digits and underscores, a letter first.
+    """
+    name = folder.resolve().name
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        near = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
+        near = near if near[:1].isalpha() else f"study_{near}".rstrip("_")
+        raise StudyError(
+            f'"{name}" cannot name a study',
+            expected="lower-case letters, digits and underscores, a letter first",
+            remedy=f'Call it "{near}"',
+        )
+    return name
+
+
+def _copy_minimal(folder: Path, name: str) -> None:
+    shutil.copytree(BUILT_IN / "minimal", folder)
+    path = folder / STUDY_FILE
+    text = path.read_text(encoding="utf-8").replace('name = "minimal"', f'name = "{name}"')
+    path.write_text(f"#:schema ./{SCHEMA_FILE}\n{text}", encoding="utf-8")
+    (folder / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8")
+
+
+def _groups(items: Sequence[Item]) -> dict[str, str]:
+    groups: dict[str, str] = {}
+    for item in items:
+        own = dict(item.extra)
+        named = next((own[column] for column in _GROUP_COLUMNS if own.get(column)), "")
+        groups.setdefault(item.construction, named.replace("_", " ").capitalize())
+    return groups
+
+
+def _write_texts(folder: Path, items: Sequence[Item], design: DesignPlan) -> None:
+    folder.mkdir(parents=True)
+    completion = "_completion" if all(item.context for item in items) else ""
+    numbers = {
+        "trials": str(design.trials_per_list),
+        "minutes": str(minutes(design.trials_per_list)),
+    }
+    for page in ("consent", "instructions", "debrief"):
+        source = f"{page}{completion}" if page == "instructions" else page
+        text = (TEXTS / f"{source}.md").read_text(encoding="utf-8")
+        for key, value in numbers.items():
+            text = text.replace(f"{{{key}}}", value)
+        (folder / f"{page}.md").write_text(text, encoding="utf-8")

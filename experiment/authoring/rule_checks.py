@@ -1,0 +1,177 @@
+"""Checks of the exclusion rules against the items, the lists and the questionnaire."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.errors import ParallaxError, StudyError
+from experiment.exclusion.max_errors import MaxErrors
+from experiment.exclusion.outlier import Outlier
+from experiment.exclusion.rules import ExclusionRule, load_rule, needs_everyone
+from experiment.exclusion.selection import Selection
+from experiment.exclusion.sides import SameSide
+from experiment.exclusion.times import TooFast
+from experiment.plugins import unknown_name
+from experiment.records import Item
+from experiment.studies.study import Rule
+
+# Names a key of the rule that is asked about.
+_At = Callable[..., str]
+
+
+def rules(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield rules about what the study does not have, and thresholds that nobody can cross."""
+    for number in range(len(examined.study.exclusion)):
+        yield from _of_rule(examined, number)
+
+
+def sound_rules(examined: Examined) -> list[Rule]:
+    """Return the rules that nothing is wrong with."""
+    return [
+        rule
+        for number, rule in enumerate(examined.study.exclusion)
+        if _loaded(rule)
+        and all(isinstance(found, StudyNote) for found in _of_rule(examined, number))
+    ]
+
+
+def _loaded(rule: Rule) -> ExclusionRule | None:
+    try:
+        return load_rule(rule)
+    except ParallaxError:
+        # The checks of the keys name it.
+        return None
+
+
+def _of_rule(examined: Examined, number: int) -> Iterator[ParallaxError]:
+    rule = _loaded(examined.study.exclusion[number])
+    if rule is None:
+        return
+
+    def at(*keys: str) -> str:
+        return examined.at("exclusion", number, *keys)
+
+    if needs_everyone(rule) and examined.study.design.replace_excluded:
+        yield StudyError(
+            "the rule compares all participants, so it is decided after the run is closed, when "
+            "nobody can take the place of who is excluded",
+            where=at("rule"),
+            expected="replace_excluded = false",
+        )
+    yield from _simple(examined, rule, at)
+
+
+def _simple(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[ParallaxError]:
+    for part in getattr(rule, "parts", ()):
+        yield from _simple(examined, part, lambda *_: at("rules"))
+    if isinstance(rule, Selection):
+        unknown = list(_names(examined, rule, at))
+        yield from unknown or _numbers(examined, rule, at)
+    if isinstance(read := getattr(rule, "right_answers", None), Mapping):
+        yield from _questions(examined, read, at)
+    if isinstance(rule, TooFast):
+        yield from _lockout(examined, rule, at)
+
+
+def _names(examined: Examined, rule: Selection, at: _At) -> Iterator[ParallaxError]:
+    """Yield constructions, conditions and columns that do not exist."""
+    known = [one.name for one in examined.study.constructions]
+    for name in rule.construction:
+        if name not in known:
+            yield placed(unknown_name("construction", name, known), at("construction"))
+    if not examined.items:
+        return
+    of_these = [
+        item for item in examined.items if item.construction in (rule.construction or known)
+    ]
+    conditions = {item.condition for item in of_these}
+    for name in rule.condition:
+        if of_these and name not in conditions:
+            yield placed(unknown_name("condition", name, conditions), at("condition"))
+    for column, values in rule.where.items():
+        yield from _column(examined.items, column, values, at("where"))
+
+
+def _column(
+    items: list[Item], column: str, values: tuple[str, ...], where: str
+) -> Iterator[ParallaxError]:
+    known = dict.fromkeys(name for item in items for name, _ in item.extra)
+    if column not in known:
+        yield placed(unknown_name("column of your own", column, known), where)
+        return
+    present = dict.fromkeys(dict(item.extra).get(column, "") for item in items)
+    for value in values:
+        if value not in present:
+            yield placed(unknown_name(f'value in the column "{column}",', value, present), where)
+
+
+def _numbers(examined: Examined, rule: Selection, at: _At) -> Iterator[ParallaxError]:
+    """Yield lists of which a rule counts nothing, and bounds that nobody can cross."""
+    numbers = [
+        sum(
+            rule.selects(
+                entry.item.construction, entry.item.condition, entry.kind, entry.item.extra
+            )
+            for entry in entries
+        )
+        for entries in (examined.built.lists if examined.built else ())
+    ]
+    if not numbers:
+        return
+    most, key = max(numbers), "construction" if rule.construction else "rule"
+    if 0 in numbers:
+        yield StudyError(
+            f"the rule counts the {rule.trials}, of which list {numbers.index(0)} has no trial",
+            where=at(key),
+            expected="trials that every list shows",
+        )
+    elif never := _never(examined, rule, most):
+        yield StudyNote(
+            f"the rule can exclude nobody: {never[0]}", where=at(key), expected=never[1]
+        )
+
+
+def _never(examined: Examined, rule: Selection, most: int) -> tuple[str, str] | None:
+    """Return why a rule can exclude nobody and what was expected, if it cannot."""
+    if isinstance(rule, MaxErrors) and rule.max_errors >= most:
+        return f"it allows {rule.max_errors} errors on {most} trials", f"max_errors below {most}"
+    if isinstance(rule, SameSide) and rule.max_run is not None and rule.max_run >= most:
+        return f"it allows {rule.max_run} in a row of {most} trials", f"max_run below {most}"
+    if isinstance(rule, Outlier) and rule.method == "sd":
+        design = examined.study.design
+        n = design.lists * design.participants_per_list
+        # The largest distance from the mean that one of n values can have (Shiffler 1988).
+        farthest = (n - 1) / math.sqrt(n)
+        if rule.cutoff >= farthest:
+            return (
+                f"of {n} participants none can lie {rule.cutoff:g} standard deviations away",
+                f'cutoff below {farthest:.2f}, or method = "mad"',
+            )
+    return None
+
+
+def _questions(
+    examined: Examined, read: Mapping[str, tuple[str, ...]], at: _At
+) -> Iterator[ParallaxError]:
+    """Yield questions that the questionnaire does not have, and answers it does not offer."""
+    asked = {question.name: question for question in examined.study.questionnaire}
+    for name, accepted in read.items():
+        if name not in asked:
+            yield placed(unknown_name("question", name, asked), at())
+            continue
+        offered = asked[name].options
+        for answer in accepted if asked[name].type == "choice" else ():
+            if answer.strip().casefold() not in {one.strip().casefold() for one in offered}:
+                yield placed(unknown_name(f'answer to "{name}",', answer, offered), at())
+
+
+def _lockout(examined: Examined, rule: TooFast, at: _At) -> Iterator[ParallaxError]:
+    """Yield a time in which no press counts at all."""
+    key = "below_ms" if rule.below_ms is not None else "min_median_ms"
+    bound, lockout = rule.below_ms or rule.min_median_ms or 0, examined.study.trial.lockout_ms
+    if bound <= lockout:
+        yield StudyNote(
+            f"the rule can exclude nobody: no press counts in the first {lockout} ms",
+            where=at(key),
+            expected=f"more than {lockout}",
+        )

@@ -1,0 +1,97 @@
+"""Checks of what study.toml says of a session: its keys, its answers, its breaks and pages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.errors import ParallaxError, StudyError
+from experiment.plugins import unknown_name
+from experiment.simulation.responders import RESPONDERS, Rater
+from experiment.trials.presentations import Arranged, answer_keys, load_presentation
+
+
+def answers(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield keys that are not as many as the answers, and responders that cannot give them."""
+    study = examined.study
+    try:
+        presentation = load_presentation(study.presentation, study.trial.parameters)
+    except ParallaxError:
+        # It is named with its own key.
+        return
+    try:
+        answer_keys(study, presentation)
+    except ParallaxError as error:
+        yield placed(error, examined.at("trial", "keys"))
+    if isinstance(presentation, Arranged) and presentation.points is not None:
+        yield from _not_rating(examined)
+        if study.attention is not None:
+            yield StudyError(
+                "the attention check counts errors, and ratings are neither right nor wrong",
+                where=examined.at("attention"),
+                expected="no such table, or a presentation whose options are chosen",
+            )
+        if study.payment.bonus == "per_correct_catch_trial":
+            yield StudyError(
+                "the bonus is for correct catch trials, and ratings are neither right nor wrong",
+                where=examined.at("payment", "bonus"),
+                expected="none, everyone or kept",
+            )
+
+
+def _not_rating(examined: Examined) -> Iterator[ParallaxError]:
+    for name in examined.study.simulation.mix:
+        try:
+            responder = RESPONDERS.load(name)
+        except ParallaxError:
+            continue
+        if not isinstance(responder, type) or not issubclass(responder, Rater):
+            yield StudyError(
+                f'the simulated responder "{name}" gives no ratings',
+                where=examined.at("simulation", "mix"),
+                expected='a responder with the method "rate"',
+                remedy=f"{', '.join(RESPONDERS.built_in)} do",
+            )
+
+
+def pauses(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield breaks that never come, and pages of blocks that are not there."""
+    study = examined.study
+    order, blocks = study.design.order, study.design.block_names
+    if study.trial.break_every >= study.design.most_trials:
+        yield StudyNote(
+            f"a break after every {study.trial.break_every} trials never comes in a session of "
+            f"{study.design.most_trials}",
+            where=examined.at("trial", "break_every"),
+        )
+    if order.breaks and len(blocks) == 1:
+        yield StudyNote(
+            "a break between blocks never comes in a session of one block",
+            where=examined.at("design", "order", "breaks"),
+            expected="block in one of design.squares, design.shared or design.given",
+        )
+    for block, page in order.pages.items():
+        where = examined.at("design", "order", "pages")
+        if block not in blocks:
+            yield placed(unknown_name("block", block, filter(None, blocks)), where)
+        yield from _missing_page(examined, page, where)
+
+
+def _missing_page(examined: Examined, page: str, where: str) -> Iterator[ParallaxError]:
+    study = examined.study
+    try:
+        if study.text(page).strip():
+            return
+        problem = "is empty"
+    except FileNotFoundError:
+        problem = "is not there"
+    except (OSError, UnicodeDecodeError):
+        problem = "is no UTF-8 text"
+    folder = f"texts/{study.study.language}"
+    known = sorted(path.stem for path in (Path(study.folder) / folder).glob("*.md"))
+    near = unknown_name("page", page, known).remedy
+    yield StudyError(
+        f'the page "{page}" {problem}',
+        where=where,
+        expected=f"the file {folder}/{page}.md",
+        remedy=near or "Write it, or take the page out",
+    )

@@ -1,0 +1,167 @@
+"""A study in words: its design, its counts, what it costs and takes, an example of every trial."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from experiment.authoring.study_toml import minutes
+from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.ordering.declared import separate_columns
+from experiment.materials.render import render
+from experiment.money import in_words
+from experiment.payment.cost import cost, no_fee
+from experiment.records import Side
+from experiment.studies.design import Design, Given, Source, Square, holds
+from experiment.studies.study import Study
+from experiment.trials.presentations import Arranged, load_presentation
+
+_COLUMNS = ("construction", "kind", "items", "in each list", "conditions")
+
+
+def describe(study: Study, built: BuiltLists) -> Iterator[str]:
+    """Yield the lines that tell a study.
+
+    Args:
+        study: The study.
+        built: Its lists.
+    """
+    design, terms = study.design, study.recruitment
+    yield f"{study.study.title} ({study.name} {study.study.version}, {study.study.language})"
+    yield ""
+    yield f"Lists         {_lists(design)}: {design.n_places} participants in all"
+    for factor, levels in design.factors.items():
+        yield f"Factor        {factor}: {', '.join(levels)}, between participants"
+    for square in design.squares:
+        yield f"Square        {_square(square, built)}"
+    for source in (*design.shared, *design.given):
+        yield f"{type(source).__name__:<14}{_source(source, design, built)}"
+    yield f"Neighbours    {_neighbours(design)}"
+    yield f"Presentation  {study.presentation}, shown {study.materials.shown_to_people}"
+    yield f"Exclusion     {'; '.join(rule.rule for rule in study.exclusion) or 'nobody'}"
+    yield f"Questions     {', '.join(q.name for q in study.questionnaire) or 'none'}"
+    yield f"Duration      about {_minutes(study)} minutes at the median"
+    if terms is None:
+        yield "Cost          nobody is paid: study.toml has no [recruitment]"
+    else:
+        found = cost(study, [design.n_places], no_fee)
+        total, rewards, bonuses, hourly = (
+            in_words(amount_minor, found.currency)
+            for amount_minor in (
+                found.total_minor, found.rewards_minor, found.bonuses_minor, found.hourly_minor,
+            )
+        )  # fmt: skip
+        yield (
+            f"Cost          at most {total} and the platform's fee: rewards {rewards}, bonuses "
+            f"{bonuses}; {hourly} an hour"
+        )
+    yield ""
+    yield from _counts(built)
+    yield ""
+    yield from _examples(study, built)
+
+
+def trial_kinds(entries: Sequence[ListEntry], *, conditions: bool = False) -> list[ListEntry]:
+    """Return the first entry of each kind of trial: of each construction, target, filler, catch.
+
+    Args:
+        entries: All entries.
+        conditions: Whether each condition is a kind of its own.
+    """
+    first: dict[tuple[str, ...], ListEntry] = {}
+    for entry in entries:
+        condition = entry.item.condition if conditions else ""
+        first.setdefault((entry.item.construction, condition, entry.kind), entry)
+    return list(first.values())
+
+
+def _minutes(study: Study) -> str:
+    if study.recruitment is not None:
+        return f"{study.recruitment.median_minutes:g}"
+    return f"{minutes(study.design.most_trials)}"
+
+
+def _lists(design: Design) -> str:
+    numbers = range(design.n_lists)
+    trials = _range([design.trials(number) for number in numbers])
+    places = _range([design.places(number) for number in numbers])
+    return f"{design.n_lists}, each with {trials} trials and {places} participants"
+
+
+def _range(numbers: Sequence[int]) -> str:
+    least, most = min(numbers), max(numbers)
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def _source(source: Source, design: Design, built: BuiltLists) -> str:
+    numbers = [
+        sum(entry.item.template in source.templates for entry in entries)
+        for number, entries in enumerate(built.lists)
+        if holds(source.when, design.levels(number))
+    ]
+    only = "".join(f", where {factor} is {level}" for factor, level in source.when.items())
+    column = f', as the column "{source.column}" says' if isinstance(source, Given) else ""
+    return f"{', '.join(source.templates)}: {_range(numbers)} trials in each list{column}{only}"
+
+
+def _square(square: Square, built: BuiltLists) -> str:
+    entries = [
+        entry
+        for entries in built.lists
+        for entry in entries
+        if entry.item.template in square.templates
+    ]
+    frames = len({(entry.item.template, entry.item.frame) for entry in entries})
+    conditions = len({entry.item.condition for entry in entries})
+    catch = f", {square.catch_trials} catch trials in each list" if square.catch_trials else ""
+    shown = [each for each in built.lists if any(e.item.template in square.templates for e in each)]
+    each = len(entries) // max(1, len(shown))
+    only = "".join(f", where {factor} is {level}" for factor, level in square.when.items())
+    return (
+        f"{', '.join(square.templates)}: {frames} items x {conditions} conditions, "
+        f"{each} trials in each list{catch}{only}"
+    )
+
+
+def _neighbours(design: Design) -> str:
+    columns = " or ".join(separate_columns(design))
+    return f"two in a row are never of one {columns}" if columns else "in any order"
+
+
+def _counts(built: BuiltLists) -> Iterator[str]:
+    entries = [entry for entries in built.lists for entry in entries]
+    rows = [_COLUMNS]
+    for (construction, kind), number in Counter(
+        (entry.item.construction, str(entry.kind)) for entry in entries
+    ).items():
+        own = [e for e in entries if (e.item.construction, e.kind) == (construction, kind)]
+        items = len({entry.item.item_id for entry in own})
+        conditions = ", ".join(dict.fromkeys(entry.item.condition for entry in own))
+        each = f"{number / len(built.lists):g}"
+        rows.append((construction, kind, str(items), each, conditions))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS) - 1)]
+    for row in rows:
+        yield "  ".join([*map(str.ljust, row, widths), row[-1]])
+
+
+def _examples(study: Study, built: BuiltLists) -> Iterator[str]:
+    presentation = load_presentation(study.presentation, study.trial.parameters)
+    rendering = render(study.materials.shown_to_people)
+    rated = presentation.points if isinstance(presentation, Arranged) else None
+    told = (
+        f"a trial shows one of the texts, and asks for a point from 1 to {rated}"
+        if rated
+        else "the expected option has a + before it"
+    )
+    yield f"One trial of each kind; {told}."
+    entries = [entry for entries in built.lists for entry in entries]
+    for entry in trial_kinds(entries, conditions=True):
+        item = entry.item
+        shown = [presentation.show(item, Side.FIRST, rendering)]
+        if rated and item.alternative:
+            shown.append(presentation.show(item, Side.SECOND, rendering))
+        yield ""
+        yield f"{item.construction}, {item.condition} ({entry.kind}, {item.item_id})"
+        if shown[0].prefix:
+            yield f"    {shown[0].prefix} ..."
+        first, *others = (text for each in shown for text in each.options)
+        yield f"  + {first}"
+        yield from (f"    {other}" for other in others)

@@ -1,0 +1,130 @@
+"""``parallax study``: write a study of one's own, check it, show it, describe its file."""
+
+from pathlib import Path
+
+import click
+
+from experiment.authoring.check import check_folder, first_of
+from experiment.authoring.new import NewStudy, new_study
+from experiment.authoring.schema import schema_text
+from experiment.authoring.show import describe
+from experiment.errors import MaterialsError, StudyError
+from experiment.materials.formats.columns import NAMES
+from experiment.records import Item
+from experiment.studies.load import find_study
+from experiment.tables.atomic_write import atomic_write
+
+_SEED_HELP = "The seed that the lists are built with."
+_SHOWN_ITEMS = 2
+
+
+@click.command()
+@click.argument("name", metavar="NAME", type=click.Path(path_type=Path))
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    help="The items: a table of pairs (.csv, .tsv, .xlsx, .jsonl), BLiMP or MultiBLiMP, a "
+    "SyntaxGym suite, a PCIbex table, or a .tab of Gulordava et al.",
+)
+@click.option("--language", default="en", show_default=True, help="Their language (BCP 47).")
+@click.option("--title", default="Which sentence sounds better?", show_default=True)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="OURS=HEADER",
+    help=f"Which header stands for one of our columns: {', '.join(NAMES)}. Repeatable.",
+)
+def new(
+    name: Path, source: Path | None, language: str, title: str, columns: tuple[str, ...]
+) -> None:
+    """Write a complete study folder NAME that launches as it is.
+
+    Only a good and a bad sentence are required of the items; everything else is derived, and said.
+    Without --from it is a copy of the built-in study "minimal".
+    """
+    made = new_study(name, source, language=language, title=title, named=_named(columns))
+    if made is not None:
+        _tell(made)
+    click.echo(f"\n{name}/ is a complete study. What now:")
+    click.echo(f"  parallax study show {name}      # its design and an example of every trial")
+    click.echo(f"  parallax study preview {name}   # look at it in the browser")
+    click.echo(f"  parallax study check {name}     # after every change")
+    click.echo(f"  parallax launch {name} --seed 1 # the link for participants")
+
+
+def _named(columns: tuple[str, ...]) -> dict[str, str]:
+    named = {}
+    for column in columns:
+        ours, sign, header = column.partition("=")
+        if not (ours and sign and header):
+            raise MaterialsError(
+                f'"{column}" names no column',
+                where="--column",
+                expected="our column and the file's header, e.g. --column good=Sentence1",
+            )
+        named[ours.strip()] = header.strip()
+    return named
+
+
+def _tell(made: NewStudy) -> None:
+    items = made.found.items
+    click.echo(f"{len(items):,} items read from {made.found.format}.")
+    for sentence in (*made.found.told, *made.design.told):
+        click.echo(f"- {sentence}")
+    for item in items[:_SHOWN_ITEMS]:
+        click.echo(_item(item))
+    design = made.design
+    click.echo(
+        f"{design.lists} list(s) of {design.trials_per_list} trials, "
+        f"{design.participants_per_list} participants each."
+    )
+
+
+def _item(item: Item) -> str:
+    context = f"{item.context} ... " if item.context else ""
+    return f"    {item.item_id}: {context}{item.good} / *{item.bad}"
+
+
+@click.command()
+@click.argument("study")
+@click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
+def check(study: str, seed: int) -> None:
+    """Name every mistake in STUDY at once, before launching it."""
+    report = check_folder(study, seed)
+    for number, error in enumerate((*report.errors, *report.notes), start=1):
+        kind = "error" if number <= len(report.errors) else "note"
+        click.echo(f"{number}. {kind}: {error}\n")
+    if report.errors:
+        raise StudyError(
+            f"{len(report.errors)} mistake(s) stop the launch",
+            where=str(find_study(study)),
+            remedy="They are numbered above, each with its place and remedy",
+        )
+    notes = f" {len(report.notes)} note(s) above stop nothing." if report.notes else ""
+    click.echo(f"{study}: no mistake; it can be launched.{notes}")
+
+
+@click.command()
+@click.argument("study")
+@click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
+def show(study: str, seed: int) -> None:
+    """Print STUDY's design, counts, cost, and an example of every trial."""
+    report = check_folder(study, seed)
+    if report.study is None or report.built is None:
+        raise first_of(report.errors, find_study(study))
+    for line in describe(report.study, report.built):
+        click.echo(line)
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), help="The file; else it is printed.")
+def schema(out: Path | None) -> None:
+    """Write the JSON Schema of study.toml, for editors."""
+    if out is None:
+        click.echo(schema_text(), nl=False)
+        return
+    with atomic_write(out) as temporary:
+        temporary.write_text(schema_text(), encoding="utf-8")
+    click.echo(f"The schema of study.toml is written to {out}")

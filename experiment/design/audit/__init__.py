@@ -1,0 +1,1 @@
+"""The checks of a design, each made on the built lists."""

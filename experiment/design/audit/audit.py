@@ -1,0 +1,64 @@
+"""Every check of the design, made from scratch on the built lists."""
+
+from collections.abc import Iterable, Sequence
+
+from experiment.design.audit.check import Check
+from experiment.design.audit.frame_checks import frame_checks
+from experiment.design.audit.list_checks import list_checks, origin_checks
+from experiment.design.audit.order_checks import SEEDS, drawing_checks, kept_checks
+from experiment.design.audit.session_checks import session_checks
+from experiment.design.audit.sessions import compose_all
+from experiment.design.audit.shared_checks import shared_checks
+from experiment.design.audit.squares import square_contents
+from experiment.design.lists import BuiltLists
+from experiment.design.materials_index import index_materials
+from experiment.errors import DesignError
+from experiment.materials.read import load_items
+from experiment.records import Item
+from experiment.studies.study import Study
+
+
+def audit(
+    study: Study,
+    built: BuiltLists,
+    items: Iterable[Item] | None = None,
+    *,
+    order_seeds: int = SEEDS,
+) -> tuple[Check, ...]:
+    """Return every check of the design, made on the built lists.
+
+    Args:
+        study: The study the lists were built for.
+        built: The lists.
+        items: The study's materials; made from its grammar when not given.
+        order_seeds: Over how many seeds the positions of trials are looked at; none for 0.
+
+    Raises:
+        DesignError: The materials cannot be sorted into frames and conditions.
+        UnknownNameError: The design names a template that the materials lack.
+    """
+    index = index_materials(load_items(study) if items is None else items)
+    squares = square_contents(study.design, index, built)
+    sessions = compose_all(study, built)
+    return (
+        *origin_checks(study, index, built),
+        *list_checks(study, squares, built),
+        *frame_checks(study.design, index, squares, built),
+        *shared_checks(study.design, index, built, sessions.composed),
+        *session_checks(study, built, sessions),
+        *kept_checks(study, sessions.composed),
+        *drawing_checks(study, built, order_seeds),
+    )
+
+
+def require_passed(checks: Sequence[Check]) -> None:
+    """Raise a DesignError that names the failed checks, if there are any."""
+    failed = [each for each in checks if not each.passed]
+    if failed:
+        breaches = "; ".join(
+            f"{each.name} (expected {each.expected}, found {each.found})" for each in failed
+        )
+        raise DesignError(
+            f"the lists fail {len(failed)} of {len(checks)} checks: {breaches}",
+            remedy="Correct design in study.toml or the materials, and build the lists again",
+        )

@@ -1,0 +1,254 @@
+"""The checks on how orders are drawn: what they keep, and where trials stand over many seeds."""
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import inf, sqrt
+from statistics import fmean, median, variance
+
+from experiment.design.audit.check import Check, check, info
+from experiment.design.audit.sessions import Session
+from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.ordering.chain import SWEEPS, draw_by_chain, step_through
+from experiment.design.ordering.constraints import Constraint, Spread, keeps
+from experiment.design.ordering.declared import beginning, declared, separate_columns
+from experiment.design.ordering.order import draw_order, groups_apart, is_counted
+from experiment.design.ordering.positions import position_shares
+from experiment.design.session import blocks_of
+from experiment.errors import DesignError
+from experiment.seeds import generator
+from experiment.studies.design import Design
+from experiment.studies.study import Study
+
+SEEDS = 1000
+# A sound design fails by chance once in some million launches: the normal deviate of 5.5.
+_DEVIATION = 5.5
+_LEAST_EXPECTED = 5
+_LONG_STRETCH = 4
+_TOO_MANY = "not compared: drawn by exact counts, with too many states to count each out"
+_CHAINS, _DRAWS, _MOST_RHAT = 4, 50, 1.3
+
+
+def kept_checks(study: Study, composed: Sequence[Session]) -> Iterator[Check]:
+    """Yield whether each composed session keeps the blocks and what is asked of its order."""
+    design = study.design
+    columns = " and ".join(separate_columns(design))
+    apart = f"differ in {columns}" if columns else "anything"
+    yield check("neighbouring trials", apart, _alike_neighbours(composed, design))
+    yield check("catch trials over a session", "one per stretch", _bunched(composed, design))
+    yield check(
+        "what the order must keep", _asked_text(composed, design), _broken(composed, design)
+    )
+    yield check("blocks of a session", "one after the other", _mixed_blocks(composed, design))
+
+
+def _alike_neighbours(composed: Sequence[Session], design: Design) -> Iterator[str]:
+    for session in composed:
+        for column in separate_columns(design):
+            found = session.labels(column)
+            for at in range(1, len(found)):
+                if found[at] is not None and found[at] == found[at - 1]:
+                    yield f"{session.name}, positions {at} and {at + 1}: {found[at]}"
+
+
+def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
+    shown = session.shown
+    blocks = blocks_of(shown, design, session.place)
+    return [[shown[index] for index in block] for block in blocks]
+
+
+def _bunched(composed: Sequence[Session], design: Design) -> Iterator[str]:
+    for session in composed:
+        for block in _blocks(session, design):
+            for each in declared(block, design):
+                if isinstance(each, Spread) and not keeps(range(len(block)), [each]):
+                    yield f"{session.name}: {each.column}"
+
+
+def _asked(block: list[ListEntry], design: Design, *, first: bool) -> list[Constraint]:
+    return [*declared(block, design), *(beginning(block, design) if first else ())]
+
+
+def _asked_text(composed: Sequence[Session], design: Design) -> str:
+    asked = (
+        each.text
+        for session in composed[:1]
+        for n, block in enumerate(_blocks(session, design))
+        for each in _asked(block, design, first=not n)
+    )
+    return "; ".join(dict.fromkeys(asked)) or "nothing"
+
+
+def _broken(composed: Sequence[Session], design: Design) -> Iterator[str]:
+    for session in composed:
+        for n, block in enumerate(_blocks(session, design)):
+            for each in _asked(block, design, first=not n):
+                if not keeps(range(len(block)), [each]):
+                    yield f"{session.name}: not so that {each.text}"
+
+
+def _mixed_blocks(composed: Sequence[Session], design: Design) -> Iterator[str]:
+    block_of = design.block_of
+    for session in composed:
+        shown = [name for name, _ in groupby(block_of.get(e.item.template) for e in session.shown)]
+        blocks = blocks_of(session.shown, design, session.place)
+        expected = [
+            block_of.get(session.shown[block[0]].item.template) for block in blocks if block
+        ]
+        if shown != expected:
+            yield f"{session.name}: {', '.join(str(name) for name in shown)}"
+
+
+def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Check]:
+    """Yield whether orders are drawn evenly: those of the first list, over so many seeds."""
+    if not n_seeds or not built.lists:
+        return
+    entries = built.lists[0]
+    for n, block in enumerate(blocks_of(entries, study.design, 0)):
+        shown = [entries[index] for index in block]
+        try:
+            asked = _asked(shown, study.design, first=not n)
+            yield from _block_checks(len(shown), asked, built.seed, n, n_seeds)
+        except DesignError:
+            # The row of the composed sessions says so already.
+            continue
+
+
+def _block_checks(
+    n: int, asked: Sequence[Constraint], seed: int, block: int, n_seeds: int
+) -> Iterator[Check]:
+    name = f" in block {block + 1}" if block else ""
+    if asked and not is_counted(n, asked):
+        yield _chains_agree(n, asked, generator(seed, "audit", "chains", block), name)
+        return
+    drawn = [draw_order(n, asked, generator(seed, "audit", block, i)) for i in range(n_seeds)]
+    positions: list[list[int]] = [[] for _ in range(n)]
+    for order in drawn:
+        for position, index in enumerate(order):
+            positions[index].append(position)
+    slack = _slack(n, asked)
+    if slack is not None:
+        yield check(
+            f"mean position of each trial{name}, {n_seeds:,} seeds",
+            f"{(n + 1) / 2:g}",
+            _off_centre(positions, n, slack),
+        )
+    yield _distribution(positions, n, asked, f"positions of each trial{name}, {n_seeds:,} seeds")
+
+
+def _slack(n: int, asked: Sequence[Constraint]) -> float | None:
+    """Return how far a trial's mean may lie from the middle by design; None where that is open.
+
+    What orders keep reads the same from both ends, so that every trial's mean is the middle. Only
+    stretches that are not equally long differ; where they are long, by less than half a position.
+    """
+    members = next((len(each.members) for each in asked if isinstance(each, Spread)), 1)
+    if n % members == 0:
+        return 0.0
+    return 0.5 if n // members >= _LONG_STRETCH else None
+
+
+def _off_centre(positions: Sequence[Sequence[int]], n: int, slack: float) -> Iterator[str]:
+    for index, at in enumerate(positions):
+        error = sqrt(variance(at) / len(at)) if len(at) > 1 else 0.0
+        if abs(fmean(at) - (n - 1) / 2) > _DEVIATION * error + slack + 1e-9:
+            yield f"trial {index + 1} of the list: {fmean(at) + 1:.1f}"
+
+
+def _distribution(
+    positions: Sequence[Sequence[int]], n: int, asked: Sequence[Constraint], name: str
+) -> Check:
+    groups = groups_apart(n, asked)
+    sizes = tuple(len(group) for group in groups or ())
+    if groups is None or any(isinstance(each, Spread) for each in asked):
+        return info(
+            name, "not compared: drawn by exact counts, with too many states to count each out"
+        )
+    statistics, exact = list[tuple[float, int]](), dict[int, list[float] | None]()
+    for number, group in enumerate(groups):
+        if sizes[number] not in exact:
+            exact[sizes[number]] = position_shares(sizes, number)
+        shares = exact[sizes[number]]
+        if shares is None:
+            return info(
+                name, "not compared: drawn by exact counts, with too many states to count each out"
+            )
+        statistics.extend(_chi_square(positions[index], shares) for index in group)
+    found = (
+        f"median chi-square {median(value for value, _ in statistics):.0f} at "
+        f"{max(freedom for _, freedom in statistics)} degrees of freedom"
+    )
+    passed = all(_deviate(value, freedom) < _DEVIATION for value, freedom in statistics)
+    return Check(name, "as in all allowed orders", found, passed=passed)
+
+
+def _chi_square(at: Sequence[int], shares: Sequence[float]) -> tuple[float, int]:
+    """Return the statistic and its degrees of freedom; rare positions count as one."""
+    counts = [0.0] * len(shares)
+    for position in at:
+        counts[position] += 1
+    cells = [(count, share * len(at)) for count, share in zip(counts, shares, strict=True)]
+    rare = [cell for cell in cells if cell[1] < _LEAST_EXPECTED]
+    cells = [cell for cell in cells if cell[1] >= _LEAST_EXPECTED]
+    if expected := sum(e for _, e in rare):
+        cells.append((sum(c for c, _ in rare), expected))
+    return sum((c - e) ** 2 / e for c, e in cells), len(cells) - 1
+
+
+def _deviate(chi_square: float, freedom: int) -> float:
+    if not freedom:
+        return 0.0
+    # Wilson & Hilferty (1931): the cube root of a chi-square is nearly normal.
+    part = 2 / (9 * freedom)
+    return float(((chi_square / freedom) ** (1 / 3) - (1 - part)) / sqrt(part))
+
+
+def _chains_agree(n: int, asked: Sequence[Constraint], rng: random.Random, name: str) -> Check:
+    """Compare chains from different beginnings: Gelman & Rubin (1992), Statistical Science 7.
+
+    One sweep lies between the draws of a chain, so a design of few trials may look worse than it
+    is. Then the orders of each beginning are drawn anew, each after all the sweeps of a session's
+    order, and these decide: they are independent, and depend on the beginning or do not.
+    """
+    starts = [rng.sample(range(n), n) for _ in range(_CHAINS)]
+    worst = _worst_rhat([_one_chain(start, asked, rng) for start in starts])
+    if worst > _MOST_RHAT:
+        anew = [[_drawn(start, asked, rng) for _ in range(_DRAWS)] for start in starts]
+        worst = _worst_rhat(anew)
+    found = f"R-hat of a trial's position at most {worst:.2f}"
+    return check(
+        f"orders{name} from {_CHAINS} chains of {SWEEPS} sweeps",
+        f"R-hat below {_MOST_RHAT}",
+        [found] if worst > _MOST_RHAT else [],
+    )
+
+
+def _one_chain(
+    start: Sequence[int], asked: Sequence[Constraint], rng: random.Random
+) -> list[list[int]]:
+    order, chain = _drawn(start, asked, rng), []
+    for _ in range(_DRAWS):
+        step_through(order, asked, rng)
+        chain.append(list(order))
+    return chain
+
+
+def _drawn(start: Sequence[int], asked: Sequence[Constraint], rng: random.Random) -> list[int]:
+    order = draw_by_chain(start, asked, rng)
+    if order is None:
+        raise DesignError("no order was found")
+    return order
+
+
+def _worst_rhat(chains: Sequence[Sequence[Sequence[int]]]) -> float:
+    """Return the largest R-hat of any trial's position, from the orders of each chain."""
+    trials = range(len(chains[0][0]))
+    return max(_rhat([[order.index(one) for order in chain] for chain in chains]) for one in trials)
+
+
+def _rhat(chains: Sequence[Sequence[int]]) -> float:
+    within = fmean(variance(chain) for chain in chains)
+    between = variance([fmean(chain) for chain in chains])
+    if not within:
+        return inf if between else 1.0
+    return sqrt((len(chains[0]) - 1) / len(chains[0]) + between / within)

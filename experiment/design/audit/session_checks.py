@@ -1,0 +1,158 @@
+"""The checks on sides, orders and rules, counted in the sessions of all places."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from experiment.design.audit.check import Check, check
+from experiment.design.audit.option_checks import option_checks
+from experiment.design.audit.sessions import Session, Sessions
+from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.ordering.declared import catch_keys
+from experiment.errors import ParallaxError
+from experiment.exclusion.verdict import verdict
+from experiment.records import Judgment, Side, Trial
+from experiment.studies.design import Design
+from experiment.studies.study import Study
+
+
+def session_checks(study: Study, built: BuiltLists, sessions: Sessions) -> Iterator[Check]:
+    """Yield the checks on what each place's participant sees."""
+    composed = sessions.composed
+    yield check("sessions composed", f"{study.design.n_places}", sessions.failures)
+    yield check("trials of a session", "each item once, as listed", _incomplete(built, composed))
+    first = next((trial for session in composed for trial in session.trials), None)
+    if first and first.options and first.points is None:
+        yield from option_checks(composed)
+    else:
+        yield from _side_checks(study.design, composed, rated=bool(first and first.points))
+    yield check("a session without an error", "kept by every rule", _excluded(study, composed))
+
+
+def _side_checks(design: Design, sessions: Sequence[Session], *, rated: bool) -> Iterator[Check]:
+    """Yield the checks on where the good one of two options stands, or which of two is rated."""
+    good, opposite = ("good rated", "the other version") if rated else ("good first", "")
+    composed = [_with_two_versions(session) for session in sessions]
+    places = sorted({design.places(number) for number in range(design.n_lists)})
+    yield check(f"trials with {good}, in a session", _halves(composed), _sides(composed))
+    yield check(
+        f"trials with {good}, in a construction",
+        _construction_halves(composed),
+        _sides_by_construction(composed),
+    )
+    yield check(
+        f"sessions with {good}, for an item",
+        ", ".join(map(_half, places)),
+        _sides_by_item(composed),
+    )
+    yield check("places 2j and 2j+1 of a list", opposite or "opposite sides", _alike(composed))
+
+
+def _with_two_versions(session: Session) -> Session:
+    """Return a session without the trials of items that have one version alone."""
+    entries = session.entries
+    return replace(
+        session, trials=tuple(t for t in session.trials if entries[t.item_id].item.alternative)
+    )
+
+
+def _incomplete(built: BuiltLists, composed: Sequence[Session]) -> Iterator[str]:
+    for session in composed:
+        listed = Counter((e.item.item_id, e.kind) for e in built.lists[session.list_])
+        shown = Counter((trial.item_id, trial.kind) for trial in session.trials)
+        positions = [trial.position for trial in session.trials]
+        if listed != shown or positions != list(range(1, len(positions) + 1)):
+            yield session.name
+
+
+def _half(n: int) -> str:
+    return f"{n // 2}" if n % 2 == 0 else f"{n // 2} or {n // 2 + 1}"
+
+
+def _halves(composed: Sequence[Session]) -> str:
+    return ", ".join(_half(n) for n in sorted({len(session.trials) for session in composed}))
+
+
+def _construction_halves(composed: Sequence[Session]) -> str:
+    catch = Counter[str]()
+    for session in composed[:1]:
+        entries = list(session.entries.values())
+        catching = catch_keys(entries, "construction")
+        catch.update(e.item.construction for e in entries if e.item.construction in catching)
+    return "".join(["half", *(f", {_half(n)} of {n} {name}" for name, n in catch.items())])
+
+
+def _n_first(trials: Sequence[Trial]) -> int:
+    return sum(trial.good_side is Side.FIRST for trial in trials)
+
+
+def _is_half(part: int, whole: int) -> bool:
+    return part in (whole // 2, whole - whole // 2)
+
+
+def _sides(composed: Sequence[Session]) -> Iterator[str]:
+    for session in composed:
+        if not _is_half(n := _n_first(session.trials), len(session.trials)):
+            yield f"{session.name}: {n} of {len(session.trials)}"
+
+
+def _sides_by_construction(composed: Sequence[Session]) -> Iterator[str]:
+    for session in composed:
+        groups: dict[str | None, list[Trial]] = {}
+        for trial, construction in zip(session.trials, session.labels("construction"), strict=True):
+            groups.setdefault(construction, []).append(trial)
+        for construction, trials in groups.items():
+            if not _is_half(n := _n_first(trials), len(trials)):
+                yield f"{session.name}: {n} of {len(trials)} {construction}"
+
+
+def _sides_by_item(composed: Sequence[Session]) -> Iterator[str]:
+    shown: dict[tuple[int, str], list[Trial]] = {}
+    for session in composed:
+        for trial in session.trials:
+            shown.setdefault((session.list_, trial.item_id), []).append(trial)
+    for (list_, item_id), trials in shown.items():
+        if not _is_half(n := _n_first(trials), len(trials)):
+            yield f"list {list_}: {n} of {len(trials)} show {item_id}"
+
+
+def _alike(composed: Sequence[Session]) -> Iterator[str]:
+    sides = {
+        (session.list_, session.place, trial.item_id): trial.good_side
+        for session in composed
+        for trial in session.trials
+    }
+    for (list_, place, item_id), side in sides.items():
+        if place % 2 == 0 and sides.get((list_, place + 1, item_id)) is side:
+            yield f"list {list_}, places {place} and {place + 1}: {item_id}"
+
+
+def _excluded(study: Study, composed: Sequence[Session]) -> Iterator[str]:
+    for session in composed:
+        judgments = [_faultless(trial, session.entries) for trial in session.trials]
+        try:
+            reached = verdict(study.exclusion, judgments)
+        except ParallaxError as error:
+            yield f"{session.name}: {error}"
+            continue
+        if not reached.kept:
+            yield f"{session.name}: {reached.evidence}"
+
+
+def _faultless(trial: Trial, entries: dict[str, ListEntry]) -> Judgment:
+    rating = None
+    if trial.points is not None:
+        rating = trial.points if trial.good_side else 1
+    return Judgment(
+        position=trial.position,
+        item_id=trial.item_id,
+        kind=trial.kind,
+        construction=entries[trial.item_id].item.construction,
+        chose_good=True if rating is None else None,
+        chosen_side=trial.good_side if rating is None else None,
+        rt_ms=None,
+        condition=entries[trial.item_id].item.condition,
+        extra=entries[trial.item_id].item.extra,
+        rating=rating,
+        version=trial.options[0] if trial.points is not None else "",
+    )

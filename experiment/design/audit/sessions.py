@@ -1,0 +1,74 @@
+"""The sessions of all places of built lists, for the audit to count in."""
+
+from dataclasses import dataclass, field
+
+from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.ordering.declared import labels
+from experiment.design.session import compose, session_number
+from experiment.errors import ParallaxError
+from experiment.records import Trial
+from experiment.studies.study import Study
+from experiment.trials.presentations import Presentation, load_presentation
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The trials at one place of a list, next to the list's entries by item id."""
+
+    list_: int
+    place: int
+    trials: tuple[Trial, ...]
+    entries: dict[str, ListEntry]
+
+    @property
+    def name(self) -> str:
+        """How the audit calls it."""
+        return f"list {self.list_}, place {self.place}"
+
+    def labels(self, column: str) -> tuple[str | None, ...]:
+        """Return what each trial has in a column, in order."""
+        return labels(self.shown, column)
+
+    @property
+    def shown(self) -> list[ListEntry]:
+        """The list's entries in the order of the trials."""
+        return [self.entries[trial.item_id] for trial in self.trials]
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The sessions of all places, and the places for which none can be composed."""
+
+    composed: list[Session] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+def compose_all(study: Study, built: BuiltLists) -> Sessions:
+    """Compose the session of every place, participants filling the lists in turn."""
+    sessions, presentation = Sessions(), _presentation(study)
+    for list_, entries in enumerate(built.lists):
+        by_id = {entry.item.item_id: entry for entry in entries}
+        for place in range(study.design.places(list_)):
+            try:
+                trials = compose(
+                    entries,
+                    seed=built.seed,
+                    list_=list_,
+                    place=place,
+                    number=session_number(study.design, list_, place),
+                    design=study.design,
+                    presentation=presentation,
+                )
+            except ParallaxError as error:
+                sessions.failures.append(f"list {list_}, place {place}: {error.problem}")
+                continue
+            sessions.composed.append(Session(list_, place, tuple(trials), by_id))
+    return sessions
+
+
+def _presentation(study: Study) -> Presentation | None:
+    try:
+        return load_presentation(study.presentation, study.trial.parameters)
+    except ParallaxError:
+        # Which of its keys is wrong is said where a study's keys are checked.
+        return None

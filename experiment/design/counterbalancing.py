@@ -1,0 +1,158 @@
+"""Where the good option stands, and which version is shown: balanced in people and in items."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle
+
+from experiment.design.lists import ListEntry
+from experiment.records import PAIR, SIDES, Side
+from experiment.seeds import generator
+from experiment.trials.presentations import Arranged, Presentation
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What of an item is on the screen: see the fields of the same names of a ``Trial``."""
+
+    good_side: Side | None
+    options: tuple[str, ...] = ()
+    points: int | None = None
+
+
+def arrangements(
+    entries: Sequence[ListEntry],
+    presentation: Presentation | None,
+    *,
+    seed: int,
+    list_: int,
+    place: int,
+) -> list[Arrangement]:
+    """Return what of each of a list's entries is on the screen at one place.
+
+    Args:
+        entries: The list's entries in their built order.
+        presentation: How trials are shown; None where good and one against it are.
+        seed: The run's seed.
+        list_: The list's number.
+        place: The place within the list, from 0.
+
+    Raises:
+        StudyError: An item cannot be presented.
+    """
+    constructions = [entry.item.construction for entry in entries]
+    if not isinstance(presentation, Arranged):
+        sides = target_positions(constructions, seed, list_, place)
+        return [Arrangement(side) for side in sides]
+    versions = [presentation.versions(entry.item) for entry in entries]
+    if presentation.points is not None:
+        conditions = [entry.item.condition for entry in entries]
+        cells = list(zip(constructions, conditions, strict=True))
+        return _one_of_two(versions, cells, presentation.points, seed, list_, place)
+    return [
+        Arrangement(SIDES[options.index(own[0])], options)
+        for own, options in zip(
+            versions, option_orders(versions, constructions, seed, list_, place), strict=True
+        )
+    ]
+
+
+def _one_of_two(
+    versions: Sequence[tuple[str, ...]],
+    cells: Sequence[tuple[str, str]],
+    points: int,
+    seed: int,
+    list_: int,
+    place: int,
+) -> list[Arrangement]:
+    """Return the version to be rated: of items with two, the good one in half of the trials."""
+    both = [index for index, own in enumerate(versions) if len(own) == len(PAIR)]
+    constructions, conditions = ([cells[index][part] for index in both] for part in (0, 1))
+    sides = target_positions(constructions, seed, list_, place, conditions)
+    other = {index for index, side in zip(both, sides, strict=True) if side is not Side.FIRST}
+    return [
+        Arrangement(None, (own[1],), points)
+        if index in other
+        else Arrangement(Side.FIRST, (own[0],), points)
+        for index, own in enumerate(versions)
+    ]
+
+
+def option_orders(
+    versions: Sequence[tuple[str, ...]],
+    constructions: Sequence[str],
+    seed: int,
+    list_: int,
+    place: int,
+) -> list[tuple[str, ...]]:
+    """Return in which order the options of each of a list's entries stand at one place.
+
+    Over as many neighbouring places as an item has options, from a multiple of the largest such
+    number, each option stands once in each place of the screen. Within a session the good one
+    stands in each about equally often: of each construction whose items have the same number of
+    options, at most once more often in one place than in another.
+
+    Args:
+        versions: The options of each entry, the good one first.
+        constructions: The construction of each entry.
+        seed: The run's seed.
+        list_: The list's number.
+        place: The place within the list, from 0.
+    """
+    most = max(map(len, versions), default=1)
+    rng = generator(seed, "options", list_, place // most)
+    line = _line(constructions, rng)
+    orders = dict[int, tuple[str, ...]]()
+    for offset, index in enumerate(line):
+        good, *others = versions[index]
+        circle = [good, *rng.sample(others, len(others))]
+        turn = (offset + place) % len(circle)
+        orders[index] = (*circle[len(circle) - turn :], *circle[: len(circle) - turn])
+    return [orders[index] for index in range(len(versions))]
+
+
+def target_positions(
+    constructions: Sequence[str],
+    seed: int,
+    list_: int,
+    place: int,
+    conditions: Sequence[str] | None = None,
+) -> list[Side]:
+    """Return where the good option of each of a list's entries stands at one place.
+
+    Half of all entries, and half of each construction's, have it first (odd numbers: one more
+    or less). Places 2j and 2j + 1 of a list are each other's opposite, so that over an even
+    number of places every item is shown equally often each way.
+
+    Args:
+        constructions: The construction of each entry of the list.
+        seed: The run's seed.
+        list_: The list's number.
+        place: The place within the list, from 0.
+        conditions: The condition of each entry, where half of each condition's is wanted too.
+    """
+    rng = generator(seed, "sides", list_, place // 2)
+    # Alternating along a line on which each construction stands together halves every
+    # construction and the whole at once.
+    line = _line(constructions, rng, conditions)
+    starts_first = (rng.random() < 0.5) == (place % 2 == 0)
+    alternating = cycle(PAIR if starts_first else PAIR[::-1])
+    side_of = dict(zip(line, alternating, strict=False))
+    return [side_of[index] for index in range(len(constructions))]
+
+
+def _line(
+    constructions: Sequence[str], rng: random.Random, conditions: Sequence[str] | None = None
+) -> list[int]:
+    """Return the entries' indices in a random order in which each construction stands together.
+
+    Where conditions are given, those of a construction stand together too.
+    """
+    groups: dict[str, list[int]] = {}
+    for index, construction in enumerate(constructions):
+        groups.setdefault(construction, []).append(index)
+    line = [rng.sample(group, len(group)) for group in groups.values()]
+    if conditions is not None:
+        line = [sorted(group, key=lambda index: conditions[index]) for group in line]
+    rng.shuffle(line)
+    return [index for group in line for index in group]

@@ -1,0 +1,1 @@
+"""The order of a session's trials, drawn evenly from all orders that keep the constraints."""

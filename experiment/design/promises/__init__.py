@@ -1,1 +1,0 @@
-"""The promises of a design, each re-checked on the built lists."""

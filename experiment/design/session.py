@@ -1,0 +1,136 @@
+"""From a list to the trials of one participant."""
+
+import random
+from collections.abc import Sequence
+
+from experiment.design.counterbalancing import arrangements
+from experiment.design.lists import ListEntry
+from experiment.design.ordering.constraints import Constraint, keeps
+from experiment.design.ordering.declared import beginning, declared
+from experiment.design.ordering.order import draw_order
+from experiment.errors import DesignError
+from experiment.records import Trial
+from experiment.seeds import generator
+from experiment.studies.design import Design
+from experiment.trials.presentations import Presentation
+
+# Blocks are drawn again where their neighbouring ends break a constraint.
+_TRIES = 1000
+
+
+def compose(
+    entries: Sequence[ListEntry],
+    *,
+    seed: int,
+    list_: int,
+    place: int,
+    number: int,
+    design: Design,
+    presentation: Presentation | None = None,
+) -> list[Trial]:
+    """Return the trials of one participant in their order.
+
+    Args:
+        entries: The list's entries in their built order.
+        seed: The run's seed.
+        list_: The list's number; with the place it decides the sides.
+        place: The place within the list, from 0; 2j and 2j + 1 have opposite sides. Where blocks
+            are counterbalanced, it decides which of them comes first.
+        number: The session's number, which no other session of the run has; it decides the order.
+        design: The study's design; it says what the order must keep.
+        presentation: How trials are shown; None where the good option and one against it are.
+
+    Raises:
+        DesignError: No order keeps what the design asks for.
+        StudyError: An item cannot be presented.
+    """
+    shown = arrangements(entries, presentation, seed=seed, list_=list_, place=place)
+    sequence = session_order(entries, design, place, generator(seed, "order", number))
+    return [
+        Trial(
+            position,
+            entries[index].item.item_id,
+            entries[index].kind,
+            shown[index].good_side,
+            shown[index].options,
+            shown[index].points,
+        )
+        for position, index in enumerate(sequence, start=1)
+    ]
+
+
+def session_number(design: Design, list_: int, place: int, round_: int = 0) -> int:
+    """Return a session's number, from 1: first all lists' first places, then their second ones.
+
+    Args:
+        design: The study's design.
+        list_: The list's number.
+        place: The place within the list, from 0.
+        round_: How many held the place before.
+    """
+    most_places = max(design.places(number) for number in range(design.n_lists))
+    return (round_ * most_places + place) * design.n_lists + list_ + 1
+
+
+def session_order(
+    entries: Sequence[ListEntry], design: Design, place: int, rng: random.Random
+) -> list[int]:
+    """Return the entries' indices in an order that keeps what the design asks for.
+
+    Args:
+        entries: The list's entries in their built order.
+        design: The study's design.
+        place: The place within the list, for counterbalanced blocks.
+        rng: The source of randomness.
+
+    Raises:
+        DesignError: No such order exists, or none was found.
+    """
+    blocks = blocks_of(entries, design, place)
+    asked = [_asked(entries, block, design, first=not n) for n, block in enumerate(blocks)]
+    if len(blocks) == 1:
+        return draw_order(len(entries), asked[0], rng)
+    between = [each for each in declared(entries, design) if _holds_between_blocks(each)]
+    for _ in range(_TRIES):
+        drawn = [
+            block[index]
+            for block, constraints in zip(blocks, asked, strict=True)
+            for index in draw_order(len(block), constraints, rng)
+        ]
+        if keeps(drawn, between):
+            return drawn
+    raise DesignError(
+        "the ends of neighbouring blocks cannot be kept apart: "
+        + "; ".join(each.text for each in between),
+        where="the order of the trials",
+        expected="blocks that do not consist of the same kind of trials alone",
+        remedy="Add trials of other kinds, or ask less in design.separate and design.order",
+    )
+
+
+def blocks_of(entries: Sequence[ListEntry], design: Design, place: int) -> list[list[int]]:
+    """Return the entries' indices by block, in the order in which a place shows the blocks."""
+    block_of = design.block_of
+    blocks: dict[str, list[int]] = {name: [] for name in design.block_names}
+    for index, entry in enumerate(entries):
+        blocks.setdefault(block_of.get(entry.item.template, ""), []).append(index)
+    first = [blocks[name] for name in design.order.first_blocks if blocks.get(name)]
+    others = [
+        block for name, block in blocks.items() if block and name not in design.order.first_blocks
+    ]
+    if not others:
+        return first or [[]]
+    turn = place % len(others) if design.order.blocks == "counterbalanced" else 0
+    return [*first, *others[turn:], *others[:turn]]
+
+
+def _asked(
+    entries: Sequence[ListEntry], block: Sequence[int], design: Design, *, first: bool
+) -> list[Constraint]:
+    shown = [entries[index] for index in block]
+    return [*declared(shown, design), *(beginning(shown, design) if first else ())]
+
+
+def _holds_between_blocks(constraint: Constraint) -> bool:
+    # Catch trials are spread, and the beginning is looked after, within a block.
+    return not hasattr(constraint, "stretch")

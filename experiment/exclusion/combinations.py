@@ -1,0 +1,76 @@
+"""Rules made of rules: any of them, all of them, not the one.
+
+What a rule cannot tell (None) stays open as in Kleene's logic: who can neither be said to be
+within bounds nor beyond them is not excluded, whether a "not" stands before the rule or none.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from experiment.exclusion.answered import Assessment
+from experiment.exclusion.rules import ExclusionRule, load_rule, needs_everyone
+from experiment.records import Judgment
+from experiment.studies.study import Rule
+
+
+class _Combination(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    rules: tuple[Rule, ...] = Field(min_length=2, description="the rules, with their parameters")
+
+    def model_post_init(self, _: object, /) -> None:
+        """Read the parts at once, so that a wrong one is named before anybody is judged."""
+        assert self.parts
+
+    @cached_property
+    def parts(self) -> tuple[ExclusionRule, ...]:
+        """The rules that it is made of."""
+        return tuple(load_rule(rule) for rule in self.rules)
+
+    @property
+    def needs_everyone(self) -> bool:
+        """Whether one of its rules compares all participants."""
+        return any(map(needs_everyone, self.parts))
+
+    def _results(self, judgments: Sequence[Judgment], word: str) -> tuple[list[bool | None], str]:
+        results = [part.judge(judgments) for part in self.parts]
+        evidence = (
+            f"{rule.rule} ({_WORDS[kept]}): {text}"
+            for rule, (kept, text) in zip(self.rules, results, strict=True)
+        )
+        return [kept for kept, _ in results], f", {word} ".join(evidence)
+
+
+class AnyOf(_Combination):
+    """Excludes whom at least one of its rules excludes."""
+
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
+        """Return whether every rule keeps the participant."""
+        kept, evidence = self._results(judgments, "or")
+        return False if False in kept else None if None in kept else True, evidence
+
+
+class AllOf(_Combination):
+    """Excludes whom each of its rules excludes."""
+
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
+        """Return whether a rule keeps the participant."""
+        kept, evidence = self._results(judgments, "and")
+        return True if True in kept else None if None in kept else False, evidence
+
+
+class Not(_Combination):
+    """Excludes whom its one rule keeps."""
+
+    rules: tuple[Rule, ...] = Field(
+        min_length=1, max_length=1, description="the rule, with its parameters"
+    )
+
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
+        """Return whether the rule excludes the participant."""
+        [kept], evidence = self._results(judgments, "")
+        return None if kept is None else not kept, f"not {evidence}"
+
+
+_WORDS = {True: "within bounds", False: "beyond bounds", None: "cannot be told"}

@@ -1,0 +1,83 @@
+"""Excluding participants who lie far from all others, by a formula that is set beforehand."""
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, median, stdev
+from typing import ClassVar, Literal
+
+from pydantic import Field, PositiveFloat
+
+from experiment.exclusion.answered import Answered, Assessment
+from experiment.exclusion.selection import Selection
+from experiment.records import Judgment
+
+# The median absolute deviation of a normal distribution times this is its standard deviation.
+_NORMAL = 1.4826
+_FEWEST = 3
+_MEASURES = {"log_rt": "mean log time", "accuracy": "accuracy"}
+
+
+class Outlier(Selection):
+    """Excludes whoever lies further from everybody's centre than so many deviations.
+
+    The deviation is the median absolute one, times 1.4826, from the median (Leys, Ley, Klein,
+    Bernard & Licata 2013, Journal of Experimental Social Psychology 49, 764-766), or the
+    standard deviation (n - 1) from the mean. It is taken over all participants who finished,
+    whatever other rules say of them.
+    """
+
+    name: ClassVar[str] = "outlier"
+    needs_everyone: ClassVar[bool] = True
+    measure: Literal["log_rt", "accuracy"] = Field(description="what is compared")
+    method: Literal["mad", "sd"] = Field(default="mad", description="how deviation is measured")
+    cutoff: PositiveFloat = Field(default=3.0, description="the most deviations from the centre")
+    side: Literal["low", "high", "both"] = Field(
+        default="both", description="whether what lies below the centre is excluded, above, or both"
+    )
+
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
+        """Return whether the participant lies near enough to the others.
+
+        Raises:
+            StudyError: No trial is selected.
+        """
+        session, what = Answered.of(judgments), f"{_MEASURES[self.measure]} on the {self.trials}"
+        own = self._measure(session)
+        if own is None:
+            return None, f"no time was measured on the {self.trials}"
+        if session.everyone is None:
+            return None, f"{what} {own:.3f}; the other participants are not known"
+        values = session.everyone.measured(self.model_dump_json(), self._measure)
+        if len(values) < _FEWEST:
+            return None, f"{what} {own:.3f}; fewer than {_FEWEST} participants to compare"
+        return self._compared(own, values, what)
+
+    def _compared(self, own: float, values: list[float], what: str) -> Assessment:
+        centre, spread = _mad(values) if self.method == "mad" else _sd(values)
+        evidence = f"{what} {own:.3f} among {len(values)} participants"
+        if spread == 0:
+            return None, f"{evidence}, of whom too many are alike to tell an outlier"
+        away = (own - centre) / spread
+        counted = {"low": -away, "high": away, "both": abs(away)}[self.side]
+        ends = {"low": "below", "high": "above", "both": "from"}[self.side]
+        return counted <= self.cutoff, (
+            f"{evidence}: {away:+.2f} {self.method.upper()} from {centre:.3f}; "
+            f"at most {self.cutoff:g} {ends} it allowed"
+        )
+
+    def _measure(self, session: Answered) -> float | None:
+        if self.measure == "accuracy":
+            return fmean(self.right(session, self.name))
+        counted = self.selected(session, self.name)
+        times = [math.log(one.rt_ms) for one in counted if one.rt_ms is not None and one.rt_ms > 0]
+        return fmean(times) if times else None
+
+
+def _mad(values: list[float]) -> tuple[float, float]:
+    centre = median(values)
+    return centre, _NORMAL * median(abs(value - centre) for value in values)
+
+
+def _sd(values: list[float]) -> tuple[float, float]:
+    # Equal values have no spread, whatever rounding makes of their mean.
+    return fmean(values), stdev(values) if len(set(values)) > 1 else 0.0

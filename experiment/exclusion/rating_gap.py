@@ -1,0 +1,42 @@
+"""Excluding participants who do not rate good versions above others."""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import ClassVar
+
+from pydantic import Field
+
+from experiment.errors import StudyError
+from experiment.exclusion.selection import Selection
+from experiment.records import Judgment, Variant
+
+
+class RatingGap(Selection):
+    """Excludes whoever rates the good versions too little above the others, in the mean."""
+
+    name: ClassVar[str] = "rating_gap"
+    min_gap: float = Field(description="the least difference of the means, in points of the scale")
+
+    def judge(self, judgments: Sequence[Judgment]) -> tuple[bool | None, str]:
+        """Return whether the good versions lie far enough above the others.
+
+        Raises:
+            StudyError: No trial is selected, or trials are no ratings.
+        """
+        counted = self.selected(judgments, self.name)
+        if any(judgment.rating is None for judgment in counted):
+            raise StudyError(
+                f'the exclusion rule "{self.name}" compares ratings, and options are chosen',
+                where="study.toml, exclusion",
+                expected='the presentation "rating", or a rule such as "max_errors"',
+            )
+        rated = [(one.version == Variant.GOOD, one.rating or 0) for one in counted]
+        good = [rating for is_good, rating in rated if is_good]
+        other = [rating for is_good, rating in rated if not is_good]
+        if not good or not other:
+            return None, f"the {self.trials} rated do not have both versions"
+        gap = fmean(good) - fmean(other)
+        return gap >= self.min_gap, (
+            f"the {len(good)} good versions of the {self.trials} rated {gap:+.2f} points from the "
+            f"{len(other)} others; at least {self.min_gap:+g} required"
+        )

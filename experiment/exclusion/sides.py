@@ -1,0 +1,54 @@
+"""Excluding participants who keep to one side, or to one point of the scale."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from typing import ClassVar, Self
+
+from pydantic import Field, PositiveInt, model_validator
+
+from experiment.exclusion.selection import Selection
+from experiment.records import Judgment
+
+
+class SameSide(Selection):
+    """Excludes whoever takes one side, or one point, too often or too many times in a row."""
+
+    name: ClassVar[str] = "same_side"
+    max_share: float | None = Field(
+        default=None, ge=0.5, lt=1, description="the largest share of answers on one side"
+    )
+    max_run: PositiveInt | None = Field(
+        default=None, description="or the most answers in a row on one side"
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.max_share is None) == (self.max_run is None):
+            raise ValueError("give either max_share or max_run")
+        return self
+
+    def judge(self, judgments: Sequence[Judgment]) -> tuple[bool, str]:
+        """Return whether the sides vary enough, in the order in which the trials were shown.
+
+        Raises:
+            StudyError: No trial is selected.
+        """
+        counted = sorted(self.selected(judgments, self.name), key=lambda one: one.position)
+        sides = [_answer(judgment) for judgment in counted]
+        if self.max_run is not None:
+            side, longest = max(
+                ((side, len(list(run))) for side, run in groupby(sides)), key=lambda run: run[1]
+            )
+            evidence = f"{longest} of the {len(sides)} {self.trials} in a row on {side}"
+            return longest <= self.max_run, f"{evidence}; at most {self.max_run} allowed"
+        assert self.max_share is not None
+        [(side, n)] = Counter(sides).most_common(1)
+        evidence = f"{n} of the {len(sides)} {self.trials} ({n / len(sides):.1%}) on {side}"
+        return n / len(sides) <= self.max_share, f"{evidence}; at most {self.max_share:.1%} allowed"
+
+
+def _answer(judgment: Judgment) -> str:
+    if judgment.rating is not None:
+        return f"point {judgment.rating} of the scale"
+    return f"the {judgment.chosen_side} side"

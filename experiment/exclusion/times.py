@@ -1,0 +1,87 @@
+"""Excluding participants who answer too fast or too slowly."""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import ClassVar, Self
+
+from pydantic import Field, PositiveFloat, model_validator
+
+from experiment.exclusion.answered import Assessment
+from experiment.exclusion.selection import Selection
+from experiment.records import Judgment
+
+
+class _Times(Selection):
+    """What both rules have: a share of trials beyond a time, or a median beyond one."""
+
+    name: ClassVar[str]
+    max_share: float | None = Field(
+        default=None, ge=0, lt=1, description="the largest share of such trials"
+    )
+    # The names of the study's two keys, and the words of the evidence.
+    _bound_key: ClassVar[str]
+    _median_key: ClassVar[str]
+    _beyond: ClassVar[str]
+    _limit: ClassVar[str]
+    # 1 where more time is too much, -1 where less is.
+    _sign: ClassVar[int]
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        bound, middle = getattr(self, self._bound_key), getattr(self, self._median_key)
+        by_share = bound is not None and self.max_share is not None
+        by_median = bound is None and self.max_share is None and middle is not None
+        if by_share == by_median or (by_share and middle is not None):
+            raise ValueError(f"give {self._bound_key} and max_share, or {self._median_key} alone")
+        return self
+
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
+        """Return whether the times are within bounds; trials without a time do not count.
+
+        Raises:
+            StudyError: No trial is selected.
+        """
+        selected = self.selected(judgments, self.name)
+        times = [judgment.rt_ms for judgment in selected if judgment.rt_ms is not None]
+        if not times:
+            return None, f"no time was measured on the {self.trials}"
+        if (limit := getattr(self, self._median_key)) is not None:
+            middle = median(times)
+            evidence = f"median {middle:.0f} ms on the {len(times)} {self.trials}"
+            return not self._is_beyond(middle, limit), f"{evidence}; {self._limit} {limit:g} ms"
+        bound, share = getattr(self, self._bound_key), self.max_share
+        assert share is not None
+        n = sum(self._is_beyond(time, bound) for time in times)
+        evidence = f"{n} of the {len(times)} {self.trials} answered in {self._beyond} {bound:g} ms"
+        return n / len(times) <= share, f"{evidence}; at most {share:.1%} allowed"
+
+    def _is_beyond(self, time_ms: float, limit_ms: float) -> bool:
+        return self._sign * (time_ms - limit_ms) > 0
+
+
+class TooFast(_Times):
+    """Excludes whoever answers too many trials below a time, or has a median below one."""
+
+    name: ClassVar[str] = "too_fast"
+    below_ms: PositiveFloat | None = Field(
+        default=None, description="a trial answered in less than this is too fast, in milliseconds"
+    )
+    min_median_ms: PositiveFloat | None = Field(
+        default=None, description="or the least median time, in milliseconds"
+    )
+    _bound_key, _median_key, _sign = "below_ms", "min_median_ms", -1
+    _beyond, _limit = "less than", "at least"
+
+
+class TooSlow(_Times):
+    """Excludes whoever answers too many trials above a time, or has a median above one."""
+
+    name: ClassVar[str] = "too_slow"
+    above_ms: PositiveFloat | None = Field(
+        default=None, description="a trial answered in more than this is too slow, in milliseconds"
+    )
+    max_median_ms: PositiveFloat | None = Field(
+        default=None, description="or the greatest median time, in milliseconds"
+    )
+    _bound_key, _median_key, _sign = "above_ms", "max_median_ms", 1
+    _beyond, _limit = "more than", "at most"

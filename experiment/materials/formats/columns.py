@@ -1,0 +1,86 @@
+"""Which column of somebody's table is which, by the names that the field uses."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.raw import RawTable
+from experiment.records import Kind
+
+# The first name is ours; the others are those of BLiMP, BabyLM, MultiBLiMP, PCIbex, Ibex and of
+# spreadsheets. Case, spaces and hyphens do not count.
+NAMES: dict[str, tuple[str, ...]] = {
+    "good": ("good", "sentence_good", "good_sentence", "sen", "grammatical", "acceptable",
+             "grammatical_sentence", "acceptable_sentence", "correct_sentence", "expected"),
+    "bad": ("bad", "sentence_bad", "bad_sentence", "wrong_sen", "ungrammatical", "unacceptable",
+            "ungrammatical_sentence", "unacceptable_sentence", "incorrect_sentence", "unexpected"),
+    "distractor": ("distractor",),
+    "context": ("context", "preamble"),
+    "item": ("item", "item_number", "itemnumber", "item_no", "pairid", "pair_id", "frame", "set"),
+    "item_id": ("item_id", "id"),
+    "condition": ("condition", "cond"),
+    "construction": ("construction", "phenomenon", "uid", "paradigm", "experiment"),
+    "kind": ("kind", "type", "item_type"),
+    "sentence": ("sentence", "stimulus", "text"),
+    "version": ("version", "grammaticality", "acceptability", "grammatical", "acceptable", "label"),
+}  # fmt: skip
+
+KINDS = {
+    "": Kind.TARGET,
+    **dict.fromkeys(("target", "experimental", "critical", "test", "exp"), Kind.TARGET),
+    **dict.fromkeys(("filler", "fill", "distractor"), Kind.FILLER),
+    **dict.fromkeys(("catch", "attention"), Kind.CATCH),
+}
+
+
+def key_of(name: str) -> str:
+    """Return a header without what does not count: case, spaces, hyphens."""
+    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
+
+
+def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
+    """Return the table's header for each of our columns that it has.
+
+    Args:
+        table: The table.
+        named: Headers that the researcher gave for our columns; they come first.
+
+    Raises:
+        MaterialsError: A header given is not in the table, or stands for no column of ours.
+    """
+    found: dict[str, str] = {}
+    for ours, header in named.items():
+        if ours not in NAMES:
+            raise _unknown(f'there is no column "{ours}" of ours', ours, NAMES, table)
+        if header not in table.columns:
+            raise _unknown(f'there is no column "{header}"', header, table.columns, table)
+        found[ours] = header
+    by_key = {key_of(name): name for name in reversed(table.columns)}
+    for ours in NAMES:
+        _find(ours, by_key, found)
+    if "bad" not in found and "sentence" in found and "good" not in named:
+        # A column "grammatical" without its counterpart says of one sentence what it is.
+        found.pop("good", None)
+        _find("version", by_key, found)
+    if "kind" in found and "kind" not in named:
+        words = {row.values[found["kind"]].lower() for row in table.rows}
+        if not words <= KINDS.keys():
+            # A column of that name which says something else is one of the researcher's own.
+            del found["kind"]
+    return found
+
+
+def _find(ours: str, by_key: Mapping[str, str], found: dict[str, str]) -> None:
+    for name in NAMES[ours]:
+        if ours not in found and by_key.get(name, "") not in ("", *found.values()):
+            found[ours] = by_key[name]
+
+
+def _unknown(problem: str, name: str, known: Iterable[str], table: RawTable) -> MaterialsError:
+    near = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return MaterialsError(
+        problem,
+        where=str(table.path),
+        expected=f"one of: {', '.join(known)}",
+        remedy=f'Did you mean "{near[0]}"?' if near else "",
+    )

@@ -1,0 +1,103 @@
+"""Materials in one file or in a folder of files, gone through again and again."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.lm_eval import SUFFIXES as TASK_SUFFIXES
+from experiment.materials.formats.raw import SUFFIXES
+from experiment.materials.formats.read import read_materials
+from experiment.materials.read import read_items
+from experiment.records import Item
+from experiment.tables.schemas import ITEMS
+
+# In a folder, a text file is rather a note than a table.
+_IN_FOLDERS = (".jsonl", ".json", ".csv", ".tsv", ".tab", ".parquet")
+_STUDY = "study.toml"
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Materials in files.
+
+    Attributes:
+        items: Begins a passage through the items.
+        told: What was decided, derived or left out, in sentences.
+        rendering: How models that cut running text up are given it, where the format says so.
+    """
+
+    items: Callable[[], Iterator[Item]]
+    told: tuple[str, ...]
+    rendering: str = ""
+
+
+def is_materials(named: str) -> bool:
+    """Return whether a name is one of a file of items, or of a folder of such files."""
+    path = Path(named)
+    if path.is_dir():
+        return not (path / _STUDY).is_file() and bool(materials_files(path))
+    return path.suffix.lower() in (*SUFFIXES, ".parquet")
+
+
+def materials_files(path: Path) -> list[Path]:
+    """Return the files of a folder that hold items, by name; of a file, itself.
+
+    Where a folder holds tasks, these name their data.
+    """
+    if not path.is_dir():
+        return [path]
+    inside = sorted(one for one in path.iterdir() if one.is_file() and one.name[0] not in "._")
+    tasks = [one for one in inside if one.suffix.lower() in TASK_SUFFIXES]
+    return tasks or [one for one in inside if one.suffix.lower() in _IN_FOLDERS]
+
+
+def open_materials(path: Path) -> Opened:
+    """Return the items of a file or folder in any of the formats; large tables are not held.
+
+    The two sentences of a pair may be the same: a model's tie is counted as such.
+
+    Raises:
+        MaterialsError: A file cannot be read, or two items of a folder have one id.
+    """
+    opened = [_opened(one) for one in materials_files(path)]
+    if len(opened) == 1:
+        return opened[0]
+    items = tuple(chain.from_iterable(one.items() for one in opened))
+    _refuse_repeated(items, path)
+    told = tuple(dict.fromkeys(chain.from_iterable(one.told for one in opened)))
+    renderings = {one.rendering for one in opened}
+    return Opened(items.__iter__, told, renderings.pop() if len(renderings) == 1 else "")
+
+
+def _opened(path: Path) -> Opened:
+    if _is_own(path):
+        return Opened(partial(read_items, path), ())
+    found = read_materials(path, identical=True)
+    return Opened(found.items.__iter__, found.told, found.rendering)
+
+
+def _is_own(path: Path) -> bool:
+    if path.suffix == ".parquet":
+        return True
+    if path.suffix not in _DELIMITERS or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.readline().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    columns = {name.strip('"') for name in head.strip().split(_DELIMITERS[path.suffix])}
+    return set(ITEMS.column_names) <= columns
+
+
+def _refuse_repeated(items: Iterable[Item], path: Path) -> None:
+    seen = set[str]()
+    for item in items:
+        if item.item_id in seen:
+            raise MaterialsError(
+                f'two files have an item "{item.item_id}"',
+                where=str(path),
+                expected="another id, or another construction, in each file",
+            )
+        seen.add(item.item_id)

@@ -1,0 +1,169 @@
+"""From pairs to items: whatever a file does not say is derived, and told."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
+from pathlib import Path
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.columns import KINDS
+from experiment.materials.formats.pairs import Draft
+from experiment.records import Item, Kind
+from experiment.tables.schemas import ITEMS
+
+ONE_CONDITION = "all"
+
+
+def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[str]]:
+    """Return items for the drafts in their order, and what was derived, in sentences.
+
+    Items of one construction and kind form one template if each of their item numbers stands in
+    the same conditions, so that a Latin square can cross them; conditions that share no item
+    number have a template each.
+
+    Raises:
+        MaterialsError: An item stands twice in a condition, lacks one that others have, or two
+            pairs have one id.
+    """
+    kinds = [_kind(draft) for draft in drafts]
+    named = [_construction(draft, kind, path) for draft, kind in zip(drafts, kinds, strict=True)]
+    frames = [draft.item or str(number) for number, draft in enumerate(drafts, start=1)]
+    templates = _templates(drafts, kinds, named, frames)
+    items, seen = [], dict[str, Draft]()
+    for draft, kind, construction, frame, template in zip(
+        drafts, kinds, named, frames, templates, strict=True
+    ):
+        condition = draft.condition or ONE_CONDITION
+        crossed = (frame, condition) if draft.condition else (frame,)
+        item_id = draft.item_id or "-".join((template, *map(_slug, crossed)))
+        if other := seen.get(item_id):
+            raise MaterialsError(
+                f'the id "{item_id}" stands twice; before in {other.place}',
+                where=draft.place,
+                expected="another id for each pair",
+            )
+        seen[item_id] = draft
+        items.append(
+            Item(
+                item_id=item_id,
+                kind=kind,
+                construction=construction,
+                condition=condition,
+                template=template,
+                features=f"condition={_slug(condition)}",
+                frame=f"item={_slug(frame)}",
+                context=draft.context,
+                good=draft.good,
+                bad=draft.bad,
+                distractor=draft.distractor,
+                extra=_extra(draft),
+            )
+        )
+    return items, list(_told(drafts, items))
+
+
+def _kind(draft: Draft) -> Kind:
+    if draft.kind.lower() not in KINDS:
+        raise MaterialsError(
+            f'"{draft.kind}" is no kind of item',
+            where=draft.place,
+            expected=f"one of: {', '.join(filter(None, KINDS))}",
+        )
+    return KINDS[draft.kind.lower()]
+
+
+def _extra(draft: Draft) -> tuple[tuple[str, str], ...]:
+    return tuple((f"own_{k}" if k in ITEMS.column_names else k, v) for k, v in draft.extra.items())
+
+
+def _construction(draft: Draft, kind: Kind, path: Path) -> str:
+    if draft.construction:
+        return draft.construction
+    return path.stem if kind is Kind.TARGET else str(kind)
+
+
+def _templates(
+    drafts: Sequence[Draft],
+    kinds: Sequence[Kind],
+    constructions: Sequence[str],
+    frames: Sequence[str],
+) -> list[str]:
+    cells: dict[tuple[str, Kind], dict[str, dict[str, Draft]]] = {}
+    groups = list(zip(constructions, kinds, strict=True))
+    for draft, group, frame in zip(drafts, groups, frames, strict=True):
+        conditions = cells.setdefault(group, {}).setdefault(frame, {})
+        if other := conditions.get(draft.condition):
+            raise _twice(draft, group[0], frame, other)
+        conditions[draft.condition] = draft
+    crossed = {group: _is_crossed(group[0], found) for group, found in cells.items()}
+    names: dict[tuple[str, ...], str] = {}
+    for draft, group in zip(drafts, groups, strict=True):
+        key = (*group, "" if crossed[group] else draft.condition)
+        if key not in names:
+            names[key] = _unused(_template(*group, key[2]), set(names.values()))
+    return [
+        names[*group, "" if crossed[group] else draft.condition]
+        for draft, group in zip(drafts, groups, strict=True)
+    ]
+
+
+def _template(construction: str, kind: Kind, condition: str) -> str:
+    told = construction if kind is Kind.TARGET or construction == kind else f"{construction}_{kind}"
+    return _slug(f"{told}_{condition}" if condition else told)
+
+
+def _unused(name: str, used: set[str]) -> str:
+    numbered = (f"{name}_{number}" for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in used)
+
+
+def _twice(draft: Draft, construction: str, frame: str, other: Draft) -> MaterialsError:
+    cell = f"the condition {draft.condition}" if draft.condition else "the table"
+    return MaterialsError(
+        f'the item "{frame}" of {construction} stands twice in {cell}; before in {other.place}',
+        where=draft.place,
+        expected="one row for each item and condition",
+        remedy="Number the items anew, or name the condition with --column condition=HEADER",
+    )
+
+
+def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
+    """Return whether every item stands in every condition; none may lack some of them."""
+    conditions = dict.fromkeys(name for found in cells.values() for name in found)
+    if all(len(found) == 1 for found in cells.values()):
+        return len(conditions) == 1
+    for frame, found in cells.items():
+        if missing := [name for name in conditions if name not in found]:
+            first = next(iter(found.values()))
+            raise MaterialsError(
+                f'the item "{frame}" of {construction} has no row in the condition '
+                f"{', '.join(missing)}",
+                where=first.place,
+                expected=f"every item in each of: {', '.join(conditions)}",
+                remedy="Add the row, or leave the item out",
+            )
+    return True
+
+
+def _slug(text: str) -> str:
+    """Return a name without spaces or signs, in which every script's letters stay."""
+    kept = "".join(
+        c if unicodedata.category(c)[0] in "LMN" or c in "_.-" else "_" for c in text.strip()
+    )
+    return re.sub(r"_+", "_", kept).strip("_") or "_"
+
+
+def _told(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[str]:
+    if not any(draft.construction for draft in drafts):
+        yield f'No column names a construction: the targets are "{_first_target(items)}".'
+    if not any(draft.item for draft in drafts):
+        yield "No column numbers the items: each row is an item of its own."
+    if not any(draft.condition for draft in drafts):
+        yield "No column names a condition: every participant can see every item."
+    if extra := list(dict(items[0].extra)):
+        yield f"Your own columns are kept with the items: {', '.join(extra)}."
+
+
+def _first_target(items: Sequence[Item]) -> str:
+    return next((i.construction for i in items if i.kind is Kind.TARGET), items[0].construction)

@@ -1,0 +1,172 @@
+"""Pairs from any table: both sentences in one row, or one sentence in each of two rows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.columns import find_columns
+from experiment.materials.formats.raw import RawRow, RawTable
+
+# What tables write in the column of versions.
+GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
+BAD_WORDS = {
+    "bad",
+    "ungrammatical",
+    "unacceptable",
+    "ug",
+    "*",
+    "0",
+    "0.0",
+    "no",
+    "false",
+    "incorrect",
+}
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One pair as its file has it; what is empty there is empty here.
+
+    Attributes:
+        place: Where it stands in its file.
+        good: The expected option.
+        bad: The other option.
+        context: What stands before both.
+        distractor: A third version.
+        item: What the item's conditions share, e.g. its number.
+        item_id: The pair's own name.
+        condition: Its condition.
+        construction: Its construction.
+        kind: What it is for, in the file's words.
+        extra: The other columns.
+    """
+
+    place: str
+    good: str
+    bad: str
+    context: str = ""
+    distractor: str = ""
+    item: str = ""
+    item_id: str = ""
+    condition: str = ""
+    construction: str = ""
+    kind: str = ""
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_pairs(
+    table: RawTable, named: Mapping[str, str], *, identical: bool = False
+) -> tuple[list[Draft], dict[str, str]]:
+    """Return a table's pairs, and which header was taken for which column.
+
+    Args:
+        table: The table.
+        named: Headers that the researcher gave for our columns.
+        identical: Whether the two sentences of a pair may be the same, as in published sets some
+            are: nobody can be asked which is better, but a model's tie can be counted.
+
+    Raises:
+        MaterialsError: No two columns hold the sentences of a pair, or some are empty.
+    """
+    found = find_columns(table, named)
+    if {"good", "bad"} <= found.keys():
+        drafts = [_draft(row, found) for row in table.rows]
+    elif {"sentence", "version", "item"} <= found.keys():
+        drafts = list(_from_two_rows(table, found))
+    else:
+        raise _no_pairs(table, found)
+    _refuse_empty(table, drafts)
+    if not identical:
+        _refuse_identical(drafts)
+    return drafts, found
+
+
+def _draft(row: RawRow, found: Mapping[str, str]) -> Draft:
+    ours = {name: _spaced(row.values[header]) for name, header in found.items()}
+    ours = {name: ours[name] for name in ours.keys() & set(Draft.__slots__)}
+    used = {found[name] for name in ours}
+    extra = {name: value for name, value in row.values.items() if name not in used}
+    return Draft(row.place, extra=extra, **ours)
+
+
+def _spaced(text: str) -> str:
+    """Return a text with single spaces; a space that does not break a line stays what it is."""
+    return " ".join(part for part in text.replace("\n", " ").replace("\t", " ").split(" ") if part)
+
+
+def _from_two_rows(table: RawTable, found: Mapping[str, str]) -> Iterator[Draft]:
+    """Yield a pair for every two rows that differ in their version alone."""
+    halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
+    shared = [found[name] for name in ("item", "condition", "construction", "kind", "context")
+              if name in found]  # fmt: skip
+    for row in table.rows:
+        version = row.values[found["version"]].lower()
+        if version not in GOOD_WORDS | BAD_WORDS:
+            raise MaterialsError(
+                f'"{row.values[found["version"]]}" in the column "{found["version"]}" does not say '
+                "whether the sentence is the good one",
+                where=row.place,
+                expected="good or bad, grammatical or ungrammatical, 1 or 0",
+            )
+        pair = halves.setdefault(tuple(row.values[name] for name in shared), {})
+        if (version in GOOD_WORDS) in pair:
+            raise MaterialsError(
+                f"the row is {version} like another one of the same {', '.join(shared)}",
+                where=row.place,
+                expected="one good and one bad sentence for each",
+                remedy="Name the column that tells them apart with --column condition=HEADER",
+            )
+        pair[version in GOOD_WORDS] = row
+    for pair in halves.values():
+        yield _joined(pair, found)
+
+
+def _joined(pair: Mapping[bool, RawRow], found: Mapping[str, str]) -> Draft:
+    if len(pair) < 2:
+        (alone,) = pair.values()
+        raise MaterialsError(
+            f"the sentence has no counterpart: {', '.join(map(repr, alone.values.values()))[:200]}",
+            where=alone.place,
+            expected="one good and one bad sentence for each item and condition",
+        )
+    good, bad, sentence = pair[True], pair[False], found["sentence"]
+    values = {n: v for n, v in good.values.items() if n not in (sentence, found["version"])}
+    row = RawRow(good.place, values | {"good": good.values[sentence], "bad": bad.values[sentence]})
+    own = {name: header for name, header in found.items() if header in values}
+    return _draft(row, own | {"good": "good", "bad": "bad"})
+
+
+def _refuse_empty(table: RawTable, drafts: list[Draft]) -> None:
+    for name in ("good", "bad"):
+        empty = [draft.place for draft in drafts if not getattr(draft, name)]
+        if empty:
+            more = f" and {len(empty) - _SHOWN} more" if len(empty) > _SHOWN else ""
+            places = ", ".join(place.removeprefix(f"{table.path}, ") for place in empty[:_SHOWN])
+            raise MaterialsError(
+                f"the {name} sentence is empty in {places}{more}",
+                where=str(table.path),
+                expected="a good and a bad sentence for every item",
+            )
+
+
+def _refuse_identical(drafts: list[Draft]) -> None:
+    same = next((draft for draft in drafts if draft.good == draft.bad), None)
+    if same:
+        raise MaterialsError(
+            f'the good and the bad sentence are both "{same.good}"',
+            where=same.place,
+            expected="two sentences that differ",
+        )
+
+
+def _no_pairs(table: RawTable, found: Mapping[str, str]) -> MaterialsError:
+    missing = [name for name in ("good", "bad") if name not in found]
+    return MaterialsError(
+        f"no column holds the {' or the '.join(missing)} sentence; "
+        f"the columns are {', '.join(table.columns)}",
+        where=str(table.path),
+        expected='the columns "good" and "bad"; or "sentence", "item" and "version" with a good '
+        "and a bad row for each item",
+        remedy="Rename the headers, or name them: --column good=HEADER --column bad=HEADER",
+    )

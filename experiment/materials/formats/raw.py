@@ -1,0 +1,237 @@
+"""Tables as people keep them: CSV, TSV, semicolons, Excel, JSON lines; rows of plain texts."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from experiment.errors import MaterialsError
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".yaml", ".yml")
+_DELIMITERS = (",", ";", "\t", "|")
+# What Excel on Windows writes where it writes no Unicode.
+_EXCEL_ENCODING = "cp1252"
+
+
+@dataclass(frozen=True, slots=True)
+class RawRow:
+    """One row of a file.
+
+    Attributes:
+        place: Where it stands, e.g. "pairs.csv, line 3".
+        values: The row's texts by column; white space at the ends is gone.
+    """
+
+    place: str
+    values: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """A file's rows, before anything is known of what they mean.
+
+    Attributes:
+        path: The file.
+        columns: The headers, in their order.
+        rows: The rows that hold anything.
+        told: What the reader had to decide, in sentences.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    rows: tuple[RawRow, ...]
+    told: tuple[str, ...] = ()
+
+
+def read_raw(path: Path) -> RawTable:
+    """Return a file's table: text with any usual delimiter, an Excel sheet, or JSON lines.
+
+    Raises:
+        MaterialsError: The file is missing, of another kind, or not a table.
+    """
+    if not path.is_file():
+        raise MaterialsError("there is no such file", where=str(path), expected="a table of items")
+    if path.suffix.lower() == ".xlsx":
+        return _from_cells(path, _sheet(path), "row")
+    if path.suffix.lower() == ".jsonl":
+        return _from_json_lines(path)
+    if path.suffix.lower() in TEXT_SUFFIXES:
+        return _from_text(path)
+    raise MaterialsError(
+        f'a file ending in "{path.suffix}" cannot be read as a table of items',
+        where=str(path),
+        expected=f"one of: {', '.join(SUFFIXES)}",
+        remedy="Save it as CSV (UTF-8) or as an Excel workbook (.xlsx)",
+    )
+
+
+def read_text(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return a file's text and what had to be decided: with or without BOM, UTF-8, UTF-16, Excel's.
+
+    Raises:
+        MaterialsError: It is no text.
+    """
+    content = path.read_bytes()
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encodings: tuple[str, ...] = ("utf-16",)
+    else:
+        encodings = ("utf-8-sig", _EXCEL_ENCODING)
+    for encoding in encodings:
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" in text:
+            break
+        told = f"{path.name} is not Unicode: it was read as Excel on Windows writes it."
+        return text, (told,) if encoding == _EXCEL_ENCODING else ()
+    raise MaterialsError(
+        "the file is no text",
+        where=str(path),
+        expected="a text table in UTF-8",
+        remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx',
+    )
+
+
+def _from_text(path: Path) -> RawTable:
+    text, told = read_text(path)
+    delimiter = ""
+    if text[:4].lower() == "sep=" and "\n" in text:
+        first, text = text.split("\n", 1)
+        delimiter, text = first.strip()[4:5], f"\n{text}"
+    lines = text.splitlines()
+    header = next((line for line in lines if line.strip()), "")
+    delimiter = delimiter or max(_DELIMITERS, key=lambda mark: len(_cells(header, mark)))
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    return _from_cells(path, _numbered(reader, path), "line", told)
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line], delimiter=delimiter), [])
+
+
+def _numbered(reader: Iterable[list[str]], path: Path) -> Iterator[tuple[int, list[str]]]:
+    number = 0
+    try:
+        for cells in reader:
+            number = getattr(reader, "line_num", number + 1)
+            yield number, cells
+    except csv.Error as error:
+        raise MaterialsError(
+            f"the table breaks off ({error})",
+            where=f"{path}, line {getattr(reader, 'line_num', number)}",
+            expected="quotation marks in pairs",
+        ) from error
+
+
+def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
+    # The library takes a third of a second to load, which only spreadsheets should cost.
+    from openpyxl import load_workbook
+
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:
+        # Whatever is odd in a workbook, its reader stumbles over with an exception of any kind.
+        raise MaterialsError(
+            f"the workbook cannot be read ({error})",
+            where=str(path),
+            expected="an Excel workbook (.xlsx)",
+            remedy="Save it again from the spreadsheet program, or as CSV (UTF-8)",
+        ) from error
+    try:
+        sheet = book.worksheets[0]
+        for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+            yield number, [_cell(value) for value in cells]
+    finally:
+        book.close()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _from_cells(
+    path: Path, lines: Iterable[tuple[int, list[str]]], unit: str, told: tuple[str, ...] = ()
+) -> RawTable:
+    filled = ((number, cells) for number, cells in lines if any(cell.strip() for cell in cells))
+    number, header = next(filled, (1, []))
+    names = [name.strip() for name in header]
+    _refuse_header(path, names, f"{path}, {unit} {number}")
+    rows = []
+    for number, cells in filled:
+        place = f"{path}, {unit} {number}"
+        if any(cell.strip() for cell in cells[len(names) :]):
+            raise MaterialsError(
+                f"the {unit} has {len(cells)} cells, but there are {len(names)} columns",
+                where=place,
+                expected="as many cells as columns",
+                remedy="Put quotation marks around a text that holds the delimiter",
+            )
+        padded = [*cells, *[""] * len(names)]
+        rows.append(RawRow(place, {n: c.strip() for n, c in zip(names, padded, strict=False) if n}))
+    if not rows:
+        raise MaterialsError("the table has no rows", where=str(path), expected="one row per item")
+    return RawTable(path, tuple(filter(None, names)), tuple(rows), told)
+
+
+def _refuse_header(path: Path, names: Sequence[str], where: str) -> None:
+    if not any(names):
+        raise MaterialsError("the file is empty", where=str(path), expected="a table with headers")
+    if twice := sorted({name for name in names if name and names.count(name) > 1}):
+        raise MaterialsError(
+            f'the header "{twice[0]}" stands {names.count(twice[0])} times',
+            where=where,
+            expected="each column's name once",
+        )
+
+
+def _from_json_lines(path: Path) -> RawTable:
+    text, told = read_text(path)
+    rows, columns = [], dict[str, None]()
+    for place, values in json_lines(text, path):
+        columns.update(dict.fromkeys(values))
+        rows.append(RawRow(place, {name: _json_text(value) for name, value in values.items()}))
+    if not rows:
+        raise MaterialsError("the file is empty", where=str(path), expected="one object per line")
+    blank = dict.fromkeys(columns, "")
+    full = tuple(RawRow(row.place, blank | row.values) for row in rows)
+    return RawTable(path, tuple(columns), full, told)
+
+
+def json_lines(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the place and the values of each line that is not blank.
+
+    Args:
+        text: What the file holds.
+        path: The file, for messages.
+
+    Raises:
+        MaterialsError: A line is no JSON object.
+    """
+    # Only line feeds end a line: JSON allows the others that Unicode has inside of texts.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        try:
+            values = json.loads(line)
+        except ValueError as error:
+            raise MaterialsError(f"the line is no JSON ({error})", where=place) from error
+        if not isinstance(values, dict):
+            raise MaterialsError(
+                "the line is no JSON object", where=place, expected='{"good": ..., "bad": ...}'
+            )
+        yield place, values
+
+
+def _json_text(value: object) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,164 @@
+"""Items in the forms that other programs read."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
+from pathlib import Path
+from types import MappingProxyType
+
+from experiment.errors import MaterialsError
+from experiment.records import Item
+from experiment.tables.atomic_write import atomic_write
+
+_TASK = """\
+task: {name}
+dataset_path: json
+dataset_kwargs:
+  data_files: {data}
+output_type: multiple_choice
+validation_split: train
+doc_to_text: "{{{{context}}}}"
+doc_to_target: 0
+doc_to_choice: "{{{{[good, bad]}}}}"
+num_fewshot: 0
+metric_list:
+  - metric: acc
+    aggregation: mean
+    higher_is_better: true
+metadata:
+  version: 1.0
+"""
+_REGIONS = ("before", "critical", "after")
+
+
+def write_items(items: Iterable[Item], form: str, out: Path) -> int:
+    """Write items for another program, and return how many.
+
+    Args:
+        items: The items; consumed once.
+        form: One of ``FORMS``.
+        out: The file. A task of lm-evaluation-harness has its data beside it, named after it.
+
+    Raises:
+        MaterialsError: The file's name does not end as the form's files do.
+    """
+    suffix, lines = FORMS[form]
+    if out.suffix != suffix:
+        raise MaterialsError(
+            f"files of the form {form} do not end in {out.suffix or 'nothing'}",
+            where=str(out),
+            expected=f"a name ending in {suffix}",
+        )
+    counted = _Counted(items)
+    written = out.with_suffix(".jsonl") if form == "lm_eval" else out
+    with atomic_write(written) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(lines(counted, out))
+    if form == "lm_eval":
+        with atomic_write(out) as temporary:
+            task = _TASK.format(name=out.stem, data=json.dumps(written.name))
+            temporary.write_text(task, encoding="utf-8")
+    return counted.number
+
+
+class _Counted:
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._items, self.number = items, 0
+
+    def __iter__(self) -> Iterator[Item]:
+        for item in self._items:
+            self.number += 1
+            yield item
+
+
+def _whole(item: Item, text: str) -> str:
+    return f"{item.context} {text}".strip()
+
+
+def _blimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
+    for item in items:
+        yield _line(
+            {
+                "sentence_good": _whole(item, item.good),
+                "sentence_bad": _whole(item, item.alternative),
+                "UID": item.construction,
+                "condition": item.condition,
+                "pairID": item.item_id,
+                **dict(item.extra),
+            }
+        )
+
+
+def _multiblimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
+    for item in items:
+        yield _line(
+            {
+                "sen": _whole(item, item.good),
+                "wrong_sen": _whole(item, item.alternative),
+                "phenomenon": item.construction,
+                "condition": item.condition,
+                "item_id": item.item_id,
+                **dict(item.extra),
+            }
+        )
+
+
+def _lm_eval(items: Iterable[Item], _out: Path) -> Iterator[str]:
+    for item in items:
+        texts = {"context": item.context, "good": item.good, "bad": item.alternative}
+        named = {"item_id": item.item_id, "UID": item.construction, "condition": item.condition}
+        yield _line({**texts, **named, **dict(item.extra)})
+
+
+def _syntaxgym(items: Iterable[Item], out: Path) -> Iterator[str]:
+    suite = {
+        "meta": {"name": out.stem, "metric": "sum"},
+        "region_meta": {str(n): name for n, name in enumerate(_REGIONS, start=1)},
+        "predictions": [{"type": "formula", "formula": "(*;%good%) < (*;%bad%)"}],
+        "items": [
+            {"item_number": number, "conditions": _conditions(item)}
+            for number, item in enumerate(items, start=1)
+        ],
+    }
+    yield json.dumps(suite, ensure_ascii=False, indent=1) + "\n"
+
+
+def _conditions(item: Item) -> list[dict[str, object]]:
+    """Return both versions in three regions: what they share first, what differs, the rest."""
+    good, bad = (_whole(item, text).split() for text in (item.good, item.alternative))
+    before = _shared(good, bad)
+    after = _shared(good[before:][::-1], bad[before:][::-1])
+    return [
+        {
+            "condition_name": name,
+            "regions": [
+                {"region_number": n, "content": " ".join(part)}
+                for n, part in enumerate(_cut(words, before, after), start=1)
+            ],
+        }
+        for name, words in (("good", good), ("bad", bad))
+    ]
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    pairs = zip(one, other, strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+
+def _cut(words: list[str], before: int, after: int) -> tuple[list[str], list[str], list[str]]:
+    end = len(words) - after
+    return words[:before], words[before:end], words[end:]
+
+
+def _line(values: Mapping[str, object]) -> str:
+    return json.dumps(values, ensure_ascii=False) + "\n"
+
+
+Lines = Callable[[Iterable[Item], Path], Iterator[str]]
+FORMS: Mapping[str, tuple[str, Lines]] = MappingProxyType(
+    {
+        "blimp": (".jsonl", _blimp),
+        "multiblimp": (".jsonl", _multiblimp),
+        "syntaxgym": (".json", _syntaxgym),
+        "lm_eval": (".yaml", _lm_eval),
+    }
+)

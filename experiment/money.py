@@ -1,0 +1,107 @@
+"""Money: whole numbers of a currency's smallest unit, read and written as people write them.
+
+Every amount is a whole number of minor units (cents, pence, yen, fils) beside the ISO 4217 code of
+its currency; a run has one currency. What a platform takes in major units is converted where it is
+sent and nowhere else.
+"""
+
+import re
+from copy import copy
+from decimal import Decimal
+from functools import cache
+
+from babel import Locale
+from babel.numbers import list_currencies
+
+from experiment.errors import ParallaxError
+
+DEFAULT_CURRENCY = "USD"
+_USUAL_DIGITS = 2
+# ISO 4217, list one. CLDR, which Babel brings, counts the digits that are in use among people.
+_DIGITS = {
+    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+    3: "BHD IQD JOD KWD LYD OMR TND",
+    4: "CLF UYW",
+}
+_NO_CURRENCIES = {"XXX", "XTS", "XAU", "XAG", "XPT", "XPD", "XDR", "XBA", "XBB", "XBC", "XBD"}
+_AMOUNT = re.compile(r"(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,4}))?", re.ASCII)
+
+
+class MoneyError(ParallaxError):
+    """A text is no amount of its currency, or a code is no currency's."""
+
+
+def digits(currency: str) -> int:
+    """Return how many digits a currency has behind the point: 2 for USD, 0 for JPY, 3 for KWD.
+
+    Raises:
+        MoneyError: There is no such currency.
+    """
+    if currency not in _codes():
+        raise MoneyError(
+            f'"{currency}" is no currency', expected="a code of ISO 4217, such as USD, EUR or JPY"
+        )
+    known = (count for count, codes in _DIGITS.items() if currency in codes.split())
+    return next(known, _USUAL_DIGITS)
+
+
+@cache
+def _codes() -> frozenset[str]:
+    return frozenset(list_currencies()) - _NO_CURRENCIES
+
+
+def minor_units(amount: str, currency: str) -> int:
+    """Return an amount that somebody wrote in major units, e.g. ``1.50``, in minor ones.
+
+    Raises:
+        MoneyError: It is no amount of that currency; nothing is ever rounded.
+    """
+    places = digits(currency)
+    found = _AMOUNT.fullmatch(amount)
+    behind = (found[2] or "") if found else ""
+    if found is None or len(behind) > places:
+        example = written(1250 if places else 12, currency)
+        raise MoneyError(
+            f'"{amount}" is no amount of {currency}',
+            expected=f"a number with at most {places} digits behind a point, such as {example}"
+            if places
+            else f"a whole number, such as {example}",
+        )
+    return int(found[1] + behind.ljust(places, "0"))
+
+
+def major_units(amount_minor: int, currency: str) -> Decimal:
+    """Return an amount in major units, with all its currency's digits, as platforms take it."""
+    return Decimal(amount_minor).scaleb(-digits(currency))
+
+
+def written(amount_minor: int, currency: str) -> str:
+    """Return an amount as files hold it, e.g. ``1.50``: what ``minor_units`` reads."""
+    return f"{major_units(amount_minor, currency):f}"
+
+
+def amounts(text: str) -> dict[str, int]:
+    """Return the amounts that a setting lists, by currency, e.g. of ``20 USD, 2500 JPY``.
+
+    Raises:
+        MoneyError: One is no amount and code, or a currency comes twice.
+    """
+    found = dict[str, int]()
+    for part in text.split(","):
+        amount, _, currency = part.strip().partition(" ")
+        if currency in found:
+            raise MoneyError(f"{currency} stands twice", expected="one amount of each currency")
+        found[currency] = minor_units(amount, currency)
+    return found
+
+
+def in_words(amount_minor: int, currency: str, locale: str = "en_US") -> str:
+    """Return an amount as people of a locale read it, e.g. ``$1.50``, ``¥150``, ``KWD 1.500``."""
+    language = Locale.parse(locale, sep="_" if "_" in locale else "-")
+    places = digits(currency)
+    pattern = copy(language.currency_formats["standard"])
+    pattern.frac_prec = (places, places)
+    amount = major_units(amount_minor, currency)
+    text = pattern.apply(amount, language, currency=currency, currency_digits=False)
+    # A code, unlike a sign, stands apart from the figure.
+    return re.sub(f"{currency}(?=[0-9])", f"{currency} ", text.replace("\N{NO-BREAK SPACE}", " "))

@@ -1,0 +1,132 @@
+"""What must be true of a ``[panel]`` before anybody comes by it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from experiment.panels.table import PanelTable, Report
+from experiment.panels.templates import is_address, names_in
+from experiment.participation import Ending
+
+# What every template may name beside a panel's own: the person as the panel calls them, the
+# ending's completion code, and what proves to us who left.
+KNOWN_OF_ALL = ("participant", "code", "receipt")
+
+
+def check_panel(panel: PanelTable) -> None:
+    """Check that every name is known and every address leads to one site.
+
+    Raises:
+        ValueError: Every mistake, in words that follow "Expected".
+    """
+    if problems := dict.fromkeys(_problems(panel)):
+        raise ValueError("; and ".join(problems))
+
+
+def _problems(panel: PanelTable) -> Iterator[str]:
+    yield from _names(panel)
+    for name, meaning in panel.needs.items():
+        if not panel.values.get(name, "").strip():
+            yield f'a value "{name}" in [panel.values]: {meaning}'
+    for ending in panel.codes_needed:
+        if not panel.code(ending):
+            yield f'a code "{ending}" in [panel.codes], which the platform shows or lets you choose'
+    for ending in Ending:
+        yield from _ending(panel, ending)
+    yield from _signature(panel)
+    way = panel.way_back(Ending.COMPLETED)
+    if not (panel.address_of(Ending.COMPLETED) or panel.code(Ending.COMPLETED) or way.report
+            or way.text):  # fmt: skip
+        yield (
+            "a way back for who completed: an address or a report in [panel.endings.completed],"
+            " or a code in [panel.codes]"
+        )
+
+
+def _names(panel: PanelTable) -> Iterator[str]:
+    own = Counter([*panel.parameters, *panel.values, *panel.secrets, *KNOWN_OF_ALL])
+    for name, number in own.items():
+        if number > 1:
+            yield f'another name than "{name}", which stands for two things in templates'
+    for name in panel.person:
+        if name not in panel.parameters:
+            yield f'[panel.parameters.{name}], because person names "{name}"'
+        elif not panel.parameters[name].required:
+            yield f'required = true for "{name}", by which people are known'
+    if panel.access_codes and panel.person:
+        yield "either person or access_codes: each says by itself who comes"
+    for name, parameter in panel.parameters.items():
+        if not set(names_in(parameter.only)) <= {*panel.values, *_optional(panel)}:
+            yield f"names of [panel.values] alone in only of [panel.parameters.{name}]"
+
+
+def _optional(panel: PanelTable) -> set[str]:
+    """Return the names that presets use and that need not be given."""
+    if panel.preset is None:
+        return set()
+    named = [each.only for each in panel.parameters.values()]
+    named += [panel.way_back(ending).address for ending in Ending]
+    return {name for template in named for name in names_in(template) if name not in panel.secrets}
+
+
+def _ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
+    way, where = panel.way_back(ending), f"[panel.endings.{ending}]"
+    people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
+    code = panel.code(ending)
+    if code and not set(names_in(code)) <= {*panel.values, "receipt"}:
+        yield f"names of [panel.values] and {{receipt}} alone in the code of {ending}"
+    if address := panel.address_of(ending):
+        yield from _address(panel, address, {*people, *panel.secrets}, where)
+    for template in way.fields.values():
+        yield from _unknown(template, people, where)
+    if way.fields and way.method != "form":
+        yield f'method = "form" in {where}, because it has fields'
+    if way.method == "form" and not way.address:
+        yield f"an address in {where}, because a form is sent there"
+    if way.report is not None:
+        if ending in (Ending.FULL, Ending.TOO_LATE):
+            yield f"no report in {where}: nothing is stored of the one, and the other may return"
+        yield from _report(panel, way.report, {*people, *panel.secrets}, where)
+
+
+def _report(panel: PanelTable, report: Report, known: set[str], where: str) -> Iterator[str]:
+    yield from _address(panel, report.address, known, f"{where} report")
+    for template in (*report.fields.values(), *report.headers.values()):
+        yield from _unknown(template, known, f"{where} report")
+    if report.fields and report.method != "POST":
+        yield f'method = "POST" in {where} report, because it has fields'
+
+
+def _address(panel: PanelTable, template: str, known: set[str], where: str) -> Iterator[str]:
+    yield from _unknown(template, known, where)
+    first = names_in(template)[:1]
+    missing = bool(first) and template.startswith("{") and not panel.values.get(first[0])
+    if not (missing and first[0] in _optional(panel)) and not is_address(template, panel.values):
+        yield f"an address that begins with https:// and one site's name in {where}"
+
+
+def _unknown(template: str, known: set[str], where: str) -> Iterator[str]:
+    for name in names_in(template):
+        if name not in known:
+            yield f"one of {', '.join(sorted(known))} instead of {{{name}}} in {where}"
+
+
+def _signature(panel: PanelTable) -> Iterator[str]:
+    signature = panel.signature
+    if signature is None:
+        return
+    where, by_secret = "[panel.signature]", signature.algorithm in ("HS256", "HMAC-SHA256")
+    if by_secret and signature.secret not in panel.secrets:
+        yield f"the name of one of [panel.secrets] as secret in {where}"
+    if not by_secret and not is_address(signature.keys, panel.values):
+        yield f"the https:// address of the platform's public keys as keys in {where}"
+    if (signature.algorithm == "HMAC-SHA256") != bool(signature.signed):
+        yield f"signed in {where} for HMAC-SHA256, and for it alone"
+    names = {*panel.parameters, *panel.values}
+    yield from _unknown(signature.signed, names, where)
+    yield from _unknown(signature.audience, {*names, "url"}, where)
+    if not signature.signed and not set(panel.person) <= set(signature.claims):
+        yield f"a claim in {where} for each parameter of person: a token of another is none"
+    if signature.signed and not set(panel.person) <= set(names_in(signature.signed)):
+        yield f"each parameter of person in signed of {where}"
+    if not set(signature.claims) <= set(panel.parameters):
+        yield f"claims of parameters alone in {where}"

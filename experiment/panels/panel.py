@@ -1,0 +1,46 @@
+"""The model of ``[panel]`` in study.toml: how a panel's people come, and how they go back."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self, get_args
+
+from pydantic import model_validator
+
+from experiment.panels.check_panel import check_panel
+from experiment.panels.table import PanelTable, PresetName
+
+PRESETS: tuple[str, ...] = get_args(PresetName)
+_FOLDER = Path(__file__).parent / "presets"
+
+
+class Panel(PanelTable):
+    """Where participants come from by a link, and go back to by another."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _on_top_of_its_preset(cls, given: object) -> object:
+        if not isinstance(given, dict) or given.get("preset") not in PRESETS:
+            return given
+        return merged(preset(str(given["preset"])), given)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        check_panel(self)
+        return self
+
+
+def preset(name: str) -> dict[str, object]:
+    """Return the table of a preset."""
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def merged(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
+    """Return a table with another on top: tables are merged key by key, all else is replaced."""
+    both = dict(under)
+    for name, value in over.items():
+        below = both.get(name)
+        if isinstance(below, dict) and isinstance(value, dict):
+            value = merged(below, value)
+        both[name] = value
+    return both

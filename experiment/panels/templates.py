@@ -1,0 +1,78 @@
+"""Templates: texts with names in braces, such as ``{code}``, filled in when they are used."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+_NAME = re.compile(r"\{([A-Za-z][\w-]*)\}", re.ASCII)
+_ADDRESS = re.compile(
+    r"(https://[\w.-]+|http://(127\.0\.0\.1|localhost|\[::1\]))(:\d{1,5})?([/?].*)?", re.ASCII
+)
+
+
+class UnfilledError(Exception):
+    """A template names something that is not known of this person.
+
+    Args:
+        name: What.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def names_in(template: str) -> list[str]:
+    """Return the names that a template asks for, in their order.
+
+    Raises:
+        ValueError: A brace belongs to no name.
+    """
+    if re.search(r"[{}]", _NAME.sub("", template)):
+        raise ValueError("names in braces, such as {participant}, and no other brace")
+    return _NAME.findall(template)
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Return a template's text with each name replaced by its value.
+
+    Raises:
+        UnfilledError: A value is missing or empty.
+    """
+    return _NAME.sub(lambda found: _value(found[1], values), template)
+
+
+def fill_address(template: str, values: Mapping[str, str]) -> str:
+    """Return a template's address; values can change no other part of it than the one they are in.
+
+    A name at the very beginning stands for a whole site and is taken as it is.
+
+    Raises:
+        UnfilledError: A value is missing or empty.
+    """
+
+    def replaced(found: re.Match[str]) -> str:
+        value = _value(found[1], values)
+        return value if found.start() == 0 else quote(value, safe="")
+
+    return _NAME.sub(replaced, template)
+
+
+def is_address(template: str, values: Mapping[str, str]) -> bool:
+    """Return whether a template always gives an address of one site, whoever comes.
+
+    Args:
+        template: The template.
+        values: What is known of the study itself; only these may decide which site it is.
+    """
+    first = _NAME.match(template)
+    if first and first[1] in values:
+        template = values[first[1]] + template[first.end() :]
+    return _ADDRESS.fullmatch(template) is not None
+
+
+def _value(name: str, values: Mapping[str, str]) -> str:
+    value = values.get(name, "")
+    if not value:
+        raise UnfilledError(name)
+    return value

@@ -1,0 +1,1 @@
+"""What participants are owed, and what a run will cost."""

@@ -1,0 +1,143 @@
+"""Bonuses: who gets one by the study's rule, and what a researcher's file lists."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiment.money import MoneyError, minor_units
+from experiment.payment.payment import (
+    LONGEST_REASON,
+    PaymentError,
+    PaymentItem,
+    PaymentKind,
+    plain_reason,
+)
+from experiment.studies.study import Payment
+
+# What tells the bonus by the study's rule from those that a file lists.
+RULE = "rule"
+FILE_HEADER = ("participant", "amount", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class BonusCandidate:
+    """What a bonus rule knows of a participant who finished.
+
+    Attributes:
+        ref: The participant's reference.
+        kept: Whether they enter the analysis; None while no rule has decided.
+        correct_catch_trials: On how many catch trials they chose the expected option.
+    """
+
+    ref: str
+    kept: bool | None
+    correct_catch_trials: int
+
+
+def bonuses_by_rule(payment: Payment, finishers: Iterable[BonusCandidate]) -> list[PaymentItem]:
+    """Return the bonus of each participant to whom the study's rule gives one.
+
+    Raises:
+        PaymentError: The rule asks who is kept, and somebody has no verdict yet.
+    """
+    items = (
+        PaymentItem(
+            who.ref, PaymentKind.BONUS, _bonus_minor(payment, who), payment.bonus_reason, RULE
+        )
+        for who in finishers
+    )
+    return [item for item in items if item.amount_minor]
+
+
+def bonus_owed_minor(payment: Payment, who: BonusCandidate) -> int | None:
+    """Return the bonus that the study's rule gives a participant; None while it is undecided."""
+    if payment.bonus == "kept" and who.kept is None:
+        return None
+    return _bonus_minor(payment, who)
+
+
+def _bonus_minor(payment: Payment, who: BonusCandidate) -> int:
+    if payment.bonus == "none":
+        return 0
+    if payment.bonus == "per_correct_catch_trial":
+        return payment.bonus_minor * who.correct_catch_trials
+    if payment.bonus == "kept" and who.kept is None:
+        raise PaymentError(
+            f"nobody has decided yet whether the participant {who.ref} is kept",
+            where='study.toml, payment, bonus = "kept"',
+            remedy="Decide with: parallax exclude RUN",
+        )
+    return payment.bonus_minor if payment.bonus == "everyone" or who.kept else 0
+
+
+def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[PaymentItem]:
+    """Return the bonuses that a CSV file lists, one in each row.
+
+    The reason tells two bonuses of one participant apart, so a file that is paid twice pays once.
+    Spaces around cells and capitals in a reason make no difference.
+
+    Args:
+        path: A file with the columns participant, amount and reason.
+        known: The references of the participants who may get one.
+        currency: The run's; the file holds amounts in major units, such as 0.50.
+
+    Raises:
+        PaymentError: The file cannot be read, or a row is wrong; the message holds every problem.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            header, rows = tuple(reader.fieldnames or ()), list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PaymentError(f"the bonuses cannot be read: {error}", where=str(path)) from error
+    if set(header) != set(FILE_HEADER):
+        raise PaymentError(
+            f"the columns are {', '.join(header) or 'missing'}",
+            where=str(path),
+            expected=f"the columns {', '.join(FILE_HEADER)}",
+        )
+    problems = list(_row_problems(rows, set(known), currency))
+    if problems or not rows:
+        raise PaymentError(
+            "; ".join(problems) or "it lists no bonus",
+            where=str(path),
+            expected=f"in each row a participant of the run, an amount of {currency}, and a reason",
+        )
+    return [
+        PaymentItem(
+            who, PaymentKind.BONUS, minor_units(amount, currency), reason, f"file\x1f{reason}"
+        )
+        for who, amount, reason in map(_cells, rows)
+    ]
+
+
+def _row_problems(
+    rows: Sequence[Mapping[str, str]], known: set[str], currency: str
+) -> Iterator[str]:
+    seen = set[tuple[str, str]]()
+    for line, row in enumerate(rows, start=2):
+        who, amount, reason = _cells(row)
+        if who not in known:
+            yield f'line {line}: "{who}" finished nothing in this run'
+        if not _is_amount(amount, currency):
+            yield f'line {line}: "{amount}" is no amount of {currency}'
+        if not 0 < len(reason) <= LONGEST_REASON:
+            yield f"line {line}: the reason is empty or longer than {LONGEST_REASON} characters"
+        if len(row) > len(FILE_HEADER):
+            yield f"line {line}: more cells than columns; a reason with a comma wants quotes"
+        if (who, reason.casefold()) in seen:
+            yield f"line {line}: {who} has another row with the same reason"
+        seen.add((who, reason.casefold()))
+
+
+def _is_amount(text: str, currency: str) -> bool:
+    try:
+        return minor_units(text, currency) > 0
+    except MoneyError:
+        return False
+
+
+def _cells(row: Mapping[str, str]) -> tuple[str, str, str]:
+    who, amount, reason = (str(row[name] or "") for name in FILE_HEADER)
+    return who.strip(), amount.strip(), plain_reason(reason)

@@ -1,0 +1,164 @@
+"""What publishing costs, before anything is published."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from experiment.money import in_words
+from experiment.payment.payment import Caps, PaymentError, refuse_over_caps
+from experiment.studies.recruitment import Recruitment
+from experiment.studies.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """Payments of one amount that a platform would make.
+
+    Attributes:
+        amount_minor: How much one of them is.
+        payments: How many there are.
+        places: How many places the offer has whose workers get them; some platforms' fees ask.
+    """
+
+    amount_minor: int
+    payments: int
+    places: int
+
+
+# What a platform asks for payments together.
+Fees = Callable[[Sequence[Charge]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What some places cost at most, in minor units.
+
+    Attributes:
+        places: For how many participants it is.
+        rewards_minor: What they get for taking part.
+        bonuses_minor: What the study's bonus rule may give them besides.
+        fees_minor: What the platform asks for both.
+        hourly_minor: The reward as an hourly wage, at the median time.
+        currency: The code of its currency.
+    """
+
+    places: int
+    rewards_minor: int
+    bonuses_minor: int
+    fees_minor: int
+    hourly_minor: int
+    currency: str
+
+    @property
+    def total_minor(self) -> int:
+        """Rewards, bonuses and fees together."""
+        return self.rewards_minor + self.bonuses_minor + self.fees_minor
+
+
+def split_places(places: int, most: int | None) -> list[int]:
+    """Return the sizes of the offers that hold so many places together.
+
+    Args:
+        places: How many there are.
+        most: How many one offer may hold; None for any number.
+    """
+    if most is None:
+        return [places] * (places > 0)
+    whole, rest = divmod(places, most)
+    return [most] * whole + [rest] * (rest > 0)
+
+
+def cost(study: Study, offers: Sequence[int], fees: Fees) -> Cost:
+    """Return what offers of these sizes cost at most.
+
+    Args:
+        study: The study, which says what it pays.
+        offers: How many places each offer has.
+        fees: What the platform asks for payments; it is not asked about nothing.
+    """
+    bonus_minor = most_bonus_minor(study)
+    places = sum(offers)
+    charges = [
+        Charge(amount_minor, size, size)
+        for size in offers
+        for amount_minor in (study.reward_minor, bonus_minor)
+        if amount_minor and size
+    ]
+    return Cost(
+        places=places,
+        rewards_minor=places * study.reward_minor,
+        bonuses_minor=places * bonus_minor,
+        fees_minor=fees(charges) if charges else 0,
+        hourly_minor=hourly_minor(study),
+        currency=study.currency,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Between which amounts a study may be published, in minor units of the caps' currency."""
+
+    caps: Caps
+    least_per_hour_minor: int
+    most_per_hour_minor: int
+
+
+def refuse_out_of_bounds(study: Study, places: int, limits: Limits) -> None:
+    """Let pass only terms whose rewards and bonuses stay within the limits.
+
+    A platform pays rewards by itself after a while, so what is too much must not be published.
+
+    Args:
+        study: The study, which says what it pays.
+        places: How many participants may be paid yet.
+        limits: The installation's.
+
+    Raises:
+        PaymentError: A participant, the run or an hour would cost too much, or an hour too little.
+    """
+    terms = _terms(study)
+    each_minor = study.reward_minor + most_bonus_minor(study)
+    refuse_over_caps({}, [(str(place), each_minor) for place in range(places)], limits.caps)
+    wage_minor = hourly_minor(study)
+    if limits.least_per_hour_minor <= wage_minor <= limits.most_per_hour_minor:
+        return
+    raise PaymentError(
+        f"{in_words(study.reward_minor, study.currency)} for {terms.median_minutes:g} minutes is"
+        f" {in_words(wage_minor, study.currency)} an hour",
+        where=f'{study.name}/study.toml, recruitment, reward = "{terms.reward}"',
+        expected=f"from {in_words(limits.least_per_hour_minor, study.currency)} to"
+        f" {in_words(limits.most_per_hour_minor, study.currency)} an hour",
+        remedy="Correct reward or median_minutes and launch the study again, or set"
+        " least_per_hour or most_per_hour",
+    )
+
+
+def no_fee(_charges: Sequence[Charge]) -> int:
+    """Return 0: the fee while nobody knows yet which platform it will be."""
+    return 0
+
+
+def hourly_minor(study: Study) -> int:
+    """Return the reward as an hourly wage, at the median time, in minor units."""
+    return round(study.reward_minor * 60 / _terms(study).median_minutes)
+
+
+def _terms(study: Study) -> Recruitment:
+    if study.recruitment is None:
+        raise PaymentError(
+            "the study does not say what people get",
+            where=f"{study.name}/study.toml",
+            expected="a table [recruitment]",
+        )
+    return study.recruitment
+
+
+def most_bonus_minor(study: Study) -> int:
+    """Return the most that the study's bonus rule gives one participant, in minor units."""
+    if study.payment.bonus != "per_correct_catch_trial":
+        return study.payment.bonus_minor
+    design = study.design
+    catch_trials = sum(square.catch_trials for square in design.squares)
+    if design.shared or design.given:
+        # Which of these items are catch trials stands in the materials: no more than all trials.
+        catch_trials = design.most_trials
+    return catch_trials * study.payment.bonus_minor

@@ -1,0 +1,182 @@
+"""The table ``design`` of study.toml: the lists, what stands in them, and who sees them."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
+
+from experiment.studies.order import Order
+
+Level = Annotated[str, Field(min_length=1)]
+FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+When = dict[str, str]
+_WHEN = "factor = level: only the lists of that level show them; all lists by default"
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(_Table):
+    """Templates that give lists their items, however they are dealt."""
+
+    templates: list[str] = Field(min_length=1, description="the templates that give its items")
+    block: str = Field(default="", description="the block of the session that its items belong to")
+    when: When = Field(default={}, description=_WHEN)
+
+
+class Square(Source):
+    """One Latin square: frames by conditions, from one template or several pooled."""
+
+    templates: list[str] = Field(min_length=1, description="the templates that give its frames")
+    frames: PositiveInt | None = Field(
+        default=None, description="frames in all, shared equally; the number of lists by default"
+    )
+    catch_trials: int = Field(
+        default=0, ge=0, description="how many of its items in each list are catch trials"
+    )
+
+
+class Shared(Source):
+    """Items that every list shows: fillers, catch trials, practice items, controls."""
+
+    items: PositiveInt | None = Field(
+        default=None, description="how many of the items, drawn by the seed; all by default"
+    )
+    conditions: dict[str, PositiveInt] = Field(
+        default={}, description="condition = how many of its items, drawn by the seed"
+    )
+
+    @model_validator(mode="after")
+    def _one_number(self) -> Self:
+        if self.items and self.conditions:
+            raise ValueError("give either items or conditions: the one follows from the other")
+        return self
+
+
+class Given(Source):
+    """Items of which a column of their own says in which list they stand."""
+
+    column: str = Field(default="list", description="the items' column that names the list")
+
+
+class Quota(_Table):
+    """Lists that differ from the others in their places or their trials."""
+
+    lists: list[NonNegativeInt] = Field(default=[], description="the lists' numbers, from 0")
+    when: When = Field(default={}, description="or factor = level: the lists of that level")
+    participants_per_list: PositiveInt | None = Field(
+        default=None, description="how many places each of them has"
+    )
+    trials_per_list: PositiveInt | None = Field(
+        default=None, description="how many trials the audit expects each of them to have"
+    )
+
+
+class Disjoint(_Table):
+    """Templates with the same words in the same order, which must not share lexical choices."""
+
+    templates: list[str] = Field(min_length=2, description="the templates kept apart")
+    slots: list[str] = Field(min_length=1, description="the slots whose joint choice is unique")
+
+
+class Design(_Table):
+    """The lists and who sees them."""
+
+    lists: PositiveInt = Field(
+        description="how many lists; with factors, for each combination of their levels"
+    )
+    participants_per_list: PositiveInt = Field(description="how many places each list has")
+    trials_per_list: PositiveInt = Field(description="what the audit expects a list to have")
+    lease_minutes: PositiveInt = Field(
+        default=60, description="how long a place is held after the last sign of life"
+    )
+    replace_excluded: bool = Field(
+        default=False, description="whether an excluded participant's place goes to another"
+    )
+    factors: dict[FactorName, Annotated[list[Level], Field(min_length=2)]] = Field(
+        default={}, description="between participants: factor = its levels"
+    )
+    quotas: list[Quota] = Field(default=[], description="lists with numbers of their own")
+    squares: list[Square] = Field(default=[], description="the Latin squares of the lists")
+    shared: list[Shared] = Field(default=[], description="the items that every list shows")
+    given: list[Given] = Field(default=[], description="the items that name their list")
+    disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
+    separate: str | list[str] = Field(
+        default="construction", description="the columns that neighbouring trials must not share"
+    )
+    order: Order = Field(default=Order(), description="what else the order of trials must keep")
+
+    @model_validator(mode="after")
+    def _shows_something(self) -> Self:
+        if not self.sources:
+            raise ValueError("the lists are empty: give squares, shared or given")
+        return self
+
+    @property
+    def sources(self) -> list[Source]:
+        """What gives the lists their items, in the order in which a list has them."""
+        return [*self.squares, *self.shared, *self.given]
+
+    @property
+    def block_of(self) -> dict[str, str]:
+        """The block of each template."""
+        return {name: source.block for source in self.sources for name in source.templates}
+
+    @property
+    def block_names(self) -> list[str]:
+        """The blocks in the order in which the study lists them."""
+        return list(dict.fromkeys(source.block for source in self.sources))
+
+    @property
+    def combinations(self) -> list[dict[str, str]]:
+        """The combinations of the factors' levels; a single empty one without factors."""
+        names = list(self.factors)
+        return [dict(zip(names, levels, strict=True)) for levels in product(*self.factors.values())]
+
+    @property
+    def n_lists(self) -> int:
+        """How many lists there are in all."""
+        return self.lists * len(self.combinations)
+
+    def levels(self, list_: int) -> dict[str, str]:
+        """Return the factors' levels of a list; neighbouring lists differ in them."""
+        combinations = self.combinations
+        return combinations[list_ % len(combinations)]
+
+    def number_within(self, list_: int) -> int:
+        """Return the number of a list among those of its levels, from 0."""
+        return list_ // len(self.combinations)
+
+    def places(self, list_: int) -> int:
+        """Return how many participants a list is for; the last quota that names it counts."""
+        numbers = [q.participants_per_list for q in self._quotas(list_) if q.participants_per_list]
+        return numbers[-1] if numbers else self.participants_per_list
+
+    def trials(self, list_: int) -> int:
+        """Return how many trials a list is to have; the last quota that names it counts."""
+        numbers = [q.trials_per_list for q in self._quotas(list_) if q.trials_per_list]
+        return numbers[-1] if numbers else self.trials_per_list
+
+    @property
+    def n_places(self) -> int:
+        """How many participants the study is for."""
+        return sum(map(self.places, range(self.n_lists)))
+
+    @property
+    def most_trials(self) -> int:
+        """The number of trials of the longest list."""
+        return max(map(self.trials, range(self.n_lists)))
+
+    def _quotas(self, list_: int) -> list[Quota]:
+        return [
+            quota
+            for quota in self.quotas
+            if (not quota.lists or list_ in quota.lists) and holds(quota.when, self.levels(list_))
+        ]
+
+
+def holds(when: Mapping[str, str], levels: Mapping[str, str]) -> bool:
+    """Return whether a list of these levels is one that ``when`` names."""
+    return all(levels.get(factor) == level for factor, level in when.items())

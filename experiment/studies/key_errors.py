@@ -1,0 +1,165 @@
+"""Wrong keys of study.toml in words: where each stands, what was expected, the nearest one."""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from types import UnionType
+from typing import Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from experiment.errors import StudyError, shown
+from experiment.studies.toml_lines import Path, TomlLines
+
+_REFERENCE = "docs/studies.md lists every key"
+_TYPES = {
+    "string": "a text in quotation marks",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "list": "a list in square brackets",
+    "tuple": "a list in square brackets",
+    "dict": "a table",
+    "model": "a table",
+}
+
+
+class KeyErrors:
+    """Makes paragraphs of what pydantic found wrong.
+
+    Args:
+        model: The model that was to be made.
+        file: The file's name for messages.
+        lines: Where its keys stand.
+    """
+
+    def __init__(self, model: type[BaseModel], file: str, lines: TomlLines) -> None:
+        self._model, self._file, self._lines = model, file, lines
+
+    def of(self, error: ValidationError) -> list[StudyError]:
+        """Return one error for each wrong key, in the order of the file's lines."""
+        found = [(self._lines.line_of(each["loc"]) or 0, each)
+                 for each in error.errors(include_url=False)]  # fmt: skip
+        return [self._one(each) for _, each in sorted(found, key=lambda pair: pair[0])]
+
+    def _one(self, error: ErrorDetails) -> StudyError:
+        path, kind = error["loc"], error["type"]
+        key, table = _key(path), path[:-1]
+        where = place(self._file, self._lines, path)
+        if kind == "extra_forbidden":
+            known = list(_fields(_model_at(self._model, table)))
+            return StudyError(
+                f'there is no key "{key}"{_in(table)}',
+                where=where,
+                expected=f"one of: {', '.join(known)}",
+                remedy=_nearest(key, known) or f"Take it out: {_REFERENCE}",
+            )
+        if kind == "missing":
+            return StudyError(
+                f'the key "{key}"{_in(table)} is missing',
+                where=where,
+                expected=_description(self._model, path),
+                remedy=f"Add it: {_REFERENCE}",
+            )
+        return StudyError(
+            f"{key} is {shown(error['input'])}",
+            where=where,
+            expected=_expected(error),
+            remedy=_meaning(self._model, path),
+        )
+
+
+def place(file: str, lines: TomlLines, path: Path) -> str:
+    """Return where a key stands, e.g. ``study.toml, line 12, design.lists``."""
+    line = lines.line_of(path)
+    return ", ".join(filter(None, (file, f"line {line}" if line else "", _dotted(path))))
+
+
+def _key(path: Path) -> str:
+    """Return the last part of a path; a table of an array with the array's name."""
+    names = [number for number, part in enumerate(path) if isinstance(part, str)]
+    return _dotted(path[names[-1] :]) if names else ""
+
+
+def _nearest(key: str, known: Sequence[str]) -> str:
+    near = get_close_matches(key, known, n=1)
+    return f'Did you mean "{near[0]}"?' if near else ""
+
+
+def _dotted(path: Path) -> str:
+    """Return a path as people count: the third table of an array is number 3."""
+    text = ""
+    for part in path:
+        text += f" {part + 1}" if isinstance(part, int) else f"{'.' if text else ''}{part}"
+    return text
+
+
+def _in(table: Path) -> str:
+    return f" in [{_dotted(table)}]" if table else ""
+
+
+def _expected(error: ErrorDetails) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "literal_error":
+        return f"one of: {str(context['expected']).replace(chr(39), chr(34))}"
+    if kind == "value_error":
+        return str(context["error"])
+    for name, words in _TYPES.items():
+        if (kind.startswith(name) and "type" in kind) or kind in (f"{name}_parsing",):
+            return words
+    # "Input should be greater than 0" and "String should match pattern ..." are plain English.
+    message = error["msg"].replace("Input should ", "").replace("String should ", "a text that ")
+    message = message.replace("List should ", "a list that ").replace(" after validation", "")
+    return message.removeprefix("be ").replace("have at least", "has at least")
+
+
+def _annotations(annotation: object) -> Iterator[object]:
+    if get_origin(annotation) in (Union, UnionType):
+        for part in get_args(annotation):
+            yield from _annotations(part)
+    else:
+        yield annotation
+
+
+def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | None:
+    """Return the model of the table that a path leads to."""
+    named = False  # whether the next part is a name of the author's own, such as a parameter's
+    for part in path:
+        if isinstance(part, int) or model is None or named:
+            named = False
+            continue
+        field = model.model_fields.get(part)
+        model = _table_of(field.annotation) if field else None
+        named = field is not None and get_origin(field.annotation) is dict
+    return model
+
+
+def _table_of(annotation: object) -> type[BaseModel] | None:
+    for each in _annotations(annotation):
+        for part in (each, *get_args(each)):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                return part
+    return None
+
+
+def _fields(model: type[BaseModel] | None) -> dict[str, str]:
+    hidden = {"folder", "files"}
+    return {
+        name: field.description or ""
+        for name, field in (model.model_fields if model else {}).items()
+        if name not in hidden
+    }
+
+
+def _description(model: type[BaseModel], path: Path) -> str:
+    found = _fields(_model_at(model, path[:-1])).get(str(path[-1]), "")
+    return found or "that table"
+
+
+def _meaning(model: type[BaseModel], path: Path) -> str:
+    names = [part for part in path if isinstance(part, str)]
+    if not names:
+        return ""
+    table = path[: len(path) - 1 - path[::-1].index(names[-1])]
+    found = _fields(_model_at(model, table)).get(names[-1], "")
+    return f"It says: {found}" if found else ""

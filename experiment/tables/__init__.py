@@ -1,0 +1,1 @@
+"""The tables that leave and enter Parallax: their columns, and their files."""

@@ -1,0 +1,87 @@
+"""Writing files and folders that appear whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from experiment.errors import ParallaxError
+
+_NAMES_SHOWN = 5
+
+
+class WritingError(ParallaxError):
+    """A file or folder cannot be written, or writing it would take somebody's files away."""
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a temporary path next to ``path``; it takes the name only if the block succeeds.
+
+    Raises:
+        WritingError: Nothing can be written there.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
+    """Yield an empty folder next to ``folder``; it takes the name only if the block succeeds.
+
+    Args:
+        folder: The folder to write; what stands there is replaced.
+        own: The names that may stand there already; anything else is somebody's, and stays.
+
+    Raises:
+        WritingError: The folder holds other files, or nothing can be written there.
+    """
+    refuse_overwrite(folder, own)
+    # A bare "." has no name for a neighbour.
+    folder = folder.resolve()
+    temporary, retired = (folder.with_name(f".{folder.name}.{end}") for end in ("new", "old"))
+    try:
+        for leftover in (temporary, retired):
+            # A writer that was killed could not clean up after itself.
+            shutil.rmtree(leftover, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        yield temporary
+        if folder.exists():
+            folder.rename(retired)
+        temporary.rename(folder)
+        shutil.rmtree(retired, ignore_errors=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def refuse_overwrite(folder: Path, own: Collection[str]) -> None:
+    """Raise a WritingError if replacing the folder would take somebody else's files away."""
+    if not folder.exists():
+        return
+    found = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    if strange := sorted(found - set(own)):
+        raise WritingError(
+            f"writing would remove {', '.join(strange[:_NAMES_SHOWN])}, which stands there",
+            where=str(folder),
+            expected="a new folder, an empty one, or one that this command wrote before",
+            remedy="Choose another folder, or move those files away",
+        )
+
+
+def _unwritable(path: Path, error: OSError) -> WritingError:
+    return WritingError(
+        f"it cannot be written ({error.strerror or error})",
+        where=str(path),
+        expected="a place that this user may write to, with room left",
+    )

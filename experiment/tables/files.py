@@ -1,0 +1,231 @@
+"""Reading and writing tables as files, checked against their schema, never half-written."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from experiment.errors import TableError
+from experiment.tables.atomic_write import atomic_write
+from experiment.tables.schemas import Column, TableSchema
+
+Row = Mapping[str, object]
+
+FORMATS = (".csv", ".tsv", ".parquet")
+_CHUNK_ROWS = 20_000
+_ARROW_TYPES: dict[str, pa.DataType] = {
+    "string": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "datetime": pa.timestamp("us", tz="UTC"),
+    "numbers": pa.list_(pa.float32()),
+    "booleans": pa.list_(pa.bool_()),
+}
+
+
+def arrow_schema(schema: TableSchema, metadata: Mapping[str, str] | None = None) -> pa.Schema:
+    """Return the table's Arrow schema, with the given key-value metadata."""
+    fields = [pa.field(c.name, _ARROW_TYPES[c.type], c.optional) for c in schema.columns]
+    return pa.schema(fields, metadata=dict(metadata or {}))
+
+
+def write_table(
+    schema: TableSchema,
+    rows: Iterable[Row],
+    path: Path,
+    metadata: Mapping[str, str] | None = None,
+) -> int:
+    """Write rows to ``path`` (.csv, .tsv or .parquet by its suffix) in bounded memory.
+
+    Args:
+        schema: The table's columns; each row must have exactly these.
+        rows: The rows, consumed once.
+        path: Where to; replaced only when every row is written.
+        metadata: Key-value pairs kept in a Parquet file's schema.
+
+    Returns:
+        The number of rows written.
+
+    Raises:
+        TableError: The suffix is none of the known formats.
+    """
+    if path.suffix not in FORMATS:
+        raise TableError(
+            f'cannot tell a table format from the suffix "{path.suffix}"',
+            where=str(path),
+            expected=f"one of: {', '.join(FORMATS)}",
+        )
+    with atomic_write(path) as temporary:
+        if path.suffix == ".parquet":
+            return _write_parquet(schema, rows, temporary, metadata)
+        return _write_text(schema, rows, temporary, "," if path.suffix == ".csv" else "\t")
+
+
+def _write_parquet(
+    schema: TableSchema, rows: Iterable[Row], path: Path, metadata: Mapping[str, str] | None
+) -> int:
+    target, written = arrow_schema(schema, metadata), 0
+    with pq.ParquetWriter(path, target, compression="zstd") as writer:
+        iterator = iter(rows)
+        while chunk := list(islice(iterator, _CHUNK_ROWS)):
+            writer.write_table(pa.Table.from_pylist([dict(row) for row in chunk], target))
+            written += len(chunk)
+    return written
+
+
+def _write_text(schema: TableSchema, rows: Iterable[Row], path: Path, delimiter: str) -> int:
+    names, written = schema.column_names, 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(names)
+        for row in rows:
+            writer.writerow([_as_text(row[name]) for name in names])
+            written += 1
+    return written
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    # Some readers take a lone carriage return for the end of the row.
+    return str(value).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_table(
+    schema: TableSchema,
+    path: Path,
+    *,
+    extended: bool = False,
+    refused: Callable[[TableError], object] | None = None,
+) -> Iterator[dict[str, object]]:
+    """Yield a file's rows with values in their schema types.
+
+    Args:
+        schema: The table's columns.
+        path: The file.
+        extended: Whether the file's further columns are read too, as texts.
+        refused: Called for each row of a text table that does not fit, in place of an exception.
+
+    Raises:
+        TableError: The file is missing, lacks a column or holds a value of the wrong type.
+    """
+    if not path.is_file():
+        raise TableError(
+            f'the table "{schema.name}" is missing', where=str(path), expected="a file there"
+        )
+    if path.suffix == ".parquet":
+        yield from _read_parquet(schema, path, extended=extended)
+        return
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            yield from _read_text(schema, lines, path, extended=extended, refused=refused)
+    except UnicodeDecodeError as error:
+        raise _no_text_table(path, error) from error
+
+
+def parse_table(schema: TableSchema, text: str, path: Path) -> Iterator[dict[str, object]]:
+    """Yield the rows of a text table that was read already, as ``read_table`` does of a file.
+
+    Args:
+        schema: The table's columns.
+        text: What the file holds.
+        path: The file's path, which tells its format, and its place in messages.
+
+    Raises:
+        TableError: A column is missing, or a value is of the wrong type.
+    """
+    return _read_text(schema, StringIO(text, newline=""), path)
+
+
+def _read_parquet(
+    schema: TableSchema, path: Path, *, extended: bool
+) -> Iterator[dict[str, object]]:
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise TableError(f"not a Parquet file ({error})", where=str(path)) from error
+    check_columns(schema, file.schema_arrow.names, path)
+    further = [name for name in file.schema_arrow.names if name not in schema.column_names]
+    columns = [*schema.column_names, *(further if extended else ())]
+    for batch in file.iter_batches(columns=columns):
+        for row in batch.to_pylist():
+            yield row if not extended else row | {name: _as_text(row[name]) for name in further}
+
+
+def _read_text(
+    schema: TableSchema,
+    lines: Iterable[str],
+    path: Path,
+    *,
+    extended: bool = False,
+    refused: Callable[[TableError], object] | None = None,
+) -> Iterator[dict[str, object]]:
+    reader = csv.DictReader(lines, delimiter="\t" if path.suffix == ".tsv" else ",")
+    try:
+        check_columns(schema, reader.fieldnames or [], path)
+        if extended:
+            schema = schema.extended(name for name in reader.fieldnames or [] if name)
+        for row in reader:
+            place = f"{path}, line {reader.line_num}"
+            try:
+                yield {c.name: _from_text(c, row[c.name], place) for c in schema.columns}
+            except TableError as error:
+                if refused is None:
+                    raise
+                refused(error)
+    except csv.Error as error:
+        raise _no_text_table(path, error) from error
+
+
+def _no_text_table(path: Path, error: Exception) -> TableError:
+    return TableError(f"not a text table ({error})", where=str(path), expected="UTF-8 text")
+
+
+def check_columns(schema: TableSchema, seen: Sequence[str], path: Path) -> None:
+    """Raise a TableError if a column of the schema is not among those seen."""
+    missing = [name for name in schema.column_names if name not in seen]
+    if missing:
+        raise TableError(
+            f'the table "{schema.name}" lacks the column(s) {", ".join(missing)}',
+            where=str(path),
+            expected=f"the columns {', '.join(schema.column_names)}",
+            remedy=f"The columns seen are {', '.join(seen) or 'none'}",
+        )
+
+
+def _from_text(column: Column, text: str | None, place: str) -> object:
+    if text is None or (text == "" and column.type != "string"):
+        if column.optional:
+            return None
+        raise TableError(f'the column "{column.name}" is empty', where=place)
+    if column.values and text not in column.values:
+        raise TableError(
+            f'"{text}" is not a value of the column "{column.name}"',
+            where=place,
+            expected=f"one of: {', '.join(column.values)}",
+        )
+    try:
+        return _PARSERS[column.type](text)
+    except (ValueError, KeyError) as error:
+        raise TableError(
+            f'"{text}" in the column "{column.name}" is no {column.type}', where=place
+        ) from error
+
+
+_PARSERS: dict[str, Callable[[str], object]] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": {"true": True, "false": False}.__getitem__,
+    "datetime": datetime.fromisoformat,
+}

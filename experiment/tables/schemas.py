@@ -1,0 +1,356 @@
+"""Every table that leaves or enters Parallax: columns, types, units, once.
+
+The web side writes these tables, the analysis side checks them, the codebook is made from
+them. ``experiment.tables.files`` reads and writes the files.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from experiment.records import PAIR, SIDES, Kind, Variant
+
+ColumnType = Literal["string", "integer", "number", "boolean", "datetime", "numbers", "booleans"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: The column's header.
+        type: The type of its values; ``numbers`` and ``booleans`` are lists (Parquet only).
+        description: What a value means.
+        unit: The unit of a number; empty where there is none.
+        optional: Whether a value may be missing.
+        values: The only values allowed; empty when any value of the type is.
+    """
+
+    name: str
+    type: ColumnType
+    description: str
+    unit: str = ""
+    optional: bool = False
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """One table: its name is its file's stem."""
+
+    name: str
+    description: str
+    primary_key: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The headers in their written order."""
+        return tuple(column.name for column in self.columns)
+
+    def extended(
+        self, names: Iterable[str], description: str = "a column of the study's own"
+    ) -> Self:
+        """Return the table with more columns behind its own: texts that the researcher brought.
+
+        Args:
+            names: The columns' names; those the table has already are passed over.
+            description: What they mean.
+        """
+        added = tuple(
+            Column(name, "string", description) for name in names if name not in self.column_names
+        )
+        return replace(self, columns=(*self.columns, *added)) if added else self
+
+    def with_columns(self, columns: Iterable[Column]) -> Self:
+        """Return the table with these columns, each in the place of that of its name, if any."""
+        changed = {column.name: column for column in self.columns}
+        changed |= {column.name: column for column in columns}
+        return replace(self, columns=tuple(changed.values()))
+
+
+_ITEM_ID = Column("item_id", "string", "the item's id within the study")
+_KIND = Column("kind", "string", "what the item is for", values=tuple(Kind))
+_CONSTRUCTION = Column("construction", "string", "the construction the item counts towards")
+_CONDITION = Column("condition", "string", "the condition within the construction")
+_PARTICIPANT = Column("participant", "string", "random reference; not a platform's worker id")
+_POSITION = Column("position", "integer", "the trial's place in the session, from 1")
+
+ITEMS = TableSchema(
+    "items",
+    "The materials: one row per minimal pair (or triple).",
+    ("item_id",),
+    (
+        _ITEM_ID,
+        _KIND,
+        _CONSTRUCTION,
+        _CONDITION,
+        Column("template", "string", "the template that generated the item"),
+        Column("features", "string", "the condition's features as name=value, joined by spaces"),
+        Column("frame", "string", "the lexical choices as SLOT=lemma, joined by spaces"),
+        Column("context", "string", "the words before the options; empty for whole sentences"),
+        Column("good", "string", "the expected option, as plain words"),
+        Column("bad", "string", "the option that breaks the rule, as plain words"),
+        Column("distractor", "string", "a third version, as plain words; may be empty"),
+        Column(
+            "contrast",
+            "string",
+            "the version that stands against good in the forced choice",
+            values=(Variant.BAD, Variant.DISTRACTOR),
+        ),
+    ),
+)
+
+LISTS = TableSchema(
+    "lists",
+    "The design: one row per item of a list.",
+    ("list", "item_id"),
+    (Column("list", "integer", "the list's number, from 0"), _ITEM_ID, _KIND),
+)
+
+PARTICIPANTS = TableSchema(
+    "participants",
+    "One row per participant, in order of arrival.",
+    ("participant",),
+    (
+        _PARTICIPANT,
+        Column("number", "integer", "the order of arrival in the run, from 1"),
+        Column("simulated", "boolean", "true when a program answered, not a person"),
+        Column("state", "string", "how far the participant came"),
+        Column("list", "integer", "the list allotted", optional=True),
+        Column("place", "integer", "the place within the list, from 0", optional=True),
+        Column("arrived_at", "datetime", "when the participant opened the link (UTC)"),
+        Column("consented_at", "datetime", "when consent was given (UTC)", optional=True),
+        Column(
+            "returned_at", "datetime", "when they came back after a long silence", optional=True
+        ),
+        Column("finished_at", "datetime", "when the session was completed (UTC)", optional=True),
+    ),
+)
+
+DEVICES = TableSchema(
+    "devices",
+    "What each participant's browsers told about themselves: all that is kept of a device.",
+    ("participant", "device"),
+    (
+        _PARTICIPANT,
+        Column("device", "integer", "1 for the device the session began on, then in order"),
+        Column("user_agent_family", "string", "the browser's family, e.g. Firefox; may be empty"),
+        Column(
+            "refresh_rate_hz", "number", "the screen's estimated rate", unit="Hz", optional=True
+        ),
+        Column(
+            "time_zone_offset_min",
+            "integer",
+            "how far the local time is ahead of UTC",
+            unit="min",
+            optional=True,
+        ),
+        Column("language", "string", "the language the browser is set to; may be empty"),
+    ),
+)
+
+ANSWERS = TableSchema(
+    "answers",
+    "The questionnaire: one row per answered field.",
+    ("participant", "field"),
+    (
+        _PARTICIPANT,
+        Column("field", "string", "the field's name in study.toml"),
+        Column("value", "string", "the answer as given"),
+    ),
+)
+
+TRIALS = TableSchema(
+    "trials",
+    "What each participant was to see: one row per trial.",
+    ("participant", "position"),
+    (
+        _PARTICIPANT,
+        _POSITION,
+        _ITEM_ID,
+        _KIND,
+        Column("good_side", "string", "where the expected option stood", values=PAIR),
+    ),
+)
+
+_RT_MS = Column("rt_ms", "number", "time from painting to choice", unit="ms", optional=True)
+_MEASURED = (
+    Column("input_method", "string", "how the choice was made: key, pointer or touch"),
+    Column("viewport_width_px", "integer", "the page's width", unit="px", optional=True),
+    Column("viewport_height_px", "integer", "the page's height", unit="px", optional=True),
+    Column("was_hidden", "boolean", "whether the page was hidden during the trial", optional=True),
+    Column("lost_focus", "boolean", "whether the page lost focus during the trial", optional=True),
+    Column("client_time", "datetime", "the browser's clock at the choice", optional=True),
+)
+# What a forced choice in a browser measures, whichever way it is presented.
+CHOICE_COLUMNS = (
+    Column("chosen_side", "string", "where the chosen option stood", values=PAIR),
+    Column("chose_good", "boolean", "whether the expected option was chosen"),
+    _RT_MS,
+    *_MEASURED,
+)
+_GOOD_SIDE = "where the expected option stood"
+# Further columns of the trials, and others of the responses, where no pair is shown.
+OPTIONS_COLUMN = Column(
+    "options", "string", "the versions on the screen in their order, joined by spaces"
+)
+SEVERAL_SIDES_COLUMN = Column("good_side", "string", _GOOD_SIDE, values=SIDES)
+RATED_SIDE_COLUMN = Column(
+    "good_side", "string", "first where the good version was rated", optional=True, values=PAIR
+)
+CHOICE_OF_SEVERAL_COLUMNS = (
+    Column("chosen_side", "string", "where the chosen option stood", values=SIDES),
+    Column("chose_good", "boolean", "whether the expected option was chosen"),
+    Column("version", "string", "the option chosen"),
+    _RT_MS,
+    *_MEASURED,
+)
+RATING_COLUMNS = (
+    Column("chosen_side", "string", "always empty of ratings", optional=True, values=PAIR),
+    Column("chose_good", "boolean", "always empty: no rating is right or wrong", optional=True),
+    Column("version", "string", "the version that was rated"),
+    Column("rating", "integer", "the point of the scale, from 1", unit="point"),
+    _RT_MS,
+    *_MEASURED,
+)
+
+RESPONSES = TableSchema(
+    "responses",
+    "What each participant chose: one row per answered trial.",
+    ("participant", "position"),
+    (
+        _PARTICIPANT,
+        _POSITION,
+        _ITEM_ID,
+        *CHOICE_COLUMNS,
+        Column("recorded_at", "datetime", "the server's clock at the commit (UTC)"),
+    ),
+)
+
+TIMINGS = TableSchema(
+    "timings",
+    "How each choice was timed and made: one row per answered trial, empty where a browser did not"
+    " tell.",
+    ("participant", "position"),
+    (
+        _PARTICIPANT,
+        _POSITION,
+        Column(
+            "onset_source",
+            "string",
+            "what the painting's time is known from: presentation (the browser's own time), frames"
+            " (two animation frames), or empty",
+        ),
+        Column(
+            "onset_uncertainty_ms", "number", "how exactly it is known", unit="ms", optional=True
+        ),
+        Column(
+            "release_ms",
+            "number",
+            "time from painting to the end of the press (rt_ms is its beginning)",
+            unit="ms",
+            optional=True,
+        ),
+        Column("times_shown", "integer", "how often the trial was on the screen", optional=True),
+        Column(
+            "seen_before_ms",
+            "number",
+            "how long it was on the screen before it was shown again, as after a reload",
+            unit="ms",
+            optional=True,
+        ),
+        Column("waited_ms", "number", "time from choice to sending", unit="ms", optional=True),
+        Column("trusted", "boolean", "whether the browser itself saw the press", optional=True),
+        Column(
+            "pointer_moves", "integer", "movements of the pointer during the trial", optional=True
+        ),
+        Column("pointer_path_px", "number", "how far the pointer went", unit="px", optional=True),
+    ),
+)
+
+VERDICTS = TableSchema(
+    "verdicts",
+    "Who enters the analysis: one row per participant who finished.",
+    ("participant",),
+    (
+        _PARTICIPANT,
+        Column("kept", "boolean", "false when the exclusion rule removes the participant"),
+        Column("rule", "string", "the rule that excluded; empty when kept"),
+        Column("evidence", "string", "the figures the rule saw"),
+    ),
+)
+
+PAYMENTS = TableSchema(
+    "payments",
+    "What participants were paid: one row per payment made; empty where nobody is paid.",
+    ("payment",),
+    (
+        Column("payment", "integer", "the payment's place among those made, from 1"),
+        _PARTICIPANT,
+        Column("paid_for", "string", "reward, bonus or compensation"),
+        Column(
+            "amount_minor",
+            "integer",
+            "how much, without the platform's fee, in whole minor units of the currency",
+            unit="minor unit",
+        ),
+        Column("currency", "string", "the currency's code, ISO 4217"),
+        Column("paid_at", "datetime", "when it was made or found to be made (UTC)"),
+    ),
+)
+
+SCORES = TableSchema(
+    "scores",
+    "A language model's scores: one row per item and version.",
+    ("item_id", "variant"),
+    (
+        _ITEM_ID,
+        _CONSTRUCTION,
+        _CONDITION,
+        Column(
+            "contrast",
+            "string",
+            "the version that stands against good in the forced choice",
+            values=(Variant.BAD, Variant.DISTRACTOR),
+        ),
+        Column("variant", "string", "the version scored", values=tuple(Variant)),
+        Column("logprob_nats", "number", "log-probability of the whole text", unit="nat"),
+        Column("n_tokens", "integer", "tokens scored"),
+        Column("n_unknown", "integer", "tokens outside the model's vocabulary"),
+        Column("token_logprobs_nats", "numbers", "log-probability of each token", unit="nat"),
+        Column(
+            "token_unknown",
+            "booleans",
+            "whether each token is outside the model's vocabulary",
+            optional=True,
+        ),
+        Column(
+            "difference_at",
+            "integer",
+            "how many tokens the version shares with the one it stands against before the first "
+            "that differs; good stands against the contrast, every other version against good",
+            optional=True,
+        ),
+        Column(
+            "logprob_from_difference_nats",
+            "number",
+            "log-probability of the tokens from the first that differs to the end, given the rest",
+            unit="nat",
+            optional=True,
+        ),
+    ),
+)
+
+EXPORT_TABLES = (
+    ITEMS,
+    LISTS,
+    PARTICIPANTS,
+    DEVICES,
+    ANSWERS,
+    TRIALS,
+    RESPONSES,
+    TIMINGS,
+    VERDICTS,
+    PAYMENTS,
+)

@@ -1,0 +1,1 @@
+"""Scorers that need no neural network and no n-gram table."""

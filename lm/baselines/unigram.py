@@ -1,0 +1,130 @@
+"""Unigram models: how frequent each word is, whatever stands before it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lm.corpora.text import EncodedText
+from lm.corpora.vocab import BEGIN, END, UNKNOWN, Vocabulary
+from lm.errors import LmError
+from lm.model_folder import CONFIG, atomic_folder, read_config, write_config
+from lm.scorer import TokenScores
+
+TYPE = "unigram"
+WORDS = "words.tsv"
+FILES = (CONFIG, WORDS)
+
+
+class UnigramScorer:
+    """A unigram model as a ``Scorer``.
+
+    One is added to every count, so that a word which did not occur has a probability as well::
+
+        P(w) = (c(w) + 1) / (sum_x c(x) + V)
+
+    over the ``V`` words that can follow a context: ``<unk>`` and ``</s>`` are among them, ``<s>``
+    is not. More frequent words are always more probable, as a frequency baseline must have it.
+
+    Args:
+        vocabulary: The words.
+        counts: int64, shape ``(V + 1,)``: how often each word occurs, by its number; what stands
+            at the number of ``<s>`` is not looked at.
+        name: What the model is called in tables and figures.
+        trained_on: The text the counts come from.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, counts: NDArray[np.int64], *, name: str, trained_on: str
+    ) -> None:
+        self.name, self.trained_on, self._vocabulary = name, trained_on, vocabulary
+        added = counts + 1.0
+        added[vocabulary.begin] = 0.0
+        # <s> cannot be looked up, so its probability of nothing is never read.
+        with np.errstate(divide="ignore"):
+            self._logprobs = np.log(added / added.sum())
+
+    @classmethod
+    def load(cls, folder: Path) -> "UnigramScorer":
+        """Return the model in a folder.
+
+        Raises:
+            LmError: A file is missing or damaged, or the words lack ``<unk>`` or ``</s>``.
+        """
+        config = read_config(folder)
+        vocabulary, counts = _read_words(folder / WORDS)
+        name = str(config.get("name", folder.name))
+        trained_on = str(config.get("trained_on", "unknown text"))
+        return cls(vocabulary, counts, name=name, trained_on=trained_on)
+
+    @property
+    def cased(self) -> bool:
+        """Whether its words have capital letters."""
+        return self._vocabulary.cased
+
+    def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
+        """Return each continuation's scores; see ``Scorer``. The context changes nothing."""
+        return [self._scores(tuple(continuation.split())) for _, continuation in requests]
+
+    def _scores(self, tokens: tuple[str, ...]) -> TokenScores:
+        numbers = np.array([self._vocabulary[token] for token in tokens], np.int64)
+        return TokenScores(tokens, self._logprobs[numbers], numbers == self._vocabulary.unknown)
+
+
+def count_unigrams(text: EncodedText, vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """Return how often each word occurs in a text, int64, shape ``(words,)``."""
+    return np.bincount(text.ids, minlength=len(vocabulary.words))
+
+
+def save(
+    folder: Path, vocabulary: Vocabulary, counts: NDArray[np.int64], config: Mapping[str, object]
+) -> None:
+    """Write a model folder in one step: all of it or nothing.
+
+    Args:
+        folder: Where to; whatever stands there is replaced.
+        vocabulary: The words.
+        counts: As ``count_unigrams`` returns them.
+        config: What config.json is to say besides the type: name, trained_on and how it was made.
+
+    Raises:
+        LmError: The folder cannot be written.
+    """
+    with atomic_folder(folder) as temporary:
+        rows = zip(vocabulary.words, counts.tolist(), strict=True)
+        lines = (f"{word}\t{count}\n" for word, count in rows if word != BEGIN)
+        (temporary / WORDS).write_text("".join(lines), encoding="utf-8")
+        write_config(temporary, {"type": TYPE, **config})
+
+
+def _read_words(path: Path) -> tuple[Vocabulary, NDArray[np.int64]]:
+    counts: dict[str, int] = {BEGIN: 0}
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LmError(
+            f"cannot read the word counts {path} ({error}). Train the model again."
+        ) from error
+    for number, line in enumerate(lines, start=1):
+        if line:
+            word, count = _word_and_count(line, path, number)
+            if word in counts:
+                raise LmError(f"{path}, line {number}: the word {word} stands here again.")
+            counts[word] = count
+    for special in (UNKNOWN, END):
+        if special not in counts:
+            raise LmError(
+                f"{path} lacks the word {special}. Add a line with it and its count (0 if it never "
+                "occurs): without it nothing can be said about words outside the list."
+            )
+    return Vocabulary(list(counts)), np.array(list(counts.values()), np.int64)
+
+
+def _word_and_count(line: str, path: Path, number: int) -> tuple[str, int]:
+    word, _, count = line.partition("\t")
+    if not word or not count.isdecimal():
+        raise LmError(
+            f'{path}, line {number}: "{line}" is not a word, a tab and its count (a whole number).'
+        )
+    return word, int(count)

@@ -1,0 +1,235 @@
+"""Texts as the rows of token numbers that Hugging Face models read, and where answers are read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lm.errors import LmError
+from lm.surprisal import PLL
+
+# How byte-pair, SentencePiece and other tokenizers write a space or a new line.
+_MARKS = "\u0120\u2581\u010a "
+
+
+class _Tokenized(Protocol):
+    def __getitem__(self, key: str) -> Sequence[Any]: ...
+
+    def word_ids(self) -> Sequence[int | None]: ...
+
+
+class Tokenizer(Protocol):
+    """What is asked of a Hugging Face tokenizer, under the names it has there."""
+
+    is_fast: bool
+    bos_token: str | None
+    eos_token: str | None
+    unk_token: str | None
+    unk_token_id: int | None
+    mask_token_id: int | None
+
+    def __len__(self) -> int:
+        """Return how many tokens there are."""
+        ...
+
+    def __call__(self, text: str, **options: bool) -> _Tokenized:
+        """Return the text's token numbers, offsets and special-token mask."""
+        ...
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        """Return the tokens of numbers."""
+        ...
+
+    def convert_tokens_to_ids(self, token: str) -> int | None:
+        """Return the number of a token."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run of the model.
+
+    Attributes:
+        ids: The token numbers the model reads.
+        places: Where its answer is read: what it says at ``ids[place]``.
+        wanted: The token number whose probability is asked for at each place.
+    """
+
+    ids: tuple[int, ...]
+    places: tuple[int, ...]
+    wanted: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A context and its continuation as one tokenised text.
+
+    Attributes:
+        ids: The token numbers, special ones at the text's ends included.
+        scored: The places of the continuation's tokens in ``ids``.
+        words: The number of the word each token of ``ids`` belongs to; None for special ones.
+        ends: At which character of the text each of the continuation's tokens ends.
+    """
+
+    ids: tuple[int, ...]
+    scored: tuple[int, ...]
+    words: tuple[int | None, ...]
+    ends: tuple[int, ...]
+
+
+class TextEncoder:
+    """A model's tokenizer with what has to be known about the model to use it.
+
+    Attributes:
+        window: How many tokens the model reads at most, special ones included.
+        pll: What is hidden for a masked model's pseudo-log-likelihood: the token alone
+            (``original``), or the rest of its word as well (``within_word_l2r``).
+        beginning: The number of the token a causal model's texts start with; None for masked
+            models, whose tokenizers put special tokens at both ends.
+
+    Args:
+        tokenizer: The tokenizer, one that knows where in the text each token stands.
+        window: As above.
+        masked: Whether it is a masked model's.
+        name: The model's name, for messages.
+        beginning: The token a causal model's texts start with; without it the tokenizer's
+            ``bos_token``, else its ``eos_token``.
+
+    Raises:
+        LmError: The tokenizer lacks what scoring needs.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        window: int,
+        masked: bool,
+        name: str,
+        beginning: str | None = None,
+    ) -> None:
+        self._tokenizer, self._name, self.window = tokenizer, name, window
+        self.pll: PLL = "within_word_l2r"
+        if not tokenizer.is_fast:
+            raise LmError(
+                f"the tokenizer of {name} does not say where its tokens stand in the text. Give a "
+                "model with a tokenizer.json."
+            )
+        self._hidden = tokenizer.mask_token_id if masked else None
+        if masked and self._hidden is None:
+            raise LmError(f"the tokenizer of {name} has no mask token, so nothing can be masked.")
+        self.beginning = None if masked else _beginning(tokenizer, beginning, name)
+
+    def encode(self, context: str, continuation: str) -> Encoded:
+        """Return the tokens of a context and its continuation, tokenised together.
+
+        Raises:
+            LmError: As ``score``.
+        """
+        context, continuation = context.rstrip(), _spaced(continuation, alone=not context.strip())
+        text = f"{context} {continuation}" if context and continuation else context + continuation
+        found = self._tokenizer(
+            text,
+            add_special_tokens=self._hidden is not None,
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+        )
+        # A lone space at the beginning is a token that, without its space, ends where it begins.
+        border = len(context) if context else -1
+        ids, words = list(found["input_ids"]), list(found.word_ids())
+        scored: list[int] = []
+        ends: list[int] = []
+        for place, (start, end) in enumerate(found["offset_mapping"]):
+            if end <= border or found["special_tokens_mask"][place]:
+                continue
+            if start < border:
+                raise LmError(
+                    f'{self._name}: the token "{text[start:end]}" lies across the border between '
+                    f'the context "{context}" and "{continuation}", so its probability belongs to '
+                    "neither. Move the border, or score whole texts."
+                )
+            scored.append(place)
+            ends.append(end)
+        if self.beginning is not None:
+            ids.insert(0, self.beginning)
+            words.insert(0, None)
+            scored = [place + 1 for place in scored]
+        if len(ids) > self.window:
+            raise LmError(
+                f'{self._name} reads {self.window} tokens at most, but "{text[:80]}" has '
+                f"{len(ids)}, special ones included. Shorten the text: nothing is cut off silently."
+            )
+        return Encoded(tuple(ids), tuple(scored), tuple(words), tuple(ends))
+
+    def rows(self, encoded: Encoded) -> list[Row]:
+        """Return the runs of the model that score an encoded continuation."""
+        if self._hidden is None:
+            return _causal_rows(encoded)
+        return _masked_rows(encoded, self._hidden, within_word=self.pll == "within_word_l2r")
+
+    def word_starts(self) -> list[int]:
+        """Return the tokens that begin with the space before a word, and those that end a text.
+
+        Empty where the tokenizer does not mark words so.
+        """
+        tokens = self._tokenizer.convert_ids_to_tokens(list(range(len(self._tokenizer))))
+        marked = [n for n, token in enumerate(tokens) if token and token[0] in _MARKS]
+        ending = self._tokenizer.eos_token
+        number = self._tokenizer.convert_tokens_to_ids(ending) if ending else None
+        return sorted({*marked, *([] if number is None else [number])}) if marked else []
+
+    def tokens(self, encoded: Encoded) -> tuple[str, ...]:
+        """Return the continuation's tokens as the model's vocabulary writes them."""
+        ids = [encoded.ids[place] for place in encoded.scored]
+        return tuple(self._tokenizer.convert_ids_to_tokens(ids))
+
+    def unknown(self, encoded: Encoded) -> NDArray[np.bool_]:
+        """Return where the continuation's tokens are the unknown token, shape ``(tokens,)``."""
+        unknown = self._tokenizer.unk_token_id
+        return np.array([encoded.ids[place] == unknown for place in encoded.scored], np.bool_)
+
+
+def _spaced(continuation: str, *, alone: bool) -> str:
+    """Return a continuation without white space at its ends; a text alone may begin with one space.
+
+    Such a space makes its first word one in the middle of a text, for tokenizers that tell.
+    """
+    text = continuation.strip()
+    return f" {text}" if alone and text and continuation[0].isspace() else text
+
+
+def _masked_rows(encoded: Encoded, hidden: int, *, within_word: bool) -> list[Row]:
+    """Return one row per scored token: it hidden, and the rest of its word if that is asked."""
+    rows = []
+    for place in encoded.scored:
+        word = encoded.words[place] if within_word else None
+        ids = tuple(
+            hidden if i == place or (i > place and other == word is not None) else id_
+            for i, (id_, other) in enumerate(zip(encoded.ids, encoded.words, strict=True))
+        )
+        rows.append(Row(ids, (place,), (encoded.ids[place],)))
+    return rows
+
+
+def _causal_rows(encoded: Encoded) -> list[Row]:
+    """Return the one row in which every scored token is read at the place before it."""
+    if not encoded.scored:
+        return []
+    places = tuple(place - 1 for place in encoded.scored)
+    return [Row(encoded.ids[:-1], places, tuple(encoded.ids[place] for place in encoded.scored))]
+
+
+def _beginning(tokenizer: Tokenizer, wanted: str | None, name: str) -> int:
+    token = wanted or tokenizer.bos_token or tokenizer.eos_token
+    if token is None:
+        raise LmError(
+            f"{name} has neither a token for the beginning nor one for the end of a text, so the "
+            'first word would have no probability. Name a token as "beginning" in the config.json '
+            'of a folder with "type": "hf" and "model": the path of this model.'
+        )
+    number = tokenizer.convert_tokens_to_ids(token)
+    if number is None or (number == tokenizer.unk_token_id and token != tokenizer.unk_token):
+        raise LmError(f'{name} has no token "{token}" that its texts could begin with.')
+    return number

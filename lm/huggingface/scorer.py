@@ -1,0 +1,397 @@
+"""Hugging Face models as scorers: causal ones, and masked ones by pseudo-log-likelihood.
+
+Every request becomes rows of token numbers with the places at which the model's answer is read. The
+rows are packed into tries, or else all rows of one length are run together: nothing is ever padded,
+so how a tokenizer pads, and on which side, cannot change a score.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.pytorch_utils import Conv1D
+
+from lm.devices import DeviceChoice, choose_device
+from lm.errors import LmError
+from lm.huggingface.encoding import Row, TextEncoder, Tokenizer
+from lm.model_folder import read_config
+from lm.scorer import TokenScores
+from lm.scoring.packed_layers import PackedLayers
+from lm.scoring.tree_packing import NODES_AT_A_TIME, WORST_NATS, CheckedPacking, TreePacking
+
+TOKENS_AT_A_TIME = 2_048
+_N_TRIED = 8
+_OWN_WORDS = ("name", "trained_on", "beginning")
+
+
+class HfScorer:
+    """A Hugging Face language model as a ``Scorer``; its tokens are the model's own sub-words.
+
+    Context and continuation are joined by one space and tokenised as one text, so a continuation's
+    first word gets the space before it that it would have in running text. A written ``</s>`` or
+    other special token of the model is that token.
+
+    On the processor, a model that is packed into tries keeps a second copy of its weights, packed
+    for quicker products (``PackedLayers``); changes made to ``model`` later are not seen by it.
+
+    Attributes:
+        model: The network, in float32, in evaluation mode.
+        encoder: Its tokenizer, which also decides where texts begin.
+        packing: Whether texts are packed into tries where the model allows it.
+
+    Args:
+        model: As above.
+        encoder: As above.
+        name: What the model is called in tables and figures.
+        trained_on: The text it was trained on.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, encoder: TextEncoder, *, name: str, trained_on: str
+    ) -> None:
+        self.model, self.encoder, self.name, self.trained_on = model, encoder, name, trained_on
+        self.packing = True
+        self._refuse_acausal()
+        self._packed, self._fault = self._packed_way()
+
+    @classmethod
+    def load(cls, folder: Path, device: DeviceChoice = "auto") -> "HfScorer":
+        """Return the model that a folder's config.json names under ``"model"``.
+
+        A path starts with ``/``, or with ``.`` and is then seen from the folder; anything else is
+        a name.
+
+        Args:
+            folder: Our folder.
+            device: Where the model is to compute.
+
+        Raises:
+            LmError: No model is named, or it cannot be had.
+        """
+        config = read_config(folder)
+        source = config.get("model")
+        if not isinstance(source, str):
+            raise LmError(f'{folder}: config.json names no "model": the path or name of one.')
+        return load_hf(
+            str(folder / source) if _is_path(source) else source,
+            device=device,
+            **{key: str(config[key]) for key in _OWN_WORDS if key in config},
+        )
+
+    def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
+        """Return each continuation's scores; see ``Scorer``.
+
+        For causal models the score of a token is log P(token | beginning, the tokens before it).
+        For masked models it is log P(token | all other tokens but those after it in its word):
+        the pseudo-log-likelihood of Salazar et al. (2020) with the correction of Kauf & Ivanova
+        (2023), by which the rest of a word does not give its beginning away.
+
+        Raises:
+            LmError: A text is longer than the model's window, or a token lies across the border
+                between context and continuation.
+        """
+        encoded = [self.encoder.encode(*request) for request in requests]
+        rows = [self.encoder.rows(one) for one in encoded]
+        logprobs = self.run([row for group in rows for row in group])
+        return [
+            TokenScores(
+                self.encoder.tokens(one),
+                np.concatenate([np.empty(0), *(logprobs[row] for row in group)]),
+                self.encoder.unknown(one),
+            )
+            for one, group in zip(encoded, rows, strict=True)
+        ]
+
+    @property
+    def packing_fault(self) -> str:
+        """Why texts are run side by side and not packed into tries; empty where they are packed.
+
+        It is known only after texts were scored: they are what packing is tried on.
+        """
+        return self._packed.fault if self._packed else self._fault
+
+    def _packed_way(self) -> tuple[CheckedPacking | None, str]:
+        """Return the packed way to run the model, yet to be tried, or why there is none."""
+        if self.encoder.beginning is None:
+            return None, "a masked model reads what stands behind a word as well"
+        head = self.model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        if not isinstance(getattr(head, "weight", None), torch.Tensor):
+            return None, "its last layer is no matrix of words"
+        layers = PackedLayers(self.model.base_model, NODES_AT_A_TIME, transposed=Conv1D)
+        packing = TreePacking(
+            partial(self._hidden, layers), head.weight.detach(), getattr(head, "bias", None)
+        )
+        return CheckedPacking(packing, self._plain_scores), ""
+
+    def _refuse_acausal(self) -> None:
+        """Raise an LmError if a causal model's scores change with what stands behind them."""
+        if self.encoder.beginning is None:
+            return
+        n_words = self.model.config.get_text_config().vocab_size
+        numbers = np.random.default_rng(1).integers(0, n_words, (3, _N_TRIED)).tolist()
+        begin = self.encoder.beginning
+        strings = [[begin, *numbers[0], *own] for own in numbers[1:]]
+        try:
+            one, other = (scores[:_N_TRIED] for scores in self._plain_scores(strings))
+        # What a model of some library needs besides a text, nobody can list.
+        except Exception as error:
+            reason = str(error).splitlines()[0] if str(error) else ""
+            raise LmError(
+                f"{self.name} cannot be run on a text alone ({type(error).__name__}: {reason}). "
+                "Give a causal or masked language model that reads nothing but tokens."
+            ) from error
+        worst = float(np.max(np.abs(one - other)))
+        # Written so that a difference that is no number is refused as well.
+        if not worst <= WORST_NATS:
+            raise LmError(
+                f"{self.name} does not predict a word from what stands before it: its scores "
+                f"change by {worst:.2g} nats with the words behind. If it is a causal model, its "
+                'config.json may lack "is_decoder": true; if not, give its masked version.'
+            )
+
+    def _hidden(
+        self, layers: PackedLayers, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor
+    ) -> torch.Tensor:
+        with layers.in_use():
+            read = self.model.base_model(
+                input_ids=ids, position_ids=places, attention_mask=mask, use_cache=False
+            )
+        return read.last_hidden_state  # type: ignore[no-any-return]
+
+    def _plain_scores(self, strings: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
+        rows = [Row(tuple(s[:-1]), tuple(range(len(s) - 1)), tuple(s[1:])) for s in strings]
+        scores = self._run_side_by_side(rows)
+        return [scores[row] for row in rows]
+
+    def run(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]]:
+        """Return what the model says about each row: natural-log probabilities, at most 0.
+
+        Equal rows are run once, and so is every beginning that rows share, if the model allows.
+
+        Returns:
+            For each row float64, shape ``(places,)``.
+        """
+        distinct = list(dict.fromkeys(rows))
+        found = self._run_packed(distinct) if self.packing else None
+        return self._run_side_by_side(distinct) if found is None else found
+
+    def _run_packed(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]] | None:
+        """Return what ``run`` does; None where the rows cannot be packed."""
+        if self._packed is None:
+            return None
+        context_lengths = [row.places[0] + 1 for row in rows]
+        strings = [(*row.ids, row.wanted[-1]) for row in rows]
+        scores = self._packed.logprobs_nats(strings, context_lengths)
+        if scores is None:
+            return None
+        each = zip(rows, scores, context_lengths, strict=True)
+        return {row: own[start:] for row, own, start in each}
+
+    def reference_logprobs(
+        self, texts: Sequence[str], places: Sequence[Sequence[int]]
+    ) -> list[NDArray[np.float64]]:
+        """Return some tokens' log-probabilities in the plainest way: by a run for each.
+
+        A causal model reads what stands before the token and nothing else, so that what it says
+        cannot depend on what follows.
+
+        Args:
+            texts: Whole texts.
+            places: Which of the tokens that ``score`` gives each of them.
+
+        Returns:
+            For each text float64, shape ``(places,)``.
+        """
+        groups = [
+            [row for place, row in enumerate(self._single_rows(text)) if place in own]
+            for text, own in zip(texts, map(set, places), strict=True)
+        ]
+        found = self._run_side_by_side([row for group in groups for row in group])
+        return [np.concatenate([np.empty(0), *(found[row] for row in group)]) for group in groups]
+
+    def _single_rows(self, text: str) -> list[Row]:
+        """Return one row per token of a text; a causal model's end at the token before it."""
+        causal = self.encoder.beginning is not None
+        return [
+            Row(row.ids[: place + 1] if causal else row.ids, (place,), (wanted,))
+            for row in self.encoder.rows(self.encoder.encode("", text))
+            for place, wanted in zip(row.places, row.wanted, strict=True)
+        ]
+
+    def token_ends(self, text: str) -> list[int]:
+        """Return at which character of a text each of its tokens ends."""
+        return list(self.encoder.encode("", text).ends)
+
+    def boundary_logprobs(self, texts: Sequence[str]) -> list[NDArray[np.float64]] | None:
+        """Return, for each token of each text, log P(a new word or the end follows it).
+
+        Returns:
+            For each text float64, shape ``(tokens,)``; None for masked models, and where no token
+            begins with the space before a word.
+        """
+        starts = self.encoder.word_starts()
+        if self.encoder.beginning is None or not starts:
+            return None
+        found: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        encoded = [self.encoder.encode("", text) for text in texts]
+        for ids in dict.fromkeys(one.ids for one in encoded):
+            found[ids] = self._boundaries(ids, starts)
+        return [found[one.ids][np.array(one.scored, np.int64)] for one in encoded]
+
+    @torch.inference_mode()
+    def _boundaries(self, ids: Sequence[int], starts: Sequence[int]) -> NDArray[np.float64]:
+        read = torch.tensor([ids], device=self.model.device)
+        logits = self.model(input_ids=read, attention_mask=torch.ones_like(read)).logits[0].double()
+        mass = logits[:, starts].logsumexp(1) - logits.logsumexp(1)
+        return np.asarray(mass.cpu().numpy(), np.float64)
+
+    def _run_side_by_side(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]]:
+        """Return what ``run`` does, equal rows run once and rows of one length together."""
+        of_length: defaultdict[int, list[Row]] = defaultdict(list)
+        for row in dict.fromkeys(rows):
+            of_length[len(row.ids)].append(row)
+        logprobs: dict[Row, NDArray[np.float64]] = {}
+        for length, group in of_length.items():
+            size = max(1, TOKENS_AT_A_TIME // length)
+            for start in range(0, len(group), size):
+                batch = group[start : start + size]
+                logprobs.update(zip(batch, self._run_batch(batch), strict=True))
+        return logprobs
+
+    @torch.inference_mode()
+    def _run_batch(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
+        device, n_places = self.model.device, [len(row.places) for row in rows]
+        ids = torch.tensor([row.ids for row in rows], device=device)
+        logits = self.model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+        which = torch.arange(len(rows), device=device).repeat_interleave(
+            torch.tensor(n_places, device=device)
+        )
+        places = torch.tensor([p for row in rows for p in row.places], device=device)
+        wanted = torch.tensor([w for row in rows for w in row.wanted], device=device)
+        read = logits[which, places].float()
+        logprobs = read.gather(1, wanted[:, None])[:, 0] - read.logsumexp(dim=1)
+        # A probability next to 1 can come out above it by the last digit.
+        together = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)
+        return np.split(together, np.cumsum(n_places)[:-1])
+
+
+def load_hf(
+    source: str,
+    *,
+    name: str | None = None,
+    trained_on: str | None = None,
+    beginning: str | None = None,
+    device: DeviceChoice = "auto",
+) -> HfScorer:
+    """Return a Hugging Face model: from a folder, from the local cache, or else from the hub.
+
+    Args:
+        source: A folder, or a model's name on the hub.
+        name: What tables and figures call it; without it the last part of the source.
+        trained_on: The text it was trained on.
+        beginning: See ``TextEncoder``.
+        device: Where it is to compute.
+
+    Raises:
+        LmError: There is no such model or device, or the model is neither a causal nor a masked
+            language model.
+    """
+    config = _fetched(AutoConfig.from_pretrained, source)
+    masked = _is_masked(config, source)
+    loader = AutoModelForMaskedLM if masked else AutoModelForCausalLM
+    model, report = _fetched(
+        loader.from_pretrained, source, dtype=torch.float32, output_loading_info=True
+    )
+    _refuse_incomplete(model, report, source)
+    tokenizer = _fetched(AutoTokenizer.from_pretrained, source)
+    name = name or Path(source).name
+    encoder = TextEncoder(
+        cast(Tokenizer, tokenizer),
+        window=_window(config, tokenizer, source),
+        masked=masked,
+        name=name,
+        beginning=beginning,
+    )
+    model.config.use_cache = False
+    return HfScorer(
+        model.to(choose_device(device, exact=True)).eval(),
+        encoder,
+        name=name,
+        trained_on=trained_on or f"unknown text (Hugging Face model {source})",
+    )
+
+
+def _is_path(source: str) -> bool:
+    return source.startswith((".", "/"))
+
+
+_Loaded = TypeVar("_Loaded")
+
+
+def _fetched(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
+    try:
+        try:
+            return load(source, local_files_only=True, **options)
+        except OSError:
+            if _is_path(source) or Path(source).exists():
+                raise
+            return load(source, **options)
+    # The library raises errors of a dozen kinds for what a folder can lack or get wrong.
+    except Exception as error:
+        where = (
+            "in this folder" if Path(source).exists() else "here, in the local cache or in reach"
+        )
+        raise LmError(
+            f"there is no usable Hugging Face model {source} {where} "
+            f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}). "
+            "Expected a folder with config.json, model.safetensors and tokenizer.json, or a name "
+            "whose files were downloaded before or can be now."
+        ) from error
+
+
+def _is_masked(config: PreTrainedConfig, source: str) -> bool:
+    architectures = config.architectures or []
+    if any("MaskedLM" in architecture for architecture in architectures):
+        return True
+    if any(kind in a for a in architectures for kind in ("CausalLM", "LMHeadModel")):
+        return False
+    raise LmError(
+        f"{source} is a {', '.join(architectures) or 'model of no named architecture'}. Expected a "
+        "causal (...ForCausalLM, ...LMHeadModel) or masked (...ForMaskedLM) language model."
+    )
+
+
+def _refuse_incomplete(model: PreTrainedModel, report: Mapping[str, Any], source: str) -> None:
+    if missing := sorted(report["missing_keys"]):
+        raise LmError(
+            f"{source} lacks {len(missing)} weights of a {type(model).__name__}, among them "
+            f"{missing[0]}; they would be random. Give a model saved with its language-model head."
+        )
+
+
+def _window(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, source: str) -> int:
+    """Return how many tokens the model reads at most, special ones included."""
+    if len(tokenizer) > config.vocab_size:
+        raise LmError(
+            f"{source}: the tokenizer knows {len(tokenizer):,} tokens, the model only "
+            f"{config.vocab_size:,}. They belong to different models; put the right ones there."
+        )
+    positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
+    if "roberta" in config.model_type and config.pad_token_id is not None:
+        # These models number their places from the padding token's number plus one.
+        positions -= config.pad_token_id + 1
+    return min(int(positions), int(tokenizer.model_max_length))

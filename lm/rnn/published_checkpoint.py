@@ -1,0 +1,209 @@
+"""Published checkpoints: recurrent models saved by PyTorch, read without running their code.
+
+A checkpoint is a whole module of an encoder, an rnn and a decoder, or the dictionary of its
+weights, in any of PyTorch's two formats; ``lm/rnn/safe_unpickle.py`` reads them.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import get_args
+
+import torch
+from torch import Tensor
+
+from lm.corpora.vocab import Vocabulary, read_vocabulary, write_vocabulary
+from lm.errors import LmError
+from lm.model_folder import atomic_folder, refuse_overwrite, write_config
+from lm.rnn.folder import FILES, TYPE, VOCABULARY, WEIGHTS, fill, save_weights
+from lm.rnn.network import Kind, NetworkShape, build_network, unshared
+from lm.rnn.safe_unpickle import Shell, View, read_pickled
+
+_RENAMED = {"encoder.": "embedding.", "rnn.": "recurrence.", "decoder.": "decoder."}
+_KINDS: dict[str, Kind] = {"LSTM": "lstm", "GRU": "gru", "RNN_TANH": "srn", "RNN_RELU": "srn_relu"}
+# How many times the hidden size a layer's recurrent weight has rows.
+_GATES: dict[int, Kind] = {4: "lstm", 3: "gru"}
+# Under what names training scripts keep a model among other things.
+_KEYS = ("state_dict", "model_state_dict", "model")
+_MOST_MODULES = 10_000
+
+
+def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, dict[str, Tensor]]:
+    """Return the shape and the weights of a published checkpoint, named as our networks name them.
+
+    Args:
+        path: The file.
+        kind: What the network is, where the file does not say: a dictionary of weights does not
+            tell the two simple recurrent networks apart.
+
+    Raises:
+        LmError: The file is missing, damaged, of another format, or asks for anything but weights.
+    """
+    try:
+        found = _model_in(read_pickled(path))
+        weights = _renamed(_weights(found))
+        shape = _shape(found, weights, kind, path)
+        _check_shapes(shape, weights)
+    except LmError:
+        raise
+    except OSError as error:
+        raise LmError(f"cannot read the checkpoint {path}: {error.strerror or error}.") from error
+    # A file made to do harm can end in an error of any kind.
+    except (Exception, RecursionError) as error:
+        reason = " ".join(ascii(str(error)).strip("'\"").split())[:200] or type(error).__name__
+        raise LmError(
+            f"{path} cannot be read as a published checkpoint: {reason}. Expected a recurrent "
+            "model of an encoder, an rnn and a decoder, or its weights, saved by PyTorch; nothing "
+            "of it was run."
+        ) from error
+    return shape, weights
+
+
+def _model_in(found: object) -> object:
+    """Return the module or the dictionary of weights that a file holds, perhaps among others."""
+    if isinstance(found, list | tuple) and found:
+        found = found[0]
+    kept = found if isinstance(found, dict) else {}
+    return next((kept[key] for key in _KEYS if isinstance(kept.get(key), dict | Shell)), found)
+
+
+def _weights(found: object) -> dict[str, Tensor]:
+    """Return the weights of a module, or of a dictionary, by their dotted names."""
+    if isinstance(found, dict):
+        views = {name: view for name, view in found.items() if isinstance(view, View)}
+        return {str(name).removeprefix("module."): view.tensor() for name, view in views.items()}
+    weights: dict[str, Tensor] = {}
+    for number, (name, module) in enumerate(_modules(found)):
+        # Modules that hold each other are more than any file could list.
+        if number == _MOST_MODULES:
+            raise ValueError("its modules hold each other")
+        own = module.part("_parameters").items()
+        weights |= {f"{name}{key}": view.tensor() for key, view in own if isinstance(view, View)}
+    return {name.removeprefix("module."): tensor for name, tensor in weights.items()}
+
+
+def _modules(module: object, prefix: str = "") -> Iterator[tuple[str, Shell]]:
+    if isinstance(module, Shell):
+        yield prefix, module
+        for name, below in module.part("_modules").items():
+            yield from _modules(below, f"{prefix}{name}.")
+
+
+def _renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {
+        new + name.removeprefix(old): tensor
+        for name, tensor in weights.items()
+        for old, new in _RENAMED.items()
+        if name.startswith(old)
+    }
+
+
+def _shape(
+    found: object, weights: Mapping[str, Tensor], kind: Kind | None, path: Path
+) -> NetworkShape:
+    needed = {"embedding.weight", "decoder.weight", "recurrence.weight_hh_l0"}
+    if missing := needed - weights.keys():
+        raise LmError(
+            f"{path} holds no recurrent language model that is known here: it lacks "
+            f"{', '.join(sorted(missing))}. Expected an encoder, a decoder and an rnn, of one of "
+            f"the kinds {', '.join(_KINDS)}."
+        )
+    n_words, embedding = weights["embedding.weight"].shape
+    hidden = weights["decoder.weight"].shape[1]
+    layers = sum(name.startswith("recurrence.weight_hh_l") for name in weights)
+    is_tied = torch.equal(weights["embedding.weight"], weights["decoder.weight"])
+    return NetworkShape(
+        _kind(found, weights["recurrence.weight_hh_l0"], kind, path),
+        int(n_words),
+        int(embedding),
+        int(hidden),
+        layers,
+        softmax="tied" if is_tied else "full",
+    )
+
+
+def _kind(found: object, recurrent: Tensor, given: Kind | None, path: Path) -> Kind:
+    """Return what the module says, or what the weights' shape says, or what the user says."""
+    rnn = found.part("_modules").get("rnn") if isinstance(found, Shell) else None
+    mode = rnn.state.get("mode") if isinstance(rnn, Shell) else None
+    stated = _KINDS.get(str(mode)) or _GATES.get(recurrent.shape[0] // max(1, recurrent.shape[1]))
+    if mode is not None and str(mode) not in _KINDS:
+        raise LmError(
+            f"{path} holds a recurrent network of the kind {ascii(mode)[:40]}, which is not known "
+            f"here. Expected one of: {', '.join(_KINDS)}."
+        )
+    if stated and given and stated != given:
+        raise LmError(f'{path} holds a network of the kind "{stated}", not "{given}".')
+    if not (stated or given):
+        raise LmError(
+            f"{path} holds the weights of a simple recurrent network and does not say which. Add "
+            "`--kind srn` for one with tanh, `--kind srn_relu` for one with rectified units."
+        )
+    return stated or given or get_args(Kind)[0]
+
+
+def _check_shapes(shape: NetworkShape, weights: dict[str, Tensor]) -> None:
+    """Compare the weights with those of such a network, which is not built for that."""
+    if shape.softmax == "tied":
+        del weights["decoder.weight"]
+    with torch.device("meta"):
+        expected = unshared(build_network(shape).state_dict(), shape)
+    if wrong := sorted(
+        name
+        for name in expected.keys() | weights.keys()
+        if name not in expected
+        or name not in weights
+        or expected[name].shape != weights[name].shape
+    ):
+        raise ValueError(f"its weights do not fit together ({', '.join(wrong[:3])})")
+
+
+def convert(
+    path: Path,
+    vocabulary: Path,
+    out: Path,
+    name: str,
+    trained_on: str,
+    kind: Kind | None = None,
+) -> None:
+    """Write a published checkpoint and its vocabulary as a model folder.
+
+    Args:
+        path: The checkpoint.
+        vocabulary: One word per line, the line's number being the word's.
+        out: The model's folder.
+        name: What tables and figures call it.
+        trained_on: The training text in words.
+        kind: See ``read_published``.
+
+    Raises:
+        LmError: A file cannot be used, or they do not belong together.
+    """
+    refuse_overwrite(out, FILES)
+    shape, weights = read_published(path, kind)
+    words = read_vocabulary(vocabulary)
+    _check_words(words, shape, vocabulary, path)
+    network = build_network(shape)
+    fill(network, weights, path)
+    with atomic_folder(out) as folder:
+        save_weights(network, folder / WEIGHTS)
+        write_vocabulary(folder / VOCABULARY, words)
+        write_config(
+            folder,
+            {
+                "type": TYPE,
+                "name": name,
+                "trained_on": trained_on,
+                "network": shape.to_config(),
+                "vocabulary_sha256": words.sha256,
+                "code_version": "published",
+                "converted_from": path.name,
+            },
+        )
+
+
+def _check_words(words: Vocabulary, shape: NetworkShape, vocabulary: Path, path: Path) -> None:
+    if len(words.words) != shape.vocabulary_size:
+        raise LmError(
+            f"{vocabulary} has {len(words.words):,} words, but {path.name} was trained with "
+            f"{shape.vocabulary_size:,}. Give the vocabulary that was published with it."
+        )

@@ -1,0 +1,120 @@
+"""Surprisal of words and regions: sums over the model's tokens, joined to the text's own pieces.
+
+Where a tokenizer marks the beginning of a word in its first token (the space belongs to the token
+behind it), a word's tokens do not say that the word ends there, and they say that the word before
+ended. The probability of a word is then not the product of its tokens' probabilities. With B(c) the
+probability that a new word or the end follows c::
+
+    P(w | c) = P(tokens of w | c) * B(c w) / B(c)
+
+(Pimentel & Meister 2024; Oh & Schuler 2024). At the beginning of a text B(c) is 1.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lm.errors import LmError
+from lm.scorer import HasSubwords, Scorer, TokenScores
+
+Floats = NDArray[np.float64]
+NATS_PER_BIT = math.log(2)
+# What is hidden for a masked model's pseudo-log-likelihood: the token alone, or the rest of its
+# word as well.
+PLL = Literal["within_word_l2r", "original"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One word or region of a text.
+
+    Attributes:
+        text: As it was given.
+        surprisal_nats: -log P(piece | what stands before it).
+        n_tokens: How many tokens of the model it has.
+        n_unknown: How many of these are unknown.
+        corrected: Whether the marks of its first token were accounted for.
+    """
+
+    text: str
+    surprisal_nats: float
+    n_tokens: int
+    n_unknown: int
+    corrected: bool
+
+
+def surprisals(
+    scorer: Scorer, texts: Sequence[Sequence[str]], *, spaces: bool = True, correct: bool = True
+) -> list[list[Piece]]:
+    """Return the surprisal of each piece of each text.
+
+    Args:
+        scorer: The model.
+        texts: Each text as its pieces: words, or regions of several words.
+        spaces: Whether spaces stand between pieces; without them the text is written in one, as in
+            Chinese, and pieces are what a segmentation says. Models of words get spaces anyhow.
+        correct: Whether to account for tokens that begin with the space before a word. Where
+            nothing is marked (words as tokens, masked models, pieces without spaces), there is
+            nothing to account for.
+
+    Raises:
+        LmError: A piece is empty, or a token belongs to two pieces.
+    """
+    for number, pieces in enumerate(texts, start=1):
+        if not all(piece.strip() for piece in pieces):
+            raise LmError(f"text {number} has an empty piece. Divide it by single dividers.")
+    if not isinstance(scorer, HasSubwords):
+        return _of_words(scorer, texts)
+    joined = [(" " if spaces else "").join(pieces) for pieces in texts]
+    scored = scorer.score([("", text) for text in joined])
+    marked = scorer.boundary_logprobs(joined) if correct and spaces else None
+    boundaries: Sequence[Floats | None] = marked or [None] * len(joined)
+    found = []
+    for text, pieces, scores, mass in zip(joined, texts, scored, boundaries, strict=True):
+        ends = _piece_ends(text, pieces, scorer.token_ends(text), spaces=spaces)
+        found.append(_pieces(pieces, ends, scores, mass))
+    return found
+
+
+def _of_words(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[list[Piece]]:
+    scored = scorer.score([("", " ".join(pieces)) for pieces in texts])
+    return [
+        _pieces(pieces, np.cumsum([len(piece.split()) for piece in pieces]).tolist(), scores, None)
+        for pieces, scores in zip(texts, scored, strict=True)
+    ]
+
+
+def _piece_ends(
+    text: str, pieces: Sequence[str], token_ends: Sequence[int], *, spaces: bool
+) -> list[int]:
+    """Return how many tokens end with or before each piece."""
+    lengths = np.array([len(piece) for piece in pieces])
+    ends = np.cumsum(lengths + int(spaces)) - int(spaces)
+    counts = np.searchsorted(token_ends, ends, "right")
+    for piece, end, count in zip(pieces, ends, counts, strict=True):
+        # A token may take the space behind a piece along, but nothing of the next piece.
+        if not count or token_ends[count - 1] < len(text[:end].rstrip()):
+            raise LmError(
+                f'a token of the model lies across the end of "{piece}" in "{text[:80]}", so its '
+                "surprisal belongs to two pieces. Divide the text elsewhere."
+            )
+    return [int(count) for count in counts]
+
+
+def _pieces(
+    pieces: Sequence[str], ends: Sequence[int], scores: TokenScores, mass: Floats | None
+) -> list[Piece]:
+    found, before = [], 0
+    for piece, end in zip(pieces, ends, strict=True):
+        surprisal = -math.fsum(scores.logprobs_nats[before:end].tolist())
+        if mass is not None:
+            surprisal -= float(mass[end - 1]) - (float(mass[before - 1]) if before else 0.0)
+        unknown = int(scores.unknown[before:end].sum())
+        # Rounding can take a surprisal next to 0 below it.
+        found.append(Piece(piece, max(surprisal, 0.0), end - before, unknown, mass is not None))
+        before = end
+    return found

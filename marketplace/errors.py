@@ -1,0 +1,20 @@
+"""The error of starting a stand-in."""
+
+
+class MarketplaceError(Exception):
+    """A stand-in cannot be started as it was asked to; the message is one paragraph.
+
+    Args:
+        problem: What is wrong, with the offending value.
+        where: The option, file or address it was found in; empty when there is no place.
+        expected: What would have been right.
+        remedy: What to do about it.
+    """
+
+    def __init__(
+        self, problem: str, *, where: str = "", expected: str = "", remedy: str = ""
+    ) -> None:
+        self.problem = problem
+        parts = (problem, f"Expected {expected}" if expected else "", remedy)
+        text = " ".join(f"{part.rstrip('.')}." for part in parts if part)
+        super().__init__(f"{where}: {text}" if where else text)

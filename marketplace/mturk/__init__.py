@@ -1,0 +1,54 @@
+"""A marketplace on one's own machine that speaks Mechanical Turk's API, paid in play money."""
+
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from flask import Flask
+
+from marketplace.mturk.api import requester_door
+from marketplace.mturk.control import control_door
+from marketplace.mturk.faults import MturkFaultPlan
+from marketplace.mturk.site import worker_site
+from marketplace.mturk.store import EXTENSION, Store
+from marketplace.storage import Clock, open_folder, session_key, utc_now
+
+BALANCE_CENTS = 10_000_00
+_LARGEST_BODY_BYTES = 1024 * 1024
+
+
+def create_marketplace(
+    folder: Path,
+    *,
+    balance_cents: int = BALANCE_CENTS,
+    now: Clock = utc_now,
+    sleep: Callable[[float], object] = time.sleep,
+    key_ids: Collection[str] = (),
+    public: bool = False,
+) -> Flask:
+    """Return the marketplace: the requester's door and the workers' site on one address.
+
+    Args:
+        folder: Where its state is kept; made if it is missing.
+        balance_cents: The requester's play money when the folder is new.
+        now: The clock that the marketplace's own runs ahead of.
+        sleep: Holds back the answers that a fault makes slow.
+        key_ids: The access key ids that may call; empty lets any.
+        public: Whether others than this machine's own users come: then there is no control
+            address, and workers cannot give themselves a record of approved work.
+
+    Raises:
+        MarketplaceError: The folder cannot be used.
+    """
+    folder = open_folder(folder)
+    app = Flask(__name__, static_folder=None)
+    app.secret_key = session_key(folder)
+    app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
+    app.config["SESSION_COOKIE_NAME"], app.config["SESSION_COOKIE_SAMESITE"] = "marketplace", "Lax"
+    store, faults = Store(folder, balance_cents, now), MturkFaultPlan(sleep)
+    app.extensions[EXTENSION] = store
+    app.register_blueprint(requester_door(store, faults, key_ids))
+    app.register_blueprint(worker_site(store, faults, public=public))
+    if not public:
+        app.register_blueprint(control_door(store, faults))
+    return app

@@ -1,0 +1,117 @@
+"""The requester's door: every call comes as a POST whose header names the operation."""
+
+from collections.abc import Collection
+from uuid import uuid4
+
+from flask import Blueprint, Response, request
+
+from marketplace.faults import FaultPlan, hang_up
+from marketplace.mturk.errors import WireError
+from marketplace.mturk.operations import OPERATIONS
+from marketplace.mturk.store import Store
+from marketplace.mturk.wire import (
+    Call,
+    Reply,
+    content_type,
+    read_call,
+    read_key,
+    written,
+    written_error,
+)
+
+
+def requester_door(store: Store, faults: FaultPlan, key_ids: Collection[str]) -> Blueprint:
+    """Return the address that boto3 talks to.
+
+    Args:
+        store: The marketplace's state.
+        faults: What goes wrong.
+        key_ids: The access key ids that may call; empty lets any.
+    """
+    door = Blueprint("requester", __name__)
+
+    @door.post("/")
+    @door.post("/queue/<name>")
+    def call(name: str = "") -> Response:
+        try:
+            _refuse_key(key_ids)
+            asked = read_call(request.headers.get("X-Amz-Target", ""), request.get_data())
+            return _answered(store, faults, asked)
+        except WireError as error:
+            return _response(written_error(error), error.status, error.kind)
+
+    return door
+
+
+def _refuse_key(key_ids: Collection[str]) -> None:
+    key = read_key(request.headers.get("Authorization"))
+    if key_ids and key not in key_ids:
+        raise WireError(
+            "UnrecognizedClientException", "The security token included in the request is invalid."
+        )
+
+
+def _answered(store: Store, faults: FaultPlan, asked: Call) -> Response:
+    operation = OPERATIONS.get(asked.operation)
+    if operation is None:
+        raise WireError(
+            "RequestError",
+            f"This marketplace does not do {asked.operation}.",
+            code="AWS.MechanicalTurk.NotImplemented",
+        )
+    _fail_before(faults, asked)
+    with store.moment() as (session, now):
+        reply = operation(session, now, asked.request)
+        _muddle(faults, asked, reply)
+        answer = written(reply, asked)
+    _fail_after(faults, asked)
+    return _response(answer, 200, media_type=content_type(asked.service))
+
+
+def _muddle(faults: FaultPlan, asked: Call, reply: Reply) -> None:
+    if not reply.get("Messages"):
+        return
+    if faults.strike(asked.operation, "duplicated"):
+        reply["Messages"] = reply["Messages"] * 2
+    if faults.strike(asked.operation, "reordered"):
+        reply["Messages"].reverse()
+
+
+def _fail_before(faults: FaultPlan, asked: Call) -> None:
+    fault = faults.strike(asked.operation, "throttled", "server_error", "request_lost")
+    if fault is None:
+        return
+    if fault.kind == "throttled":
+        raise WireError("ThrottlingException", "Rate exceeded")
+    if fault.kind == "request_lost":
+        hang_up()
+    raise _service_fault()
+
+
+def _fail_after(faults: FaultPlan, asked: Call) -> None:
+    faults.delay(asked.operation)
+    fault = faults.strike(asked.operation, "reply_lost", "server_error_after")
+    if fault is not None:
+        if fault.kind == "reply_lost":
+            hang_up()
+        raise _service_fault()
+
+
+def _service_fault() -> WireError:
+    return WireError(
+        "ServiceFault",
+        "Amazon Mechanical Turk is temporarily unable to process your request."
+        " Try your call again.",
+        code="AWS.ServiceUnavailable",
+        status=500,
+    )
+
+
+def _response(
+    body: bytes, status: int, kind: str = "", media_type: str = "application/x-amz-json-1.1"
+) -> Response:
+    response = Response(body, status, content_type=media_type)
+    response.headers["x-amzn-RequestId"] = str(uuid4())
+    if kind:
+        response.headers["x-amzn-ErrorType"] = kind
+    return response

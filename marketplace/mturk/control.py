@@ -1,0 +1,53 @@
+"""The control address: clock, faults, play money and workers' profiles, for tests and drills."""
+
+from typing import Any
+
+from flask import Blueprint, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
+
+from marketplace.control import answer, given, shared_control
+from marketplace.faults import FaultPlan
+from marketplace.mturk.profiles import Profile, keep_profile
+from marketplace.mturk.store import Store
+from marketplace.mturk.tables import Payment
+
+
+class _Deposit(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    cents: int = Field(ge=-(10**12), le=10**12)
+
+
+def control_door(store: Store, faults: FaultPlan) -> Blueprint:
+    """Return the control addresses; they answer this machine only."""
+    door = shared_control(faults, store.advance)
+
+    @door.post("/deposit")
+    def deposit() -> Response:
+        store.deposit(_Deposit.model_validate(given()).cents)
+        return answer({})
+
+    @door.post("/workers")
+    def profile() -> Response:
+        with store.moment() as (session, _):
+            keep_profile(session, Profile.model_validate(given()))
+        return answer({})
+
+    @door.get("/payments")
+    def payments() -> Response:
+        with store.moment() as (session, _):
+            found = session.scalars(select(Payment).order_by(Payment.id))
+            return answer({"payments": [_told(payment) for payment in found]})
+
+    return door
+
+
+def _told(payment: Payment) -> dict[str, Any]:
+    return {
+        "kind": payment.kind,
+        "worker_id": payment.worker_id,
+        "assignment_id": payment.assignment_id,
+        "amount_cents": payment.amount_cents,
+        "fee_cents": payment.fee_cents,
+        "paid_at": payment.paid_at.isoformat(),
+    }

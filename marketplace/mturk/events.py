@@ -1,0 +1,55 @@
+"""Notifications of what happens, in the shape of the service's SQS messages."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from marketplace.mturk.ids import new_id
+from marketplace.mturk.tables import Assignment, Hit, Message, Subscription
+
+_VERSION = "2014-08-15"
+_ACCOUNT = "000000000000"
+
+
+def tell(
+    session: Session, event: str, hit: Hit, now: datetime, assignment: Assignment | None = None
+) -> None:
+    """Send an event to whoever subscribed to the HIT's type.
+
+    Args:
+        session: The database.
+        event: The service's name of the event, e.g. ``AssignmentSubmitted``.
+        hit: The HIT it happened to.
+        now: The time.
+        assignment: The assignment it happened to, if any.
+    """
+    subscription = session.scalar(
+        select(Subscription).where(Subscription.type_id == hit.type_id, Subscription.active)
+    )
+    if subscription is None:
+        return
+    specification: dict[str, Any] = subscription.specification
+    if event in specification["EventTypes"]:
+        ids = {"HITTypeId": hit.type.hit_type_id, "HITId": hit.hit_id}
+        if assignment is not None:
+            ids["AssignmentId"] = assignment.assignment_id
+        send(session, str(specification["Destination"]), event, ids, now)
+
+
+def send(
+    session: Session, destination: str, event: str, ids: dict[str, str], now: datetime
+) -> None:
+    """Put one event into the queue of a destination."""
+    body = {
+        "EventDocId": new_id(),
+        "EventDocVersion": _VERSION,
+        "SourceAccount": _ACCOUNT,
+        "CustomerId": _ACCOUNT,
+        "Events": [
+            {"EventType": event, "EventTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"), **ids}
+        ],
+    }
+    session.add(Message(queue=destination, body=json.dumps(body), sent_at=now, hidden_until=now))

@@ -1,0 +1,109 @@
+"""HITs: where they stand, and how the service describes them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.money import amount
+from marketplace.mturk.tables import Assignment, Hit, HitType
+
+_TAKING = ("accepted", "submitted", "approved", "rejected")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How many of a HIT's places are where.
+
+    Attributes:
+        available: Free; nobody can take one once the HIT has expired.
+        pending: Accepted and neither submitted nor given back.
+        submitted: Waiting to be reviewed.
+        completed: Approved or rejected.
+    """
+
+    available: int
+    pending: int
+    submitted: int
+    completed: int
+
+
+def standing(session: Session, hit: Hit) -> Standing:
+    """Return where the HIT's places are."""
+    rows = session.execute(
+        select(Assignment.status, func.count())
+        .where(Assignment.hit_id == hit.id, Assignment.status.in_(_TAKING))
+        .group_by(Assignment.status)
+    )
+    counts = dict(rows.all())
+    return Standing(
+        available=hit.max_assignments - sum(counts.values()),
+        pending=counts.get("accepted", 0),
+        submitted=counts.get("submitted", 0),
+        completed=counts.get("approved", 0) + counts.get("rejected", 0),
+    )
+
+
+def status(hit: Hit, places: Standing, now: datetime) -> str:
+    """Return the HIT's status in the service's words."""
+    if hit.disposed_at is not None:
+        return "Disposed"
+    if hit.expires_at > now and places.available > 0:
+        return "Assignable"
+    if places.pending:
+        return "Unassignable"
+    return "Reviewing" if hit.reviewing else "Reviewable"
+
+
+def find_hit(session: Session, hit_id: str, now: datetime) -> Hit:
+    """Return the HIT.
+
+    Raises:
+        RefusedError: There is none of that identifier.
+    """
+    hit = session.scalar(select(Hit).where(Hit.hit_id == hit_id))
+    if hit is None:
+        raise RefusedError("HITDoesNotExist", f"Hit {hit_id} does not exist.", now)
+    return hit
+
+
+def find_type(session: Session, hit_type_id: str, now: datetime) -> HitType:
+    """Return the HIT type.
+
+    Raises:
+        RefusedError: There is none of that identifier.
+    """
+    found = session.scalar(select(HitType).where(HitType.hit_type_id == hit_type_id))
+    if found is None:
+        raise RefusedError("HITTypeDoesNotExist", f"HITType {hit_type_id} does not exist.", now)
+    return found
+
+
+def told(session: Session, hit: Hit, now: datetime) -> dict[str, Any]:
+    """Return the HIT as the service describes it."""
+    places = standing(session, hit)
+    return {
+        "HITId": hit.hit_id,
+        "HITTypeId": hit.type.hit_type_id,
+        "HITGroupId": hit.type.group_id,
+        "CreationTime": hit.created_at,
+        "Title": hit.type.title,
+        "Description": hit.type.description,
+        "Question": hit.question,
+        "Keywords": hit.type.keywords,
+        "HITStatus": status(hit, places, now),
+        "MaxAssignments": hit.max_assignments,
+        "Reward": amount(hit.type.reward_cents),
+        "AutoApprovalDelayInSeconds": hit.type.auto_approval_s,
+        "Expiration": hit.expires_at,
+        "AssignmentDurationInSeconds": hit.type.duration_s,
+        **({} if hit.annotation is None else {"RequesterAnnotation": hit.annotation}),
+        "QualificationRequirements": hit.type.requirements,
+        "HITReviewStatus": "NotReviewed",
+        "NumberOfAssignmentsPending": places.pending,
+        "NumberOfAssignmentsAvailable": places.available,
+        "NumberOfAssignmentsCompleted": places.completed,
+    }

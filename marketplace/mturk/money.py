@@ -1,0 +1,98 @@
+"""Play money: fees, what is held back for open places, and what is left.
+
+The balance is never stored: it is what was deposited, less every payment with its fee, less what
+is held back. So no crash can leave it wrong.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.qualifications.system import MASTERS
+from marketplace.mturk.tables import Account, Assignment, Hit, Payment
+
+FEE_PERCENT, LARGE_HIT_PERCENT, MASTERS_PERCENT = 20, 20, 5
+LARGE_HIT = 10  # assignments, from which on a HIT costs more
+HIGHEST_CENTS = 10_000_00  # of one reward or bonus
+_LEAST_FEE_CENTS = 1
+_LIVE = ("accepted", "submitted")
+
+
+def cents(amount: str) -> int:
+    """Return the cents of an amount that fits the service's own pattern, e.g. ``0.5``."""
+    return int(Decimal(amount) * 100)
+
+
+def amount(cents: int) -> str:
+    """Return cents as the service writes them, e.g. ``0.50``."""
+    return f"{Decimal(cents) / 100:.2f}"
+
+
+def reward_fee_cents(
+    reward_cents: int, max_assignments: int, requirements: list[dict[str, object]]
+) -> int:
+    """Return the fee on one assignment's reward, rounded up, at least a cent."""
+    percent = FEE_PERCENT
+    if max_assignments >= LARGE_HIT:
+        percent += LARGE_HIT_PERCENT
+    if any(requirement["QualificationTypeId"] in MASTERS for requirement in requirements):
+        percent += MASTERS_PERCENT
+    return _fee(reward_cents, percent)
+
+
+def bonus_fee_cents(bonus_cents: int) -> int:
+    """Return the fee on a bonus, rounded up, at least a cent."""
+    return _fee(bonus_cents, FEE_PERCENT)
+
+
+def _fee(of_cents: int, percent: int) -> int:
+    return max(_LEAST_FEE_CENTS, -(-of_cents * percent // 100))
+
+
+def held_cents(session: Session, now: datetime) -> int:
+    """Return what open HITs may still cost: every place that is free, taken or not reviewed yet."""
+    reviewed = _count_by_hit(session, ("approved", "rejected"))
+    live = _count_by_hit(session, _LIVE)
+    hits = session.execute(
+        select(Hit.id, Hit.unit_cents, Hit.max_assignments, Hit.expires_at).where(
+            Hit.disposed_at.is_(None)
+        )
+    )
+    return sum(
+        unit * (most - reviewed.get(hit, 0) if expires > now else live.get(hit, 0))
+        for hit, unit, most, expires in hits
+    )
+
+
+def _count_by_hit(session: Session, states: tuple[str, ...]) -> dict[int, int]:
+    rows = session.execute(
+        select(Assignment.hit_id, func.count())
+        .where(Assignment.status.in_(states))
+        .group_by(Assignment.hit_id)
+    )
+    return dict(rows.all())
+
+
+def available_cents(session: Session, now: datetime) -> int:
+    """Return what the requester can still spend."""
+    deposited = session.scalars(select(Account.deposited_cents)).one()
+    spent = session.scalars(select(func.sum(Payment.amount_cents + Payment.fee_cents))).one() or 0
+    return deposited - spent - held_cents(session, now)
+
+
+def refuse_overdraft(session: Session, now: datetime) -> None:
+    """Refuse the call under way if what it did costs more than there is.
+
+    Raises:
+        RefusedError: It does.
+    """
+    session.flush()
+    if available_cents(session, now) < 0:
+        raise RefusedError(
+            "InsufficientFunds",
+            "This Requester has insufficient funds in their account to complete this transaction.",
+            now,
+        )

@@ -1,0 +1,133 @@
+"""Assignments: read, approve, reject."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.events import tell
+from marketplace.mturk.hits import find_hit
+from marketplace.mturk.hits import told as hit_told
+from marketplace.mturk.money import refuse_overdraft
+from marketplace.mturk.paging import page
+from marketplace.mturk.payments import pay_reward
+from marketplace.mturk.tables import Assignment
+from marketplace.mturk.wire import Reply, Request
+
+_DONE = ("submitted", "approved", "rejected")
+_OVERRIDDEN_WITHIN = timedelta(days=30)
+_LONGEST_FEEDBACK = 1024
+
+
+def find_assignment(session: Session, assignment_id: str, now: datetime) -> Assignment:
+    """Return the assignment; the latest, where the identifier was given out again.
+
+    Raises:
+        RefusedError: There is none of that identifier.
+    """
+    found = session.scalars(
+        select(Assignment)
+        .where(Assignment.assignment_id == assignment_id)
+        .order_by(Assignment.id.desc())
+    ).first()
+    if found is None:
+        raise RefusedError(
+            "AssignmentDoesNotExist", f"Assignment {assignment_id} does not exist.", now
+        )
+    return found
+
+
+def told(assignment: Assignment) -> dict[str, Any]:
+    """Return a finished assignment as the service describes it."""
+    facts = {
+        "AssignmentId": assignment.assignment_id,
+        "WorkerId": assignment.worker_id,
+        "HITId": assignment.hit.hit_id,
+        "AssignmentStatus": assignment.status.capitalize(),
+        "AutoApprovalTime": assignment.auto_approval_at,
+        "AcceptTime": assignment.accepted_at,
+        "SubmitTime": assignment.submitted_at,
+        "ApprovalTime": assignment.judged_at if assignment.status == "approved" else None,
+        "RejectionTime": assignment.judged_at if assignment.status == "rejected" else None,
+        "Deadline": assignment.deadline,
+        "Answer": assignment.answer,
+        "RequesterFeedback": assignment.feedback,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def list_assignments(session: Session, now: datetime, request: Request) -> Reply:
+    """ListAssignmentsForHIT: the finished ones, in the order they came."""
+    hit = find_hit(session, request["HITId"], now)
+    wanted = [state.lower() for state in request.get("AssignmentStatuses", ())] or _DONE
+    rows = select(Assignment).where(Assignment.hit_id == hit.id, Assignment.status.in_(wanted))
+    found, paging = page(session, request, rows, Assignment.submission, now)
+    return {"Assignments": [told(assignment) for assignment in found], **paging}
+
+
+def get_assignment(session: Session, now: datetime, request: Request) -> Reply:
+    """GetAssignment: a finished one, with its HIT."""
+    assignment = find_assignment(session, request["AssignmentId"], now)
+    if assignment.status not in _DONE:
+        raise _wrong_state("Reviewable,Approved,Rejected", now)
+    return {"Assignment": told(assignment), "HIT": hit_told(session, assignment.hit, now)}
+
+
+def approve_assignment(session: Session, now: datetime, request: Request) -> Reply:
+    """ApproveAssignment: pays the worker; a rejected one only with OverrideRejection."""
+    assignment = find_assignment(session, request["AssignmentId"], now)
+    if assignment.status == "rejected" and request.get("OverrideRejection", False):
+        _refuse_late_override(assignment, now)
+    else:
+        _refuse_unless_submitted(assignment, now)
+    pay_reward(session, assignment, now, _feedback(request, now))
+    refuse_overdraft(session, now)
+    return {}
+
+
+def reject_assignment(session: Session, now: datetime, request: Request) -> Reply:
+    """RejectAssignment: the worker is not paid, and told why."""
+    assignment = find_assignment(session, request["AssignmentId"], now)
+    _refuse_unless_submitted(assignment, now)
+    assignment.status, assignment.judged_at = "rejected", now
+    assignment.feedback = _feedback(request, now)
+    tell(session, "AssignmentRejected", assignment.hit, now, assignment)
+    return {}
+
+
+def _feedback(request: Request, now: datetime) -> str | None:
+    feedback: str | None = request.get("RequesterFeedback")
+    if feedback is not None and len(feedback) > _LONGEST_FEEDBACK:
+        raise RefusedError(
+            "ParameterValidationError",
+            f"RequesterFeedback must not exceed {_LONGEST_FEEDBACK} characters.",
+            now,
+        )
+    return feedback
+
+
+def _refuse_unless_submitted(assignment: Assignment, now: datetime) -> None:
+    if assignment.status != "submitted":
+        # The service words it so for work that nobody has submitted yet.
+        raise _wrong_state("Submitted" if assignment.status in _DONE else "null", now)
+
+
+def _refuse_late_override(assignment: Assignment, now: datetime) -> None:
+    submitted_at = assignment.submitted_at or now
+    if assignment.hit.disposed_at is not None or now > submitted_at + _OVERRIDDEN_WITHIN:
+        raise RefusedError(
+            "InvalidAssignmentState",
+            "A rejection can be overridden for 30 days after the work was submitted and while the"
+            " HIT is not deleted.",
+            now,
+        )
+
+
+def _wrong_state(allowed: str, now: datetime) -> RefusedError:
+    return RefusedError(
+        "InvalidAssignmentState",
+        f"This operation can be called with a status of: {allowed}",
+        now,
+    )

@@ -1,0 +1,75 @@
+"""Blocking workers, and writing to them."""
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.paging import page
+from marketplace.mturk.tables import Assignment, Letter, WorkerBlock
+from marketplace.mturk.wire import Reply, Request
+
+_LONGEST = {"Subject": 200, "MessageText": 4096}
+_MOST_WORKERS = 100
+
+
+def create_worker_block(session: Session, now: datetime, request: Request) -> Reply:
+    """CreateWorkerBlock."""
+    block = _block(session, request["WorkerId"])
+    if block is None:
+        block = WorkerBlock(worker_id=request["WorkerId"])
+        session.add(block)
+    block.reason = request["Reason"]
+    return {}
+
+
+def delete_worker_block(session: Session, now: datetime, request: Request) -> Reply:
+    """DeleteWorkerBlock: succeeds for somebody who is not blocked as well."""
+    block = _block(session, request["WorkerId"])
+    if block is not None:
+        session.delete(block)
+    return {}
+
+
+def list_worker_blocks(session: Session, now: datetime, request: Request) -> Reply:
+    """ListWorkerBlocks."""
+    found, paging = page(session, request, select(WorkerBlock), WorkerBlock.id, now)
+    blocks = [{"WorkerId": block.worker_id, "Reason": block.reason} for block in found]
+    return {"WorkerBlocks": blocks, **paging}
+
+
+def _block(session: Session, worker_id: str) -> WorkerBlock | None:
+    return session.scalar(select(WorkerBlock).where(WorkerBlock.worker_id == worker_id))
+
+
+def notify_workers(session: Session, now: datetime, request: Request) -> Reply:
+    """NotifyWorkers: only those whose work was reviewed once get the letter."""
+    for name, longest in _LONGEST.items():
+        if len(request[name]) > longest:
+            raise RefusedError(
+                "ParameterValidationError", f"{name} must not exceed {longest} characters.", now
+            )
+    wanted = request["WorkerIds"]
+    if not 1 <= len(wanted) <= _MOST_WORKERS:
+        raise RefusedError(
+            "ParameterValidationError", f"WorkerIds takes 1 to {_MOST_WORKERS} workers.", now
+        )
+    reviewed = select(Assignment.worker_id).where(
+        Assignment.worker_id.in_(wanted), Assignment.status.in_(("approved", "rejected"))
+    )
+    known = set(session.scalars(reviewed))
+    for worker_id in wanted:
+        if worker_id in known:
+            letter = {"subject": request["Subject"], "text": request["MessageText"]}
+            session.add(Letter(worker_id=worker_id, sent_at=now, **letter))
+    failures = [
+        {
+            "NotifyWorkersFailureCode": "HardFailure",
+            "NotifyWorkersFailureMessage": "You have never approved or rejected this Worker's work",
+            "WorkerId": worker_id,
+        }
+        for worker_id in wanted
+        if worker_id not in known
+    ]
+    return {"NotifyWorkersFailureStatuses": failures}

@@ -1,0 +1,69 @@
+"""Pages of a listing: each ends with a token from which the next one goes on."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.wire import Request
+
+_USUAL_SIZE = 10
+_LARGEST_KEY = 2**63 - 1
+
+
+def page(
+    session: Session,
+    request: Request,
+    rows: Select[Any],
+    key: InstrumentedAttribute[Any],
+    now: datetime,
+    *,
+    newest_first: bool = False,
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Return a page of a listing, and what an answer says of paging.
+
+    The token holds the last row's key, so nothing that comes in between shifts a page.
+
+    Args:
+        session: The database.
+        request: May hold ``MaxResults`` and ``NextToken``.
+        rows: Everything that is listed.
+        key: A unique, growing number of each row.
+        now: The time.
+        newest_first: Whether the listing runs down the keys.
+
+    Raises:
+        RefusedError: The token is none that was given out.
+    """
+    size = request.get("MaxResults", _USUAL_SIZE)
+    if "NextToken" in request:
+        rows = rows.where(_beyond(key, _read(request["NextToken"], now), newest_first))
+    order = key.desc() if newest_first else key
+    found = session.scalars(rows.order_by(order).limit(size + 1)).all()
+    told: dict[str, Any] = {"NumResults": min(size, len(found))}
+    if len(found) > size:
+        told["NextToken"] = _token(getattr(found[size - 1], key.key))
+    return found[:size], told
+
+
+def _beyond(key: InstrumentedAttribute[Any], last: int, down: bool) -> ColumnElement[bool]:
+    return key < last if down else key > last
+
+
+def _token(last: int) -> str:
+    return base64.urlsafe_b64encode(f"p1:{last}".encode()).decode()
+
+
+def _read(token: str, now: datetime) -> int:
+    try:
+        version, _, last = base64.urlsafe_b64decode(token).decode().partition(":")
+        if version == "p1" and 0 <= int(last) <= _LARGEST_KEY:
+            return int(last)
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        pass
+    raise RefusedError("InvalidPaginationToken", "NextToken is not a valid token.", now)

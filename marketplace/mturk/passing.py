@@ -1,0 +1,58 @@
+"""What happens by itself as time passes: abandonment, automatic approval, expiry, disposal."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from marketplace.mturk.events import tell
+from marketplace.mturk.hits import standing, status
+from marketplace.mturk.payments import pay_reward
+from marketplace.mturk.tables import Assignment, Hit
+
+_DISPOSED_AFTER = timedelta(days=120)
+
+
+def let_time_pass(session: Session, now: datetime) -> None:
+    """Do whatever was due by now."""
+    _abandon(session, now)
+    _approve(session, now)
+    _expire(session, now)
+    _dispose(session, now)
+
+
+def tell_if_reviewable(session: Session, hit: Hit, now: datetime) -> None:
+    """Say so, once, when everything of a HIT is there to be reviewed."""
+    session.flush()
+    if not hit.reviewable_told and status(hit, standing(session, hit), now) == "Reviewable":
+        hit.reviewable_told = True
+        tell(session, "HITReviewable", hit, now)
+
+
+def _abandon(session: Session, now: datetime) -> None:
+    due = (Assignment.status == "accepted", Assignment.deadline <= now)
+    for assignment in session.scalars(select(Assignment).where(*due)).all():
+        assignment.status = "abandoned"
+        tell(session, "AssignmentAbandoned", assignment.hit, now, assignment)
+        tell_if_reviewable(session, assignment.hit, now)
+
+
+def _approve(session: Session, now: datetime) -> None:
+    due = (Assignment.status == "submitted", Assignment.auto_approval_at <= now)
+    for assignment in session.scalars(select(Assignment).where(*due)).all():
+        pay_reward(session, assignment, now)
+
+
+def _expire(session: Session, now: datetime) -> None:
+    due = (Hit.expiry_told.is_(False), Hit.expires_at <= now, Hit.disposed_at.is_(None))
+    for hit in session.scalars(select(Hit).where(*due)).all():
+        hit.expiry_told = True
+        tell(session, "HITExpired", hit, now)
+        tell_if_reviewable(session, hit, now)
+
+
+def _dispose(session: Session, now: datetime) -> None:
+    due = (Hit.disposed_at.is_(None), Hit.expires_at <= now - _DISPOSED_AFTER)
+    for hit in session.scalars(select(Hit).where(*due)).all():
+        hit.disposed_at = now
+        tell(session, "HITDisposed", hit, now)

@@ -1,0 +1,107 @@
+"""Whether a worker meets what a HIT asks of them, for each thing they may want to do."""
+
+import operator
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from marketplace.mturk.qualifications.system import LOCALE, NAMES, system_value
+from marketplace.mturk.tables import (
+    Assignment,
+    Grant,
+    HitType,
+    QualificationType,
+    Worker,
+    WorkerBlock,
+)
+
+Action = Literal["discover", "preview", "accept"]
+
+_GUARDED: dict[str, tuple[Action, ...]] = {
+    "Accept": ("accept",),
+    "PreviewAndAccept": ("preview", "accept"),
+    "DiscoverPreviewAndAccept": ("discover", "preview", "accept"),
+}
+_COMPARE = {
+    "LessThan": operator.lt,
+    "LessThanOrEqualTo": operator.le,
+    "GreaterThan": operator.gt,
+    "GreaterThanOrEqualTo": operator.ge,
+    "EqualTo": operator.eq,
+    "NotEqualTo": operator.ne,
+}
+
+
+def may(session: Session, worker: Worker, hit_type: HitType, action: Action) -> bool:
+    """Return whether nothing keeps the worker from the action on HITs of this type."""
+    blocked = select(WorkerBlock).where(WorkerBlock.worker_id == worker.worker_id)
+    if session.scalar(blocked) is not None:
+        return False
+    return not unmet(session, worker, hit_type, action)
+
+
+def unmet(
+    session: Session, worker: Worker, hit_type: HitType, action: Action
+) -> list[Mapping[str, Any]]:
+    """Return the requirements that keep the worker from the action."""
+    guarding = [each for each in hit_type.requirements if action in _guarded(each)]
+    return [each for each in guarding if not _met(session, worker, each)]
+
+
+def _guarded(requirement: Mapping[str, Any]) -> tuple[Action, ...]:
+    # The older way to say that the preview is guarded as well.
+    preview = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
+    return _GUARDED[requirement.get("ActionsGuarded", preview)]
+
+
+def _met(session: Session, worker: Worker, requirement: Mapping[str, Any]) -> bool:
+    comparator, type_id = requirement["Comparator"], requirement["QualificationTypeId"]
+    if type_id == LOCALE:
+        return _locale_met(worker, comparator, requirement.get("LocaleValues", []))
+    value = _value(session, worker, type_id)
+    if comparator in ("Exists", "DoesNotExist"):
+        return (value is not None) is (comparator == "Exists")
+    wanted = requirement.get("IntegerValues", [])
+    if value is None:
+        return False
+    if comparator in ("In", "NotIn"):
+        return (value in wanted) is (comparator == "In")
+    return bool(_COMPARE[comparator](value, wanted[0]))
+
+
+def _locale_met(worker: Worker, comparator: str, places: list[Mapping[str, str]]) -> bool:
+    known = bool(worker.country)
+    if comparator in ("Exists", "DoesNotExist"):
+        return known == (comparator == "Exists")
+    lives_there = any(
+        place["Country"] == worker.country
+        and place.get("Subdivision", worker.subdivision) == worker.subdivision
+        for place in places
+    )
+    return known and lives_there == (comparator in ("EqualTo", "In"))
+
+
+def _value(session: Session, worker: Worker, type_id: str) -> int | None:
+    if type_id in NAMES:
+        return system_value(worker, type_id, *_judged(session, worker))
+    return session.scalar(
+        select(Grant.value)
+        .join(QualificationType)
+        .where(
+            QualificationType.qualification_type_id == type_id,
+            Grant.worker_id == worker.worker_id,
+            Grant.status == "Granted",
+        )
+    )
+
+
+def _judged(session: Session, worker: Worker) -> tuple[int, int]:
+    rows = session.execute(
+        select(Assignment.status, func.count())
+        .where(Assignment.worker_id == worker.worker_id)
+        .group_by(Assignment.status)
+    )
+    counts = dict(rows.all())
+    return counts.get("approved", 0), counts.get("rejected", 0)

@@ -1,0 +1,83 @@
+"""The ExternalQuestion of a HIT: the page to show, and the addresses a worker's frame gets."""
+
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
+
+from marketplace.urls import is_secure
+
+LONGEST_BYTES = 65_535
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_SCHEMA = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14"
+    "/ExternalQuestion.xsd"
+)
+_TALLEST = 10_000
+
+
+class QuestionError(ValueError):
+    """The question cannot be shown to workers; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A page of the requester's that workers see in a frame.
+
+    Attributes:
+        url: Its address.
+        height_px: The frame's height; 0 fits it to the window.
+    """
+
+    url: str
+    height_px: int
+
+    @property
+    def origin(self) -> str:
+        """The site the page belongs to, as a content policy names it."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def address(self, **parameters: str) -> str:
+        """Return the page's address with parameters added to those it has."""
+        parts = urlsplit(self.url)
+        query = [*parse_qsl(parts.query, keep_blank_values=True), *parameters.items()]
+        return parts._replace(query=urlencode(query)).geturl()
+
+
+def read_question(xml: str) -> Question:
+    """Return the question that a requester's XML describes.
+
+    Raises:
+        QuestionError: It is too long, no ExternalQuestion, or its address is not safe to show.
+    """
+    if len(xml.encode("utf-8", "surrogatepass")) > LONGEST_BYTES:
+        raise QuestionError(f"the question must not be larger than {LONGEST_BYTES} bytes")
+    try:
+        root = fromstring(xml, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError) as error:
+        raise QuestionError(f"there was an error parsing the XML question data: {error}") from error
+    if root.tag != f"{{{_SCHEMA}}}ExternalQuestion":
+        raise QuestionError(f"expected an ExternalQuestion of the schema {_SCHEMA}")
+    url, height = (root.findtext(f"{{{_SCHEMA}}}{name}") for name in ("ExternalURL", "FrameHeight"))
+    if url is None or height is None:
+        raise QuestionError("ExternalURL and FrameHeight are both required")
+    if not height.strip().isdecimal() or int(height) > _TALLEST:
+        raise QuestionError(f"FrameHeight must be a number of pixels up to {_TALLEST}")
+    return Question(_safe(url.strip()), int(height))
+
+
+def _safe(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        port_is_sound = parts.port is None or parts.port > 0
+    except ValueError:
+        host, port_is_sound = "", False
+    if not host or not port_is_sound or any(char in url for char in " \t\r\n\"'<>;"):
+        raise QuestionError("ExternalURL is not an address")
+    # Like a browser, which takes this machine's own pages for secure without https.
+    if parts.scheme not in ("http", "https") or not is_secure(url):
+        raise QuestionError("ExternalURL must begin with https:// (http:// only on this machine)")
+    return url

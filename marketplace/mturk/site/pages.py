@@ -1,0 +1,105 @@
+"""What all pages share: who is signed in, one set of facts for people and programs, headers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    g,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask import (
+    session as cookie,
+)
+from sqlalchemy.orm import Session
+
+from marketplace.mturk.errors import WorkerRefusedError
+from marketplace.mturk.money import amount
+from marketplace.mturk.profiles import find_worker
+from marketplace.mturk.tables import Worker
+
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:;"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'self'; frame-src 'self' "
+)
+_COOKIE = "worker_id"
+
+
+def answer(template: str, facts: Mapping[str, Any], status: int = 200) -> Response:
+    """Return a page of the facts, or the facts as JSON to a program that asks for it.
+
+    Args:
+        template: The page.
+        facts: Everything the page shows, in plain types.
+        status: The HTTP status.
+    """
+    if _asks_for_json():
+        return make_response(jsonify(facts), status)
+    return make_response(render_template(template, worker_id=cookie.get(_COOKIE), **facts), status)
+
+
+def _asks_for_json() -> bool:
+    return request.accept_mimetypes.best_match(["text/html", "application/json"]) == (
+        "application/json"
+    )
+
+
+def may_frame(origin: str) -> None:
+    """Let the page under way show a frame of another site."""
+    g.framed = origin
+
+
+def remember_worker(worker: Worker) -> None:
+    """Sign the worker in."""
+    cookie[_COOKIE] = worker.worker_id
+
+
+def forget_worker() -> None:
+    """Sign whoever is signed in out."""
+    cookie.clear()
+
+
+def signed_in(session: Session) -> Worker:
+    """Return the worker who is signed in.
+
+    Raises:
+        WorkerRefusedError: Nobody is.
+    """
+    worker = find_worker(session, str(cookie.get(_COOKIE, "")))
+    if worker is None:
+        raise WorkerRefusedError("signed_out", "Please sign in first.", status=401)
+    return worker
+
+
+def dollars(cents: int) -> str:
+    """Return cents as workers read them."""
+    return f"${amount(cents)}"
+
+
+def add_page_manners(site: Blueprint) -> None:
+    """Answer refusals as pages, and give every page its headers."""
+    site.register_error_handler(WorkerRefusedError, _refused)
+    site.after_request(_with_headers)
+    site.add_app_template_filter(dollars)
+
+
+def _refused(error: WorkerRefusedError) -> Response:
+    if error.code == "signed_out" and request.method == "GET" and not _asks_for_json():
+        return make_response(redirect(url_for("site.sign_in", next=request.full_path), 303))
+    current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
+    return answer("refused.html", {"code": error.code, "problem": error.problem}, error.status)
+
+
+def _with_headers(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = _POLICY + g.get("framed", "")
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers.setdefault("Cache-Control", "no-store")
+    return response

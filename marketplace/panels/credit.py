@@ -1,0 +1,91 @@
+"""SONA's completion addresses: credit asked for by a study's server, or by the browser."""
+
+from xml.sax.saxutils import escape
+
+from flask import Blueprint, Response, request
+
+from marketplace.errors import MarketplaceError
+from marketplace.faults import hang_up
+from marketplace.panels.faults import PanelFaultPlan
+from marketplace.panels.town import Person, Study, Town
+
+_SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
+_OPERATION = "credit"
+
+
+def credit_doors(town: Town, faults: PanelFaultPlan) -> Blueprint:
+    """Return SONA's two completion addresses."""
+    doors = Blueprint("credit", __name__)
+
+    @doors.get("/services/SonaAPI.svc/WebstudyCredit")
+    def by_server() -> Response:
+        failed = _fail_before(faults)
+        if failed is not None:
+            return failed
+        problem, person = _asked(town)
+        text = _granted(person) if person is not None else _refused(problem)
+        faults.delay(_OPERATION)
+        after = faults.strike(_OPERATION, "server_error_after", "reply_lost", "truncated")
+        if after is not None and after.kind == "truncated":
+            text = text[: len(text) // 2]
+        elif after is not None:
+            if after.kind == "reply_lost":
+                hang_up()
+            return Response("Server Error", 500)
+        return Response(text, mimetype="text/xml")
+
+    @doors.get("/webstudy_credit.aspx")
+    def by_browser() -> Response:
+        problem, person = _asked(town)
+        if person is None:
+            return Response(problem, 200 if "already" in problem else 400)
+        return Response("Web study credit successfully granted.")
+
+    return doors
+
+
+def _asked(town: Town) -> tuple[str, Person | None]:
+    """Return whom credit was granted to just now, or why it was not."""
+    try:
+        study = town.study(request.args.get("experiment_id", ""))
+    except MarketplaceError:
+        return "Invalid experiment_id or credit_token.", None
+    if not _may(study):
+        return "Invalid experiment_id or credit_token.", None
+    person = town.person_by_id(study.key, request.args.get("survey_code", ""))
+    if person is None:
+        return "Invalid survey_code.", None
+    again = bool(person.outcomes)
+    town.take_back(study.key, person.name, "completed")
+    return ("You have already received credit for this study.", None) if again else ("", person)
+
+
+def _may(study: Study) -> bool:
+    of_sona = study.platform in ("sona", "sona_redirect")
+    return of_sona and request.args.get("credit_token") == study.credit_token
+
+
+def _fail_before(faults: PanelFaultPlan) -> Response | None:
+    fault = faults.strike(_OPERATION, "throttled", "server_error", "request_lost")
+    if fault is None:
+        return None
+    if fault.kind == "request_lost":
+        hang_up()
+    return Response("Try again.", 429 if fault.kind == "throttled" else 500)
+
+
+def _granted(person: Person) -> str:
+    return (
+        f'<WebstudyCreditResponse xmlns:a="sona" xmlns:i="{_SCHEMA}"><WebstudyCreditResult>'
+        '<a:Errors i:nil="true"/><a:Result><a:credit_status>G</a:credit_status>'
+        f"<a:survey_code>{escape(person.id)}</a:survey_code></a:Result>"
+        "</WebstudyCreditResult></WebstudyCreditResponse>"
+    )
+
+
+def _refused(problem: str) -> str:
+    return (
+        f'<WebstudyCreditResponse xmlns:a="sona" xmlns:i="{_SCHEMA}"><WebstudyCreditResult>'
+        f"<a:Errors><a:Error>{escape(problem)}</a:Error></a:Errors>"
+        '<a:Result i:nil="true"/></WebstudyCreditResult></WebstudyCreditResponse>'
+    )

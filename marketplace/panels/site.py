@@ -1,0 +1,101 @@
+"""The participants' doors of every panel, and the control address."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from flask import Blueprint, Response, redirect, request
+from pydantic import BaseModel, ConfigDict
+
+from marketplace.control import answer, given, shared_control
+from marketplace.errors import MarketplaceError
+from marketplace.panels.faults import PanelFaultPlan
+from marketplace.panels.town import Town
+
+_COOKIE = "panel_person"
+
+
+class _Listing(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    key: str
+    platform: str
+    link: str
+    codes: dict[str, str] = {}
+    credit_token: str = ""
+    access_codes: list[str] = []
+
+
+def panel_site(town: Town, faults: PanelFaultPlan) -> Blueprint:
+    """Return where people are sent from and come back to."""
+    site = Blueprint("panels", __name__)
+    site.register_error_handler(MarketplaceError, _refused)
+    site.register_blueprint(_control(town, faults))
+
+    @site.post("/people")
+    def send() -> Response:
+        key, name = request.form["study"], request.form["person"]
+        link = town.send(key, name)
+        if faults.strike("arrival", "unfilled"):
+            link = town.study(key).link
+        elif faults.strike("arrival", "cut_off"):
+            link = link[:-1]
+        sent = Response(status=303, headers={"Location": link})
+        # A browser is known to its panel by a cookie; here it says which study it came from too.
+        sent.set_cookie(_COOKIE, f"{key}/{name}", samesite="Lax")
+        return sent
+
+    @site.get("/submissions/complete")
+    @site.get("/complete")
+    def complete() -> Response:
+        return _entered(town, request.args.get("cc", ""))
+
+    @site.post("/code")
+    def code() -> Response:
+        return _entered(town, request.form.get("code", ""))
+
+    @site.get("/back/<key>/<outcome>")
+    def back(key: str, outcome: str) -> Response:
+        _, name = _visitor()
+        town.take_back(key, name, outcome)
+        return answer({"outcome": outcome})
+
+    @site.get("/")
+    def front() -> Response:
+        return redirect("/control/faults")  # type: ignore[return-value]
+
+    return site
+
+
+def _control(town: Town, faults: PanelFaultPlan) -> Blueprint:
+    door = shared_control(faults, lambda _seconds: datetime.now(UTC))
+
+    @door.post("/studies")
+    def list_study() -> Response:
+        wanted = _Listing.model_validate(given())
+        town.list_study(**wanted.model_dump())
+        return answer({"key": wanted.key})
+
+    @door.get("/books/<key>")
+    def books(key: str) -> Response:
+        return answer({"people": town.books(key)})
+
+    return door
+
+
+def _entered(town: Town, code: str) -> Response:
+    key, name = _visitor()
+    outcome = town.enter_code(key, name, code)
+    if not outcome:
+        return answer({"error": "this code is not one of the study's"}, 400)
+    return answer({"outcome": outcome})
+
+
+def _visitor() -> tuple[str, str]:
+    key, _, name = request.cookies.get(_COOKIE, "").partition("/")
+    if not name:
+        raise MarketplaceError("nobody is signed in: start from /people")
+    return key, name
+
+
+def _refused(error: Exception) -> Response:
+    told: Mapping[str, str] = {"error": str(error)}
+    return answer(told, 404)

@@ -1,0 +1,157 @@
+"""The town's books: which studies are listed, who was sent, and how each came back."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from marketplace.errors import MarketplaceError
+from marketplace.panels.platforms import PLATFORMS, filled_link, ids_of, person_key
+
+
+@dataclass(slots=True)
+class Person:
+    """Somebody whom a panel sent.
+
+    Attributes:
+        name: As the town calls them.
+        id: As the panel calls them.
+        visits: How often they were sent.
+        outcomes: How they came back, each time that changed something.
+        granted: How often they were paid or credited: never more than once.
+        asked: How often that was asked for.
+    """
+
+    name: str
+    id: str
+    visits: int = 0
+    outcomes: list[str] = field(default_factory=list)
+    granted: int = 0
+    asked: int = 0
+
+
+@dataclass(slots=True)
+class Study:
+    """A study that a panel lists.
+
+    Attributes:
+        key: Its name in addresses.
+        platform: The panel.
+        link: As the researcher pasted it.
+        codes: Completion code -> how the panel takes it.
+        credit_token: What grants credit.
+        access_codes: Codes to hand out, in a classroom.
+        people: Who was sent, by their names.
+        used_codes: Codes that are another for each person, and who entered them.
+    """
+
+    key: str
+    platform: str
+    link: str
+    codes: Mapping[str, str]
+    credit_token: str
+    access_codes: list[str]
+    people: dict[str, Person] = field(default_factory=dict)
+    used_codes: dict[str, str] = field(default_factory=dict)
+
+
+class Town:
+    """Every panel's books, for one process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._studies: dict[str, Study] = {}
+
+    def list_study(
+        self,
+        key: str,
+        platform: str,
+        link: str,
+        codes: Mapping[str, str],
+        credit_token: str,
+        access_codes: Sequence[str],
+    ) -> None:
+        """List a study, or change one that is listed.
+
+        Raises:
+            MarketplaceError: There is no such panel.
+        """
+        if platform not in PLATFORMS:
+            raise MarketplaceError(
+                f'there is no panel "{platform}"', expected=f"one of {', '.join(PLATFORMS)}"
+            )
+        with self._lock:
+            listed = Study(key, platform, link, dict(codes), credit_token, list(access_codes))
+            if key in self._studies:
+                before = self._studies[key]
+                listed.people, listed.used_codes = before.people, before.used_codes
+            self._studies[key] = listed
+
+    def send(self, key: str, name: str) -> str:
+        """Return the link by which a person comes, who may have come before."""
+        with self._lock:
+            study = self.study(key)
+            person = study.people.get(name)
+            visit = person.visits + 1 if person else 1
+            ids = ids_of(key, name, visit)
+            if person is None:
+                if person_key(study.platform) == "code":
+                    if not study.access_codes:
+                        raise MarketplaceError("every access code was handed out")
+                    ids["code"] = study.access_codes.pop(0)
+                person = study.people[name] = Person(name, ids[person_key(study.platform)])
+            elif person_key(study.platform) == "code":
+                ids["code"] = person.id
+            person.visits = visit
+            return filled_link(study.platform, study.link, ids)
+
+    def take_back(self, key: str, name: str, outcome: str) -> None:
+        """Note how a person came back; the first way is the one that counts for the panel."""
+        with self._lock:
+            person = self.study(key).people.get(name)
+            if person is None:
+                raise MarketplaceError(f'nobody called "{name}" was sent')
+            person.asked += outcome == "completed"
+            if not person.outcomes:
+                person.outcomes.append(outcome)
+                person.granted += outcome == "completed"
+            elif outcome not in person.outcomes:
+                person.outcomes.append(outcome)
+
+    def enter_code(self, key: str, name: str, code: str) -> str:
+        """Take a completion code, and return how the panel takes it; empty where it is none."""
+        with self._lock:
+            study = self.study(key)
+            outcome = study.codes.get(code, "")
+            if not study.codes and code:
+                # The panel takes any text, once: each person has another.
+                outcome = "completed" if study.used_codes.setdefault(code, name) == name else ""
+            if outcome:
+                self.take_back(key, name, outcome)
+            return outcome
+
+    def person_by_id(self, key: str, id_: str) -> Person | None:
+        """Return whom a panel calls so."""
+        with self._lock:
+            return next((one for one in self.study(key).people.values() if one.id == id_), None)
+
+    def study(self, key: str) -> Study:
+        """Return a study.
+
+        Raises:
+            MarketplaceError: None is listed under that name.
+        """
+        with self._lock:
+            if key not in self._studies:
+                raise MarketplaceError(f'no study is listed as "{key}"')
+            return self._studies[key]
+
+    def books(self, key: str) -> list[dict[str, object]]:
+        """Return everything that is known of a study's people."""
+        with self._lock:
+            return [
+                {
+                    "name": one.name, "id": one.id, "visits": one.visits,
+                    "outcomes": list(one.outcomes), "granted": one.granted, "asked": one.asked,
+                }
+                for one in self.study(key).people.values()
+            ]  # fmt: skip

@@ -1,0 +1,111 @@
+"""A stand-in of Prolific on one's own machine: its API, its participants' site, play money."""
+
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, request
+
+from marketplace.prolific.api import error_response, researcher_door
+from marketplace.prolific.arrivals import new_private_key
+from marketplace.prolific.control import control_door
+from marketplace.prolific.documents import FEATURES
+from marketplace.prolific.errors import RefusedError, UnknownError
+from marketplace.prolific.faults import ProlificFaultPlan
+from marketplace.prolific.passing import let_time_pass
+from marketplace.prolific.site import participant_site
+from marketplace.prolific.store import EXTENSION, Store
+from marketplace.prolific.webhooks import Courier
+from marketplace.storage import Clock, open_folder, session_key, utc_now
+
+BALANCE_MINOR = 10_000_00
+_LARGEST_BODY_BYTES = 1024 * 1024
+# What the platform recommends and refuses to go below, minor units an hour.
+_PAY = {"GBP": (6_00, 9_00), "USD": (8_00, 12_00)}
+
+
+def create_prolific(
+    folder: Path,
+    *,
+    currency: str = "GBP",
+    balance_minor: int = BALANCE_MINOR,
+    features: Collection[str] = FEATURES,
+    token: str = "",
+    bulk_s: float = 0.0,
+    now: Clock = utc_now,
+    sleep: Callable[[float], object] = time.sleep,
+    webhooks_by_themselves: bool = True,
+    public: bool = False,
+) -> Flask:
+    """Return the stand-in: the researcher's door and the participants' site on one address.
+
+    Args:
+        folder: Where its state is kept; made if it is missing.
+        currency: The workspace's, ``GBP`` or ``USD``, when the folder is new.
+        balance_minor: The wallet's play money when the folder is new.
+        features: What the workspace may use that not every workspace may.
+        token: The API token that may call; empty lets any.
+        bulk_s: How long asynchronous calls take until what they promise is done.
+        now: The clock that the stand-in's own runs ahead of.
+        sleep: Holds back the answers that a fault makes slow.
+        webhooks_by_themselves: Whether events are delivered as they happen; else only when the
+            control address asks for it.
+        public: Whether others than this machine's own users come: then there is no control
+            address.
+
+    Raises:
+        MarketplaceError: The folder cannot be used.
+    """
+    folder = open_folder(folder)
+    app = Flask(__name__, static_folder=None)
+    app.secret_key = session_key(folder)
+    app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
+    app.config["SESSION_COOKIE_NAME"], app.config["SESSION_COOKIE_SAMESITE"] = "prolific", "Lax"
+    account = _new_account(
+        currency, deposited_minor=balance_minor, features=list(features), token=token, bulk_s=bulk_s
+    )
+    store, faults = Store(folder, account, now, let_time_pass), ProlificFaultPlan(sleep)
+    app.extensions[EXTENSION] = store
+    _add_doors(app, store, faults, by_themselves=webhooks_by_themselves, public=public)
+    return app
+
+
+def _new_account(currency: str, **chosen: object) -> Callable[[], dict[str, Any]]:
+    least, recommended = _PAY[currency]
+
+    def account() -> dict[str, Any]:
+        return {
+            **chosen,
+            "currency": currency,
+            "least_per_hour_minor": least,
+            "recommended_per_hour_minor": recommended,
+            "private_key": new_private_key(),
+        }
+
+    return account
+
+
+def _add_doors(
+    app: Flask, store: Store, faults: ProlificFaultPlan, *, by_themselves: bool, public: bool
+) -> None:
+    courier = Courier(store, faults)
+    done = courier.wake if by_themselves else _nothing
+    app.register_blueprint(researcher_door(store, faults, done))
+    app.register_blueprint(participant_site(store, done))
+    app.register_error_handler(404, _unknown_path)
+    app.register_error_handler(405, _wrong_method)
+    if not public:
+        app.register_blueprint(control_door(store, faults, courier))
+
+
+def _nothing() -> None:
+    """Leave events where they wait."""
+
+
+def _unknown_path(_error: Exception) -> Response:
+    return error_response(UnknownError(f"address: {request.path}"))
+
+
+def _wrong_method(_error: Exception) -> Response:
+    return error_response(RefusedError(f"{request.method} is not allowed here.", status=405))

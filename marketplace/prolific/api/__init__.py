@@ -1,0 +1,34 @@
+"""The researcher's door: the platform's calls, by the names of its own document."""
+
+from collections.abc import Callable
+
+from flask import Blueprint
+
+from marketplace.faults import FaultPlan
+from marketplace.prolific.api.bonuses import add_bonuses
+from marketplace.prolific.api.door import Door, error_response
+from marketplace.prolific.api.hooks import add_secrets, add_subscriptions
+from marketplace.prolific.api.people import add_demographics, add_groups, add_messages
+from marketplace.prolific.api.studies import add_costs, add_studies
+from marketplace.prolific.api.submissions import add_submissions
+from marketplace.prolific.api.workspaces import add_workspaces
+from marketplace.prolific.store import Store
+
+__all__ = ["error_response", "researcher_door"]
+
+
+def researcher_door(store: Store, faults: FaultPlan, done: Callable[[], None]) -> Blueprint:
+    """Return the addresses that programs call.
+
+    Args:
+        store: The stand-in's state.
+        faults: What goes wrong.
+        done: What to do after each call.
+    """
+    door = Door(store, faults, done)
+    for add in (
+        *(add_workspaces, add_studies, add_costs, add_submissions, add_bonuses),
+        *(add_secrets, add_subscriptions, add_groups, add_messages, add_demographics),
+    ):
+        add(door)
+    return door.blueprint

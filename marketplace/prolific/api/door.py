@@ -1,0 +1,159 @@
+"""What all calls share: the token, faults, one transaction, and the platform's errors."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from marketplace.faults import FaultPlan, hang_up
+from marketplace.prolific.errors import RefusedError
+from marketplace.prolific.store import Moment, Store
+
+API = "/api/v1"
+Reply = tuple[int, Any] | tuple[int, Any, Mapping[str, str]]
+Operation = Callable[..., Reply]
+_RETRY_AFTER_S = 1
+
+
+class Door:
+    """The researcher's door.
+
+    Args:
+        store: The stand-in's state.
+        faults: What goes wrong.
+        done: What to do after each call.
+    """
+
+    def __init__(self, store: Store, faults: FaultPlan, done: Callable[[], None]) -> None:
+        self.blueprint = Blueprint("api", __name__)
+        self._store, self._faults, self._done = store, faults, done
+
+    def on(
+        self, method: str, path: str, operation: str, *, flat: bool = False, open_: bool = False
+    ) -> Callable[[Operation], Operation]:
+        """Return what registers a function as the answer to a call.
+
+        Args:
+            method: The HTTP method.
+            path: The path, as Flask writes it.
+            operation: Its name in the platform's document.
+            flat: Whether the document has its errors without the member ``error`` around them.
+            open_: Whether anybody may call, without a token.
+        """
+
+        def register(answer: Operation) -> Operation:
+            def view(**parts: str) -> Response:
+                return self._answered(answer, operation, parts, flat=flat, open_=open_)
+
+            self.blueprint.add_url_rule(path, operation, view, methods=[method])
+            return answer
+
+        return register
+
+    def _answered(
+        self, answer: Operation, operation: str, parts: dict[str, str], *, flat: bool, open_: bool
+    ) -> Response:
+        try:
+            self._fail_before(operation)
+            with self._store.moment() as moment:
+                if not open_:
+                    _refuse_stranger(moment)
+                status, body, *headers = answer(moment, **parts)
+            response = _response(status, body, headers[0] if headers else {})
+            self._fail_after(operation, response)
+        except RefusedError as error:
+            return error_response(error, flat=flat)
+        self._done()
+        return response
+
+    def _fail_before(self, operation: str) -> None:
+        fault = self._faults.strike(operation, "throttled", "server_error", "request_lost")
+        if fault is None:
+            return
+        if fault.kind == "throttled":
+            raise busy()
+        if fault.kind == "request_lost":
+            hang_up()
+        raise _broken()
+
+    def _fail_after(self, operation: str, response: Response) -> None:
+        self._faults.delay(operation)
+        fault = self._faults.strike(operation, "reply_lost", "server_error_after", "cut_off")
+        if fault is None:
+            return
+        if fault.kind == "cut_off":
+            whole = response.get_data()
+            response.set_data(whole[: len(whole) // 2])
+            return
+        if fault.kind == "reply_lost":
+            hang_up()
+        raise _broken()
+
+    def promised_nothing(self, operation: str) -> bool:
+        """Return whether what the call promises shall never happen."""
+        return self._faults.strike(operation, "accepted_not_done") is not None
+
+
+def given() -> dict[str, Any]:
+    """Return the JSON object of the call under way.
+
+    Raises:
+        RefusedError: There is none.
+    """
+    sent = request.get_json(silent=True)
+    if not isinstance(sent, dict):
+        raise RefusedError("The body must be a JSON object.")
+    return sent
+
+
+def busy() -> RefusedError:
+    """Return the error of a wallet that another call holds."""
+    return RefusedError(
+        "The workspace's wallet is in use by another request. Try again later.",
+        status=429,
+        code=140429,
+        title="Too many requests",
+        retry_after_s=_RETRY_AFTER_S,
+    )
+
+
+def error_response(error: RefusedError, *, flat: bool = False) -> Response:
+    """Return an error as the platform writes it."""
+    told = {
+        "status": error.status,
+        "error_code": error.code,
+        "title": error.title,
+        "detail": error.detail,
+        "additional_information": "",
+        "traceback": "",
+        "interactive": False,
+    }
+    headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
+    # Where the document has no wrapping, both are there: other programs look for the member.
+    return _response(error.status, {**(told if flat else {}), "error": told}, headers)
+
+
+def _refuse_stranger(moment: Moment) -> None:
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    wanted = moment.account.token
+    if kind != "Token" or not token or (wanted and token != wanted):
+        raise RefusedError(
+            "Authentication credentials were not provided or are invalid.",
+            status=401,
+            code=140100,
+            title="Authentication error",
+        )
+
+
+def _broken() -> RefusedError:
+    return RefusedError(
+        "Something went wrong on our side.", status=500, code=140500, title="Server error"
+    )
+
+
+def _response(status: int, body: object, headers: Mapping[str, str]) -> Response:
+    if isinstance(body, bytes):
+        return Response(body, status, headers, mimetype="text/csv")
+    text = "" if status == 204 else json.dumps(body)
+    return Response(text, status, headers, mimetype="application/json")

@@ -1,0 +1,69 @@
+"""Where participants are sent: the study's address with who comes, signed if it is asked for."""
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+
+from marketplace.prolific.store import Moment
+from marketplace.prolific.tables import Account, Submission
+
+_ISSUER = "https://www.prolific.com"
+_LASTS = timedelta(minutes=2)
+_KEY_BITS = 2048
+
+
+def new_private_key() -> str:
+    """Return a new private key, PEM."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=_KEY_BITS)
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    ).decode()
+
+
+def key_set(account: Account) -> dict[str, Any]:
+    """Return the public keys that arrivals can be checked with, as a JSON Web Key Set."""
+    private = serialization.load_pem_private_key(account.private_key.encode(), password=None)
+    assert isinstance(private, rsa.RSAPrivateKey)
+    key = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    told = {"kid": account.key_id, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
+    return {"keys": [{**key, **told}]}
+
+
+def study_address(moment: Moment, submission: Submission) -> str:
+    """Return where a submission's participant is sent."""
+    fields = submission.study.fields
+    links = fields.get("access_details") or [{"external_url": fields["external_study_url"]}]
+    address = str(links[submission.link]["external_url"])
+    for name, value in (
+        ("PROLIFIC_PID", submission.participant),
+        ("STUDY_ID", submission.study.ref),
+        ("SESSION_ID", submission.ref),
+    ):
+        address = address.replace(f"{{{{%{name}%}}}}", value)
+    if not fields["is_external_study_url_secure"]:
+        return address
+    joined = "&" if urlsplit(address).query else "?"
+    return f"{address}{joined}prolific_token={_token(moment, submission, address)}"
+
+
+def _token(moment: Moment, submission: Submission, address: str) -> str:
+    claims = {
+        "iss": _ISSUER,
+        "iat": moment.now,
+        "exp": moment.now + _LASTS,
+        "aud": address,
+        "sub": submission.ref,
+        "prolific": {
+            **dict(parse_qsl(urlsplit(address).query)),
+            "workspace_id": moment.account.workspace,
+        },
+    }
+    account = moment.account
+    return jwt.encode(claims, account.private_key, "RS256", {"kid": account.key_id})

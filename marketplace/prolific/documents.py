@@ -1,0 +1,233 @@
+"""Studies as researchers write them: what is checked, and what is filled in."""
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from marketplace.prolific.errors import RefusedError
+from marketplace.prolific.money import SCREEN_OUT
+from marketplace.prolific.tables import Account
+
+# Least fixed screen-out reward by currency, minor units.
+_LEAST_SCREEN_OUT = {"GBP": 10, "USD": 14}
+_LONGEST_MINUTES = 24 * 60
+SIGNED, SCREENING, DYNAMIC, AUTO_REJECTION = (
+    *("signed_arrivals", "screen_outs", "dynamic_payment", "auto_rejection"),
+)
+FEATURES = (SIGNED, SCREENING, DYNAMIC, AUTO_REJECTION)
+_AFTER_PUBLISHING = {
+    *("internal_name", "total_available_places", "access_details", "submissions_config"),
+    *("completion_codes", "data_collection_metadata"),
+}
+
+
+class _Document(BaseModel):
+    # The service ignores what it does not know.
+    model_config = ConfigDict(extra="ignore")
+
+
+class _PlainAction(_Document):
+    action: Literal["AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW", "DYNAMIC_PAYMENT"]
+
+
+class _GroupAction(_Document):
+    action: Literal["ADD_TO_PARTICIPANT_GROUP", "REMOVE_FROM_PARTICIPANT_GROUP"]
+    participant_group: str
+
+
+class _ReturnAction(_Document):
+    action: Literal["REQUEST_RETURN"]
+    return_reason: str = Field(min_length=1)
+
+
+class _ScreenOutAction(_Document):
+    action: Literal["FIXED_SCREEN_OUT_PAYMENT"]
+    fixed_screen_out_reward: int = Field(gt=0)
+    slots: int = Field(gt=0)
+
+
+_Action = Annotated[
+    _PlainAction | _GroupAction | _ReturnAction | _ScreenOutAction, Field(discriminator="action")
+]
+
+
+class _Code(_Document):
+    code: str | None
+    code_type: str = Field(min_length=1)
+    actions: list[_Action]
+    actor: Literal["participant", "researcher"] = "participant"
+
+
+class _Config(_Document):
+    max_submissions_per_participant: int | None = 1
+    max_concurrent_submissions: int | None = -1
+    auto_rejection_categories: list[Literal["EXCEPTIONALLY_FAST"]] = []
+
+
+class _AccessDetail(_Document):
+    external_url: str = Field(pattern=r"^https?://")
+    total_allocation: int = Field(gt=0)
+
+
+class StudyDocument(_Document):
+    """A study, with what the researcher left out filled in."""
+
+    name: str = Field(min_length=1)
+    internal_name: str | None = None
+    description: str = Field(min_length=1)
+    external_study_url: str = ""
+    prolific_id_option: Literal["question", "url_parameters", "not_required"]
+    completion_codes: list[_Code] = Field(min_length=1)
+    total_available_places: int = Field(gt=0)
+    estimated_completion_time: float = Field(gt=0)
+    maximum_allowed_time: float = _LONGEST_MINUTES
+    reward: int = Field(ge=0)
+    device_compatibility: list[Literal["desktop", "tablet", "mobile"]] = []
+    peripheral_requirements: list[Literal["audio", "camera", "download", "microphone"]] = []
+    filters: list[dict[str, Any]] = []
+    project: str = ""
+    submissions_config: _Config = _Config()
+    study_labels: list[str] = []
+    content_warnings: list[Literal["sensitive", "explicit"]] = []
+    content_warning_details: str = ""
+    metadata: str | None = None
+    access_details: list[_AccessDetail] | None = None
+    is_external_study_url_secure: bool = False
+    is_custom_screening: bool = Field(default=False, exclude=True)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "StudyDocument":
+        if self.is_custom_screening:
+            raise ValueError("is_custom_screening: custom screening studies cannot be created")
+        addressed = self.external_study_url.startswith(("https://", "http://"))
+        if not (addressed or self.access_details):
+            raise ValueError("external_study_url: an address is needed")
+        if self.access_details and self.total_available_places != sum(
+            each.total_allocation for each in self.access_details
+        ):
+            raise ValueError("access_details: the allocations must sum to the places")
+        self._check_times()
+        self._check_codes()
+        return self
+
+    def _check_times(self) -> None:
+        estimated = self.estimated_completion_time
+        least = 2 + 2 * estimated + 2 * sqrt(estimated)
+        if self.maximum_allowed_time < int(least):
+            raise ValueError(f"maximum_allowed_time: at least {int(least)} minutes")
+
+    def _check_codes(self) -> None:
+        codes = [each.code for each in self.completion_codes if each.code is not None]
+        if len(set(codes)) < len(codes):
+            raise ValueError("completion_codes: each code must be unique")
+        for each in self.completion_codes:
+            names = {action.action for action in each.actions}
+            if each.code is None and (each.actor != "participant" or names):
+                raise ValueError("completion_codes: a code without actions may be null, no other")
+            if {"AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW"} <= names:
+                raise ValueError("completion_codes: these actions exclude each other")
+            if "DYNAMIC_PAYMENT" in names and each.actor != "researcher":
+                raise ValueError("completion_codes: a dynamic payment is the researcher's")
+
+
+def read_study(given: Mapping[str, Any], account: Account) -> dict[str, Any]:
+    """Return a study's fields.
+
+    Raises:
+        RefusedError: They are not what the platform takes, or the workspace may not use them.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
+    try:
+        document = StudyDocument.model_validate(given)
+    except ValidationError as error:
+        raise RefusedError(_problems(error)) from error
+    fields = document.model_dump(mode="json")
+    if fields["access_details"] is None:
+        del fields["access_details"]
+    _refuse_unavailable(fields, account)
+    return fields
+
+
+def change_study(
+    fields: Mapping[str, Any], given: Mapping[str, Any], account: Account, *, published: bool
+) -> dict[str, Any]:
+    """Return a study's fields with changes.
+
+    Raises:
+        RefusedError: They cannot be changed like this, or not any more.
+    """
+    if published:
+        fixed = sorted(set(given) - _AFTER_PUBLISHING)
+        if fixed:
+            raise RefusedError({name: ["It cannot be changed any more."] for name in fixed})
+        _refuse_other_codes(fields, given)
+    changed = {**fields, **given}
+    if "access_details" in given and published:
+        further = given["access_details"]
+        changed["access_details"] = [*fields.get("access_details", []), *further]
+        changed["total_available_places"] = sum(
+            each["total_allocation"] for each in changed["access_details"]
+        )
+    return read_study(changed, account)
+
+
+def _refuse_other_codes(fields: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    if "completion_codes" not in given:
+        return
+    before, after = (_without_slots(each["completion_codes"]) for each in (fields, given))
+    if before != after:
+        raise RefusedError({"completion_codes": ["Only slots can be changed any more."]})
+
+
+def _without_slots(codes: list[dict[str, Any]]) -> list[Any]:
+    return [
+        {
+            **{name: code[name] for name in ("code", "code_type")},
+            "actor": code.get("actor", "participant"),
+            "actions": [
+                {name: value for name, value in action.items() if name != "slots"}
+                for action in code["actions"]
+            ],
+        }
+        for code in codes
+    ]
+
+
+def _refuse_unavailable(fields: Mapping[str, Any], account: Account) -> None:
+    actions = [action for code in fields["completion_codes"] for action in code["actions"]]
+    names = {action["action"] for action in actions}
+    config = fields["submissions_config"]
+    wanted = {
+        SIGNED: fields["is_external_study_url_secure"],
+        SCREENING: SCREEN_OUT in names,
+        DYNAMIC: "DYNAMIC_PAYMENT" in names,
+        AUTO_REJECTION: bool(config["auto_rejection_categories"]),
+    }
+    missing = [name for name, asked in wanted.items() if asked and name not in account.features]
+    if missing:
+        raise RefusedError(
+            f"Your workspace does not have access to this feature: {missing[0]}.",
+            code=140021,
+            title="Feature not available",
+        )
+    least = _LEAST_SCREEN_OUT.get(account.currency, 10)
+    for action in actions:
+        if action["action"] == SCREEN_OUT:
+            amount = action["fixed_screen_out_reward"]
+            if not least <= amount < fields["reward"]:
+                raise RefusedError(
+                    {"completion_codes": [f"A screen-out pays {least} or more, below the reward."]}
+                )
+
+
+def _problems(error: ValidationError) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for problem in error.errors(include_url=False):
+        place = ".".join(str(part) for part in problem["loc"])
+        message = problem["msg"].removeprefix("Value error, ")
+        if not place:
+            place, _, message = message.partition(": ")
+        found.setdefault(place, []).append(message)
+    return found

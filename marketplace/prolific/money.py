@@ -1,0 +1,149 @@
+"""Play money in minor units: fees, tax, what is held back, and what is left.
+
+The balance is never stored: it is what was deposited, less every payment with its fee and tax,
+less what is held back. So no crash can leave it wrong.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from marketplace.prolific.errors import RefusedError
+from marketplace.prolific.store import Moment
+from marketplace.prolific.tables import Account, Payment, Study, Submission
+
+# Of these a place is taken; who returned, ran out of time or was screened out holds none.
+TAKING = (*("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED", "REJECTED"),)
+UNPAID = ("RESERVED", "ACTIVE", "AWAITING REVIEW")
+_RECRUITING = ("PUBLISHING", "ACTIVE", "PAUSED")
+_PUBLISHED = (*_RECRUITING, "AWAITING REVIEW", "COMPLETED")
+SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What somebody gets, and what the platform asks for it, minor units."""
+
+    amount: int
+    fee: int
+    tax: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.amount + self.fee + self.tax
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.amount + other.amount, self.fee + other.fee, self.tax + other.tax)
+
+    def times(self, number: int) -> "Cost":
+        """Return the cost of so many."""
+        return Cost(self.amount * number, self.fee * number, self.tax * number)
+
+
+NOTHING = Cost(0, 0, 0)
+
+
+def cost_of(account: Account, amount: int) -> Cost:
+    """Return what one payment costs; fee and tax are rounded up."""
+    fee = -(-amount * account.fee_per_mille // 1000)
+    return Cost(amount, fee, -(-fee * account.tax_percent // 100))
+
+
+def pay(
+    moment: Moment, submission: Submission, kind: str, amount: int, setup: str | None = None
+) -> None:
+    """Pay a submission's participant."""
+    cost = cost_of(moment.account, amount)
+    moment.session.add(
+        Payment(
+            kind=kind,
+            submission_id=submission.id,
+            amount_minor=cost.amount,
+            fee_minor=cost.fee,
+            tax_minor=cost.tax,
+            paid_at=moment.now,
+            setup=setup,
+        )
+    )
+
+
+def screen_out_of(study: Study) -> dict[str, int] | None:
+    """Return the reward and the slots of a study's screen-out, None where it has none."""
+    actions = [action for code in study.fields["completion_codes"] for action in code["actions"]]
+    return next((action for action in actions if action["action"] == SCREEN_OUT), None)
+
+
+def counts(session: Session, study: Study) -> dict[str, int]:
+    """Return how many submissions of a study there are of each status."""
+    rows = session.execute(
+        select(Submission.status, func.count())
+        .where(Submission.study_id == study.id)
+        .group_by(Submission.status)
+    )
+    return dict(rows.all())
+
+
+def taken(session: Session, study: Study) -> int:
+    """Return how many of a study's places are taken."""
+    of = counts(session, study)
+    return sum(of.get(status, 0) for status in TAKING)
+
+
+def projected(moment: Moment, study: Study) -> Cost:
+    """Return what all places and all slots of a study cost together."""
+    whole = cost_of(moment.account, study.reward).times(study.places)
+    screening = screen_out_of(study)
+    if screening is None:
+        return whole
+    each = cost_of(moment.account, screening["fixed_screen_out_reward"])
+    return whole + each.times(screening["slots"])
+
+
+def held(moment: Moment) -> int:
+    """Return what published studies may still cost."""
+    studies = moment.session.scalars(select(Study).where(Study.status.in_(_PUBLISHED)))
+    return sum(_held(moment, study) for study in studies)
+
+
+def _held(moment: Moment, study: Study) -> int:
+    of = counts(moment.session, study)
+    waiting = sum(of.get(status, 0) for status in UNPAID)
+    if study.status in _RECRUITING:
+        waiting += max(0, study.places - sum(of.get(status, 0) for status in TAKING))
+    total = cost_of(moment.account, study.reward).times(waiting).total
+    screening = screen_out_of(study)
+    if screening is not None and study.status in _RECRUITING:
+        left = max(0, screening["slots"] - of.get("SCREENED OUT", 0))
+        each = cost_of(moment.account, screening["fixed_screen_out_reward"])
+        total += each.times(left).total
+    return total
+
+
+def balance(moment: Moment) -> tuple[int, int]:
+    """Return the wallet's whole money, and what of it is not held back."""
+    spent = moment.session.scalar(
+        select(func.sum(Payment.amount_minor + Payment.fee_minor + Payment.tax_minor))
+    )
+    total = moment.account.deposited_minor - (spent or 0)
+    return total, total - held(moment)
+
+
+def refuse_overdraft(moment: Moment, further: int = 0) -> None:
+    """Refuse the call under way if what it did costs more than there is.
+
+    Args:
+        moment: The transaction.
+        further: What is to be paid besides.
+
+    Raises:
+        RefusedError: It does.
+    """
+    moment.session.flush()
+    if balance(moment)[1] < further:
+        raise RefusedError(
+            "There is not enough money in the workspace's wallet for this.",
+            code=140103,
+            title="Insufficient funds",
+        )

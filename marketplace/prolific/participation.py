@@ -1,0 +1,156 @@
+"""What participants do: find a study, take a place, open it, complete it or give it back."""
+
+from sqlalchemy import func, select
+
+from marketplace.prolific.codes import complete
+from marketplace.prolific.errors import ParticipantRefusedError, RefusedError
+from marketplace.prolific.filters import may_take
+from marketplace.prolific.money import TAKING, taken
+from marketplace.prolific.people import Participant
+from marketplace.prolific.store import Moment
+from marketplace.prolific.studies import settle
+from marketplace.prolific.submissions import give_back, start
+from marketplace.prolific.tables import Study, Submission
+
+_WORKING = ("RESERVED", "ACTIVE")
+
+
+def open_studies(moment: Moment, participant: Participant) -> list[Study]:
+    """Return the studies that a participant may take now, the newest first."""
+    live = select(Study).where(Study.status == "ACTIVE").order_by(Study.id.desc())
+    return [study for study in moment.session.scalars(live) if _open(moment, participant, study)]
+
+
+def _open(moment: Moment, participant: Participant, study: Study) -> bool:
+    config = study.fields["submissions_config"]
+    own = _own(moment, participant, study)
+    most = config["max_submissions_per_participant"] or 1
+    if any(each.status in _WORKING for each in own) or (most != -1 and len(own) >= most):
+        return False
+    if taken(moment.session, study) >= study.places:
+        return False
+    at_once = config["max_concurrent_submissions"] or -1
+    if at_once != -1 and _working(moment, study) >= at_once:
+        return False
+    return may_take(moment, participant, study)
+
+
+def take(moment: Moment, participant: Participant, ref: str) -> Submission:
+    """Return the submission of a participant who takes a place.
+
+    Raises:
+        ParticipantRefusedError: No place is left for them.
+    """
+    study = next((s for s in open_studies(moment, participant) if s.ref == ref), None)
+    if study is None:
+        raise ParticipantRefusedError("no_place", "This study has no place for you.", status=404)
+    made = Submission(
+        study=study,
+        participant=participant.ref,
+        reserved_at=moment.now,
+        link=_free_link(moment, study),
+    )
+    moment.session.add(made)
+    settle(moment, study)
+    return made
+
+
+def own_submission(moment: Moment, participant: Participant, ref: str) -> Submission:
+    """Return a participant's submission.
+
+    Raises:
+        ParticipantRefusedError: They have none of that identifier.
+    """
+    found = moment.session.scalar(
+        select(Submission).where(Submission.ref == ref, Submission.participant == participant.ref)
+    )
+    if found is None:
+        raise ParticipantRefusedError("unknown", "You have no such submission.", status=404)
+    return found
+
+
+def open_study(moment: Moment, submission: Submission) -> None:
+    """Begin the participant's time; opening it again changes nothing.
+
+    Raises:
+        ParticipantRefusedError: They do not work on it any more.
+    """
+    if submission.status not in _WORKING:
+        raise _over(submission)
+    start(moment, submission)
+
+
+def enter_code(moment: Moment, participant: Participant, code: str) -> Submission:
+    """Return what a participant completes with a code: the study they opened last.
+
+    Raises:
+        ParticipantRefusedError: They work on nothing.
+    """
+    working = (
+        select(Submission)
+        .where(Submission.participant == participant.ref, Submission.status.in_(_WORKING))
+        .order_by(Submission.started_at.desc(), Submission.id.desc())
+    )
+    found = moment.session.scalars(working).first()
+    if found is None:
+        raise ParticipantRefusedError("nothing", "You are not taking part in any study now.")
+    return complete_own(moment, found, code)
+
+
+def complete_own(moment: Moment, submission: Submission, code: str) -> Submission:
+    """Complete a submission with whatever code its participant enters.
+
+    Raises:
+        ParticipantRefusedError: They do not work on it any more.
+    """
+    try:
+        complete(moment, submission, code, "participant", {})
+    except RefusedError as error:
+        raise _over(submission) from error
+    settle(moment, submission.study)
+    return submission
+
+
+def give_back_own(moment: Moment, submission: Submission) -> None:
+    """Return a submission.
+
+    Raises:
+        ParticipantRefusedError: It is decided already.
+    """
+    try:
+        give_back(moment, submission)
+    except RefusedError as error:
+        raise _over(submission) from error
+    settle(moment, submission.study)
+
+
+def _over(submission: Submission) -> ParticipantRefusedError:
+    status = submission.status
+    return ParticipantRefusedError(status.lower(), f"This submission is {status} already.")
+
+
+def _own(moment: Moment, participant: Participant, study: Study) -> list[Submission]:
+    own = select(Submission).where(
+        Submission.study_id == study.id, Submission.participant == participant.ref
+    )
+    return list(moment.session.scalars(own))
+
+
+def _working(moment: Moment, study: Study) -> int:
+    counted = select(func.count()).where(
+        Submission.study_id == study.id, Submission.status.in_(_WORKING)
+    )
+    return moment.session.execute(counted).scalar_one()
+
+
+def _free_link(moment: Moment, study: Study) -> int:
+    used = dict(
+        moment.session.execute(
+            select(Submission.link, func.count())
+            .where(Submission.study_id == study.id, Submission.status.in_(TAKING))
+            .group_by(Submission.link)
+        ).all()
+    )
+    links = study.fields.get("access_details", [])
+    free = (n for n, link in enumerate(links) if used.get(n, 0) < link["total_allocation"])
+    return next(free, 0)

@@ -1,0 +1,95 @@
+"""What happens by itself as time passes."""
+
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from marketplace.prolific.codes import exceptionally_fast
+from marketplace.prolific.errors import RefusedError
+from marketplace.prolific.events import set_status
+from marketplace.prolific.money import pay
+from marketplace.prolific.store import Moment
+from marketplace.prolific.studies import publish, settle
+from marketplace.prolific.submissions import approve
+from marketplace.prolific.tables import BonusSetup, Job, Study, Submission
+
+_RESERVED_FOR = timedelta(minutes=10)
+APPROVED_AFTER = timedelta(days=21)
+_JUDGED_FAST_AFTER = timedelta(minutes=1)
+
+
+def let_time_pass(moment: Moment) -> None:
+    """Do whatever was due by now."""
+    _publish_scheduled(moment)
+    _run_jobs(moment)
+    changed = [*_time_out(moment), *_judge(moment)]
+    for study in {submission.study.id: submission.study for submission in changed}.values():
+        settle(moment, study)
+
+
+def _publish_scheduled(moment: Moment) -> None:
+    due = (Study.status == "SCHEDULED", Study.publish_at <= moment.now)
+    for study in moment.session.scalars(select(Study).where(*due)).all():
+        try:
+            with moment.session.begin_nested():
+                publish(moment, study)
+        except RefusedError:
+            study.status, study.publish_at = "UNPUBLISHED", None
+
+
+def _time_out(moment: Moment) -> list[Submission]:
+    over = []
+    working = Submission.status.in_(("RESERVED", "ACTIVE"))
+    for submission in moment.session.scalars(select(Submission).where(working)).all():
+        allowed = timedelta(minutes=float(submission.study.fields["maximum_allowed_time"]))
+        since = submission.started_at or submission.reserved_at
+        if moment.now - since > (allowed if submission.status == "ACTIVE" else _RESERVED_FOR):
+            set_status(moment, submission, "TIMED-OUT")
+            over.append(submission)
+    return over
+
+
+def _judge(moment: Moment) -> list[Submission]:
+    judged = []
+    waiting = select(Submission).where(Submission.status == "AWAITING REVIEW")
+    for submission in moment.session.scalars(waiting).all():
+        since = moment.now - (submission.completed_at or moment.now)
+        if since >= APPROVED_AFTER:
+            approve(moment, submission)
+            judged.append(submission)
+        elif since >= _JUDGED_FAST_AFTER and _rejected_by_itself(submission):
+            submission.rejection_category = "EXCEPTIONALLY_FAST"
+            submission.reviewed_at = moment.now
+            set_status(moment, submission, "REJECTED")
+            judged.append(submission)
+    return judged
+
+
+def _rejected_by_itself(submission: Submission) -> bool:
+    wanted = submission.study.fields["submissions_config"].get("auto_rejection_categories", [])
+    # Whoever was un-rejected, or asked to return, is left alone.
+    spared = submission.return_requested is not None or submission.unrejected
+    return "EXCEPTIONALLY_FAST" in wanted and not spared and exceptionally_fast(submission)
+
+
+def _run_jobs(moment: Moment) -> None:
+    due = (Job.done.is_(False), Job.due_at <= moment.now)
+    for job in moment.session.scalars(select(Job).where(*due).order_by(Job.id)).all():
+        job.done = True
+        (_pay_bonuses if job.kind == "bonus" else _approve_all)(moment, job.what)
+
+
+def _pay_bonuses(moment: Moment, setups: list[str]) -> None:
+    for setup in moment.session.scalars(select(BonusSetup).where(BonusSetup.ref.in_(setups))):
+        for row, amount in setup.lines:
+            submission = moment.session.get_one(Submission, row)
+            pay(moment, submission, "bonus", amount, setup.ref)
+
+
+def _approve_all(moment: Moment, refs: list[str]) -> None:
+    waiting = select(Submission).where(
+        Submission.ref.in_(refs), Submission.status == "AWAITING REVIEW"
+    )
+    for submission in moment.session.scalars(waiting).all():
+        approve(moment, submission)
+        settle(moment, submission.study)

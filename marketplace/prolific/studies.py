@@ -1,0 +1,126 @@
+"""A study's state machine: published, paused, started, stopped, filled and reviewed."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from marketplace.prolific.errors import RefusedError
+from marketplace.prolific.events import set_study_status, tell_many_returns
+from marketplace.prolific.money import TAKING, counts, refuse_overdraft, screen_out_of
+from marketplace.prolific.store import Moment
+from marketplace.prolific.tables import Study
+
+_BY_ITSELF = ("ACTIVE", "AWAITING REVIEW", "COMPLETED")
+
+
+def settle(moment: Moment, study: Study) -> None:
+    """Bring a published study's status in line with its submissions."""
+    moment.session.flush()
+    of = counts(moment.session, study)
+    tell_many_returns(moment, study, of)
+    if study.stopped or study.status not in _BY_ITSELF:
+        return
+    screening = screen_out_of(study)
+    if screening is not None and of.get("SCREENED OUT", 0) >= screening["slots"]:
+        set_study_status(moment, study, "PAUSED")
+        return
+    filled = sum(of.get(status, 0) for status in TAKING) >= study.places
+    working = of.get("RESERVED", 0) + of.get("ACTIVE", 0)
+    waiting = of.get("AWAITING REVIEW", 0)
+    left = "ACTIVE" if working or not filled else "AWAITING REVIEW" if waiting else "COMPLETED"
+    set_study_status(moment, study, left)
+
+
+def transition(moment: Moment, study: Study, action: str, publish_at: datetime | None) -> None:
+    """Do what a researcher wants done with a study.
+
+    Raises:
+        RefusedError: It cannot be done with a study of its status.
+    """
+    allowed, do = _ACTIONS[action]
+    if study.status not in allowed:
+        raise RefusedError(
+            f"A study that is {study.status} cannot do {action}.",
+            code=140005,
+            title="Transition not allowed",
+        )
+    do(moment, study, publish_at)
+
+
+def publish(moment: Moment, study: Study, _publish_at: datetime | None = None) -> None:
+    """Let participants find a study.
+
+    Raises:
+        RefusedError: It pays too little, or costs more than there is.
+    """
+    _refuse_poor_pay(moment, study)
+    study.published_at = moment.now
+    set_study_status(moment, study, "ACTIVE")
+    refuse_overdraft(moment)
+
+
+def grow(moment: Moment, study: Study, places: int) -> None:
+    """Give a published study more places; a stopped or completed one lives again.
+
+    Raises:
+        RefusedError: They would be fewer, or cost more than there is.
+    """
+    if places < study.places:
+        raise RefusedError({"total_available_places": ["Places can only be increased."]})
+    if places == study.places:
+        return
+    study.fields = {**study.fields, "total_available_places": places}
+    if study.status in ("AWAITING REVIEW", "COMPLETED"):
+        study.stopped = False
+        set_study_status(moment, study, "ACTIVE")
+    refuse_overdraft(moment)
+
+
+def _schedule(_moment: Moment, study: Study, publish_at: datetime | None) -> None:
+    if publish_at is None and study.publish_at is None:
+        raise RefusedError({"publish_at": ["A time to publish at is needed."]})
+    study.publish_at = publish_at or study.publish_at
+    study.status = "SCHEDULED"
+
+
+def _unschedule(_moment: Moment, study: Study, _publish_at: datetime | None) -> None:
+    study.publish_at, study.status = None, "UNPUBLISHED"
+
+
+def _pause(moment: Moment, study: Study, _publish_at: datetime | None) -> None:
+    set_study_status(moment, study, "PAUSED")
+
+
+def _start(moment: Moment, study: Study, _publish_at: datetime | None) -> None:
+    screening = screen_out_of(study)
+    used = counts(moment.session, study).get("SCREENED OUT", 0)
+    if screening is not None and used >= screening["slots"]:
+        raise RefusedError("All screen-out slots are used; give the study more of them first.")
+    set_study_status(moment, study, "ACTIVE")
+    settle(moment, study)
+
+
+def _stop(moment: Moment, study: Study, _publish_at: datetime | None) -> None:
+    study.stopped = True
+    set_study_status(moment, study, "COMPLETED")
+
+
+def _refuse_poor_pay(moment: Moment, study: Study) -> None:
+    per_hour = study.reward * 60 / float(study.fields["estimated_completion_time"])
+    if per_hour < moment.account.least_per_hour_minor:
+        raise RefusedError(
+            {"reward": ["The reward is below the platform's lowest pay for an hour."]},
+            code=140006,
+            title="Reward too low",
+        )
+
+
+_Do = Callable[[Moment, Study, datetime | None], None]
+_ACTIONS: dict[str, tuple[tuple[str, ...], _Do]] = {
+    "PUBLISH": (("UNPUBLISHED", "SCHEDULED"), publish),
+    "SCHEDULE_PUBLISH": (("UNPUBLISHED",), _schedule),
+    "CANCEL_PUBLISH": (("SCHEDULED",), _unschedule),
+    "PAUSE": (("ACTIVE",), _pause),
+    "START": (("PAUSED",), _start),
+    "STOP": (("ACTIVE", "PAUSED"), _stop),
+}
+ACTIONS = tuple(_ACTIONS)

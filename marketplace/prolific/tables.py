@@ -1,0 +1,179 @@
+"""The stand-in's own tables, in its own file: nothing here belongs to an installation."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, Index
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+from marketplace.prolific.ids import new_id
+from marketplace.storage import UtcDateTime
+
+
+class Base(DeclarativeBase):
+    """The base of the stand-in's tables."""
+
+
+class Account(Base):
+    """The one workspace: its wallet, what it may use, and how far the clock is ahead; one row."""
+
+    __tablename__ = "account"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    workspace: Mapped[str] = mapped_column(default=new_id)
+    owner: Mapped[str] = mapped_column(default=new_id)
+    clock_ahead_s: Mapped[float] = mapped_column(default=0.0)
+    currency: Mapped[str]
+    deposited_minor: Mapped[int]
+    fee_per_mille: Mapped[int] = mapped_column(default=333)
+    tax_percent: Mapped[int] = mapped_column(default=20)  # on the fee
+    least_per_hour_minor: Mapped[int]
+    recommended_per_hour_minor: Mapped[int]
+    features: Mapped[list[str]] = mapped_column(JSON)
+    bulk_s: Mapped[float] = mapped_column(default=0.0)  # how long an asynchronous call takes
+    token: Mapped[str] = mapped_column(default="")  # the one that may call; empty: any
+    private_key: Mapped[str]  # PEM; signs arrivals
+    key_id: Mapped[str] = mapped_column(default=new_id)
+
+
+class Project(Base):
+    """Where studies of a workspace are kept together."""
+
+    __tablename__ = "project"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    ref: Mapped[str] = mapped_column(unique=True, default=new_id)
+    title: Mapped[str]
+
+
+class Study(Base):
+    """A study."""
+
+    __tablename__ = "study"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    ref: Mapped[str] = mapped_column(unique=True, default=new_id)
+    project: Mapped[str]
+    fields: Mapped[dict[str, Any]] = mapped_column(JSON)  # as the researcher wrote them
+    status: Mapped[str] = mapped_column(default="UNPUBLISHED")
+    stopped: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    publish_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    high_return_told: Mapped[bool] = mapped_column(default=False)
+
+    @property
+    def reward(self) -> int:
+        """The pay of one submission, minor units."""
+        return int(self.fields["reward"])
+
+    @property
+    def places(self) -> int:
+        """For how many participants it is."""
+        return int(self.fields["total_available_places"])
+
+
+class Submission(Base):
+    """One participant's taking part in a study; its identifier is also the session's."""
+
+    __tablename__ = "submission"
+    __table_args__ = (Index("ix_submission_study", "study_id", "status"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    ref: Mapped[str] = mapped_column(unique=True, default=new_id)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
+    participant: Mapped[str] = mapped_column(index=True)
+    status: Mapped[str] = mapped_column(default="RESERVED", index=True)
+    link: Mapped[int] = mapped_column(default=0)  # which of the study's access details
+    reserved_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    completed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    reviewed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    return_requested: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    entered_code: Mapped[str | None]
+    rejection_category: Mapped[str | None]
+    unrejected: Mapped[bool] = mapped_column(default=False)
+
+    study: Mapped[Study] = relationship(lazy="joined")
+
+
+class Payment(Base):
+    """Money that a participant was paid."""
+
+    __tablename__ = "payment"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str]  # reward, partial, screen_out, bonus
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), index=True)
+    amount_minor: Mapped[int]
+    fee_minor: Mapped[int]
+    tax_minor: Mapped[int]
+    paid_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    setup: Mapped[str | None]  # of which set-up, where it is a bonus
+
+    submission: Mapped[Submission] = relationship(lazy="joined")
+
+
+class BonusSetup(Base):
+    """Bonuses that were set up; each call to pay pays all of them."""
+
+    __tablename__ = "bonus_setup"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    ref: Mapped[str] = mapped_column(unique=True, default=new_id)
+    study: Mapped[str]
+    lines: Mapped[list[tuple[int, int]]] = mapped_column(JSON)  # submission's row, minor units
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Job(Base):
+    """What an asynchronous call promised."""
+
+    __tablename__ = "job"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str]  # bonus, approve
+    what: Mapped[list[str]] = mapped_column(JSON)  # set-ups or submissions
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    done: Mapped[bool] = mapped_column(default=False, index=True)
+
+
+class Secret(Base):
+    """What webhooks are signed with; there is one at a time."""
+
+    __tablename__ = "secret"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    ref: Mapped[str] = mapped_column(unique=True, default=new_id)
+    value: Mapped[str]
+
+
+class Subscription(Base):
+    """Whom the platform tells of which kind of event."""
+
+    __tablename__ = "subscription"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    ref: Mapped[str] = mapped_column(unique=True, default=new_id)
+    event_type: Mapped[str]
+    target_url: Mapped[str]
+    hook_secret: Mapped[str]
+    enabled: Mapped[bool] = mapped_column(default=False)  # until it is confirmed
+    failures: Mapped[int] = mapped_column(default=0)  # one after another
+
+
+class Event(Base):
+    """Something that a subscriber is told."""
+
+    __tablename__ = "event"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    ref: Mapped[str] = mapped_column(unique=True, default=new_id)
+    subscription_id: Mapped[int] = mapped_column(ForeignKey("subscription.id"))
+    resource: Mapped[str]
+    payload: Mapped[dict[str, Any]] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    status: Mapped[str] = mapped_column(default="PENDING", index=True)
+    attempts: Mapped[int] = mapped_column(default=0)
+
+    subscription: Mapped[Subscription] = relationship(lazy="joined")

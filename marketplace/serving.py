@@ -1,0 +1,117 @@
+"""Running the marketplace: as a command's own process, or in a thread next to other work."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from wsgiref.types import WSGIApplication
+
+from flask import Flask
+from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from marketplace.errors import MarketplaceError
+from marketplace.urls import is_loopback
+
+_THREADS = 16
+_BACKLOG = 1024
+_POLL_S = 0.02  # how soon a server in a thread sees that it is to stop
+
+
+def listen(host: str, port: int, *, public: bool) -> socket.socket:
+    """Return a socket that listens.
+
+    Args:
+        host: The address.
+        port: The port; 0 takes any free one.
+        public: Whether the address may be reached from other machines.
+
+    Raises:
+        MarketplaceError: Others could reach it unasked, or nothing can listen there.
+    """
+    if not public and not is_loopback(address(host, port)):
+        raise MarketplaceError(
+            "the marketplace would be open to others: whoever reaches it is any worker they like",
+            where=host,
+            expected="an address of this machine alone, e.g. 127.0.0.1 or localhost",
+            remedy="If others are meant to come, say so with --public",
+        )
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise MarketplaceError(
+            f"nothing can listen there: {error.strerror}",
+            where=f"{host}:{port}",
+            expected="an address of this machine and a free port",
+            remedy="Stop what listens there, or take any free port with --port 0",
+        ) from error
+
+
+def address(host: str, port: int) -> str:
+    """Return the address of a host's port as a browser takes it."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Gunicorn(BaseApplication):  # type: ignore[misc]
+    """The marketplace in one process with many threads, until it is interrupted.
+
+    Args:
+        app: The marketplace.
+        listening: Where it listens; gunicorn closes it.
+        before_fork: What to do before gunicorn forks, such as closing connections.
+    """
+
+    def __init__(
+        self, app: Flask, listening: socket.socket, before_fork: Callable[[], None]
+    ) -> None:
+        self._app = app
+        listening.set_inheritable(True)
+        self._file = listening.detach()
+        # gunicorn forks, and a connection to SQLite must not be carried over.
+        before_fork()
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Tell gunicorn where and how to answer."""
+        chosen: dict[str, Any] = {
+            "bind": f"fd://{self._file}",
+            # One process, because the faults that were asked for are kept in its memory.
+            "workers": 1,
+            "worker_class": "gthread",
+            "threads": _THREADS,
+            "loglevel": "warning",
+            "control_socket_disable": True,
+        }
+        for name, value in chosen.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        """Return the app."""
+        return self._app
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_request(self, *_: object) -> None:
+        """Log nothing: whoever runs the marketplace in a thread has a log of their own."""
+
+
+@contextmanager
+def in_thread(app: WSGIApplication, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    """Yield the address of the marketplace while it answers from a thread.
+
+    Args:
+        app: The marketplace.
+        host: The address.
+        port: The port; 0 takes any free one.
+    """
+    server = make_server(host, port, app, threaded=True, request_handler=_Quiet)
+    thread = threading.Thread(target=server.serve_forever, args=(_POLL_S,))
+    thread.start()
+    try:
+        yield address(host, server.port)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,224 @@
+"""``parallax import scores``, ``lm export`` and the schema of score files."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from analysis.commands.export_scores import export, schema
+from analysis.commands.import_scores import scores
+from analysis.commands.score import score
+from analysis.data.join import decisions
+from analysis.data.load import load_scores, score_facts
+from analysis.errors import AnalysisError
+from analysis.scores.scoring_inputs import find_materials
+from tests.lm.blimp_shaped import PEERS, pairs, write_gpt2, write_pairs
+from tests.synthetic_publication import write_publication
+
+ROOT = Path(__file__).parents[3]
+ITEMS = "item_id,good,bad\na,It is.,It are.\nb,We are.,We is.\n"
+
+
+def run(command, *arguments):
+    result = CliRunner().invoke(command, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def imported(tmp_path, content, *options, items=ITEMS):
+    (tmp_path / "items.csv").write_text(items)
+    (tmp_path / "found.csv").write_text(content)
+    given = ("--items", tmp_path / "items.csv") if items else ()
+    said = run(scores, tmp_path / "found.csv", *given, "--out", tmp_path / "out", *options)
+    return said, sorted((tmp_path / "out").glob("scores_*.parquet"))
+
+
+def by_version(path):
+    rows = pq.read_table(path).to_pylist()
+    return {(row["item_id"], row["variant"]): row for row in rows}
+
+
+def test_samples_of_lm_evaluation_harness_bring_their_items_and_scores(tmp_path):
+    run(scores, PEERS / "samples_toy_blimp.jsonl", "--out", tmp_path / "out", "--model", "m")
+    loaded = load_scores(tmp_path / "out" / "scores_m.parquet")
+    samples = map(json.loads, (PEERS / "samples_toy_blimp.jsonl").read_text().splitlines())
+    chosen = decisions(loaded)
+    theirs = [[float(answer[0][0]) for answer in sample["resps"]] for sample in samples]
+    own = chosen[["logprob_good_nats", "logprob_contrast_nats"]].to_numpy()
+    np.testing.assert_array_equal(own, theirs)
+    assert loaded.facts.rendering == "after_space"
+    found = find_materials(str(tmp_path / "out" / "items.csv"))
+    assert (found.hash, found.n_items) == (loaded.facts.materials_hash, len(pairs()))
+
+
+def test_samples_are_matched_to_items_that_are_given(tmp_path):
+    lines = write_pairs(tmp_path)
+    file = PEERS / "samples_toy_blimp.jsonl"
+    run(scores, file, "--items", lines, "--out", tmp_path / "out", "--model", "m")
+    path = tmp_path / "out" / "scores_m.parquet"
+    assert score_facts(path).materials_hash == find_materials(str(lines)).hash
+    assert not (tmp_path / "out" / "items.csv").exists()
+    assert len(by_version(path)) == 2 * len(pairs())
+
+
+def test_a_table_of_minicons_tokens_gives_what_our_own_scoring_gives(tmp_path):
+    lines, model = write_pairs(tmp_path), write_gpt2(tmp_path / "gpt2")
+    run(scores, PEERS / "minicons.csv", "--items", lines, "--out", tmp_path / "out")
+    run(score, f"hf:{model}", lines, "--out", tmp_path / "own.parquet")
+    theirs = by_version(tmp_path / "out" / "scores_minicons.parquet")
+    ours = by_version(tmp_path / "own.parquet")
+    assert theirs.keys() == ours.keys()
+    for key, row in theirs.items():
+        for name in ("logprob_nats", "logprob_from_difference_nats"):
+            assert row[name] == pytest.approx(ours[key][name], abs=1e-4)
+        for name in ("n_tokens", "difference_at"):
+            assert row[name] == ours[key][name]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "item_id,variant,logprob_nats\na,good,-1\na,bad,-2\nb,good,-4\nb,bad,-3\n",
+        "item_id,version,surprisal\na,grammatical,1\na,ungrammatical,2\nb,1,4\nb,0,3\n",
+        "sentence,score\nIt is.,-1\nIt are.,-2\nWe are.,-4\nWe is.,-3\n",
+        "Sentence;Log-Prob\nit is .;-1\nit are .;-2\nwe are .;-4\nwe is .;-3\n",
+        "item_id,logprob_good,logprob_bad\na,-1,-2\nb,-4,-3\n",
+        "id,good_surprisal_nats,bad_surprisal_nats\na,1,2\nb,4,3\n",
+        "item_id,variant,logprob_log10\na,good,-0.4342944819\na,bad,-0.8685889638\n"
+        "b,good,-1.7371779276\nb,bad,-1.3028834457\n",
+        "sentence_id,token_id,token,logprob\n1,2, is.,-0.5\n1,1,It,-0.5\n2,1,It,-1\n2,2,are.,-1\n"
+        "3,1,<s>,\n3,2,We,-2\n3,3,are.,-2\n4,1,\u2581We,-1\n4,2,\u2581is,-1\n4,3,.,-1\n",
+        "text,token,surprisal\nIt is.,It,.5\nIt is.,is.,.5\nIt are.,x,2\nWe are.,y,4\nWe is.,z,3\n",
+    ],
+)
+def test_tables_of_many_shapes_say_the_same(tmp_path, content):
+    _, (path,) = imported(tmp_path, content)
+    found = {key: row["logprob_nats"] for key, row in by_version(path).items()}
+    expected = {("a", "good"): -1, ("a", "bad"): -2, ("b", "good"): -4, ("b", "bad"): -3}
+    assert found == pytest.approx(expected)
+
+
+def test_units_and_columns_can_be_named(tmp_path):
+    content = "stimulus,S\nIt is.,1\nIt are.,2\nWe are.,4\nWe is.,3\n"
+    _, (path,) = imported(tmp_path, content, "--column", "surprisal=S", "--unit", "bits")
+    assert by_version(path)["a", "bad"]["logprob_nats"] == pytest.approx(-2 * np.log(2))
+
+
+def test_a_column_of_models_gives_a_file_for_each(tmp_path):
+    content = "model,item_id,logprob_good,logprob_bad\nx/1,a,-1,-2\ny,a,-3,-1\n"
+    said, paths = imported(tmp_path, content, "--trained-on", "a newspaper")
+    assert [path.name for path in paths] == ["scores_x_1.parquet", "scores_y.parquet"]
+    assert (score_facts(paths[0]).model, score_facts(paths[0]).trained_on) == ("x/1", "a newspaper")
+    assert "1 of 2 items have no score; the first: b." in said
+
+
+def test_a_table_of_pairs_with_scores_is_its_own_items(tmp_path):
+    content = "good,bad,logprob_good,logprob_bad,item_id\nIt is.,It are.,-1,-2,a\n"
+    _, (path,) = imported(tmp_path, content, items="")
+    assert by_version(path)["a", "good"]["logprob_nats"] == -1
+    assert (tmp_path / "out" / "items.csv").is_file()
+
+
+def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path):
+    content = (
+        "sentence_id,token,logprob\n1,It,\n1,is.,-1\n2,It,\n2,are.,-2\n3,Nobody,-1\n3,knows.,-2\n"
+    )
+    said, (path,) = imported(tmp_path, content)
+    assert "2 tokens have no score" in said
+    assert '1 scores are of no item; the first: "Nobodyknows."' in said
+    assert by_version(path)["a", "bad"]["n_tokens"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("sentence,x\nIt is.,1\n", "no column holds scores"),
+        ("model,logprob\nx,-1\n", "nothing says whose"),
+        ("sentence,logprob\nIt is.,1\n", '"1" in the column "logprob" is no log-probability'),
+        ("sentence,logprob\nIt is.,high\n", '"high" in the column'),
+        ("sentence,logprob\nIt is.,-inf\n", '"-inf" in the column'),
+        ("sentence,surprisal\nIt is.,-1\n", '"-1" in the column "surprisal"'),
+        ("sentence,logprob\nIt is.,-1\n", r"a version has no score: a \(bad\)"),
+        ("sentence,logprob\nIt is.,-1\nIt is.,-2\nIt are.,-1\n", "good version of .* a has two"),
+        ("sentence,logprob\nNobody knows.,-1\n", "no score is of any item"),
+        ("item_id,variant,logprob\nx,good,-1\n", "no score is of any item"),
+        ("sentence_id,token,logprob\n1,It,\n", "no score at all"),
+        ("sentence_id,token_id,token,logprob\n1,x,It,-1\n", "no place of a token"),
+    ],
+)
+def test_what_cannot_be_a_score_is_refused_with_its_place(tmp_path, content, told):
+    with pytest.raises(AnalysisError, match=told):
+        imported(tmp_path, content)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_published_table_of_models_brings_its_items(tmp_path):
+    folder = write_publication(tmp_path / "published")
+    said = run(scores, folder / "all_models.tab", "--out", tmp_path / "out")
+    assert "items.csv" in said and "scores_unigram.parquet" in said
+    items = find_materials(str(tmp_path / "out" / "items.csv"))
+    facts = score_facts(tmp_path / "out" / "scores_unigram.parquet")
+    assert facts.materials_hash == items.hash
+
+
+def test_scores_without_items_ask_for_them(tmp_path):
+    with pytest.raises(AnalysisError, match="do not hold their items"):
+        imported(tmp_path, "sentence,logprob\nIt is.,-1\n", items="")
+    with pytest.raises(AnalysisError, match='there is no column "S"'):
+        imported(tmp_path, "sentence,logprob\nIt is.,-1\n", "--column", "logprob=S")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"target": "2"}, "none of its choices"),
+        ({"resps": [["x"]]}, "no log-likelihoods"),
+        ({"resps": [[["-1", "False"]]]}, "its log-likelihoods are"),
+        ({"arguments": [["", " a"]]}, "it has 1 choices"),
+        ({"arguments": [[], []]}, "no texts"),
+    ],
+)
+def test_a_sample_of_another_kind_of_task_is_refused(tmp_path, changes, told):
+    first = json.loads((PEERS / "samples_toy_blimp.jsonl").read_text().splitlines()[0])
+    (tmp_path / "samples_x.jsonl").write_text(json.dumps(first | changes) + "\n")
+    with pytest.raises(AnalysisError, match=told):
+        run(scores, tmp_path / "samples_x.jsonl", "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize("form", ["plain", "minicons", "lm_eval"])
+def test_what_is_exported_can_be_imported_again(tmp_path, form):
+    lines = write_pairs(tmp_path)
+    run(scores, PEERS / "minicons.csv", "--items", lines, "--out", tmp_path / "in", "--model", "m")
+    first = tmp_path / "in" / "scores_m.parquet"
+    out = tmp_path / ("samples_x.jsonl" if form == "lm_eval" else "x.csv")
+    said = run(export, first, lines, "--out", out, "--format", form)
+    assert f"{len(pairs()) * (1 if form == 'lm_eval' else 2)} rows of m" in said
+    run(scores, out, "--items", lines, "--out", tmp_path / "again", "--model", "m")
+    one, other = (by_version(path) for path in (first, tmp_path / "again" / "scores_m.parquet"))
+    for key, row in one.items():
+        assert other[key]["logprob_nats"] == pytest.approx(row["logprob_nats"], rel=1e-7)
+
+
+def test_an_export_needs_the_items_that_were_scored(tmp_path):
+    lines = write_pairs(tmp_path)
+    run(scores, PEERS / "minicons.csv", "--items", lines, "--out", tmp_path / "in", "--model", "m")
+    (tmp_path / "items.csv").write_text(ITEMS)
+    with pytest.raises(AnalysisError, match="not among the items"):
+        run(export, tmp_path / "in/scores_m.parquet", tmp_path / "items.csv", "--out", tmp_path)
+
+
+def test_the_published_schema_is_that_of_the_code_and_score_files_fit_it(tmp_path):
+    published = json.loads((ROOT / "docs" / "score_schema.json").read_text("utf-8"))
+    assert json.loads(run(schema)) == published
+    lines, model = write_pairs(tmp_path), write_gpt2(tmp_path / "gpt2")
+    run(score, f"hf:{model}", lines, "--out", tmp_path / "own.parquet")
+    metadata = score_facts(tmp_path / "own.parquet").model_dump()
+    rows = pq.read_table(tmp_path / "own.parquet").to_pylist()
+    jsonschema.validate({"metadata": metadata, "rows": rows}, published)
+    rows[0]["variant"] = "best"
+    with pytest.raises(jsonschema.ValidationError, match="'best'"):
+        jsonschema.validate({"metadata": metadata, "rows": rows}, published)

@@ -1,0 +1,208 @@
+"""``parallax lm score``: several models, selections, interruptions and workers."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from distributed import LocalCluster
+
+from analysis.commands.score import score
+from analysis.data.load import ScoreFacts, load_scores
+from analysis.errors import AnalysisError
+from analysis.scores import file as score_file
+from analysis.scores.file import Scoring, write_score_file
+from analysis.scores.scoring_inputs import WORD_TOKENS, find_materials
+from experiment.materials.read import read_items
+from experiment.materials.render import render
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ITEMS
+from lm.errors import LmError
+from lm.registry import load_scorer
+from lm.scorer import FastKernel
+from lm.sharding import Loading, score_texts
+from tests.analysis import small_run
+from tests.lm.toy_models import TOY_MODELS
+
+
+def model(folder: Path, name: str = "lstm") -> Path:
+    TOY_MODELS[name][1](folder)
+    return folder
+
+
+@pytest.fixture
+def materials(tmp_path: Path) -> Path:
+    rows = [
+        {**small_run.items()[0], "item_id": f"i-{n}", "good": f"the cat {w} sees", "bad": f"{w} a"}
+        for n, w in enumerate(["cats", "sleeps", "zebra", "a", "the", "sees"])
+    ]
+    write_table(ITEMS, rows, tmp_path / "items.tsv")
+    return tmp_path / "items.tsv"
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(score, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def facts() -> ScoreFacts:
+    return ScoreFacts(**small_run.score_facts())
+
+
+def test_several_models_each_get_a_file_in_the_folder(materials, tmp_path):
+    lstm, ngram = model(tmp_path / "lstm"), model(tmp_path / "ngram", "ngram")
+    out = tmp_path / "scores"
+    run(lstm, ngram, materials, "--out", out)
+    assert sorted(path.name for path in out.iterdir()) == ["lstm.parquet", "ngram.parquet"]
+    run(lstm, materials, "--out", tmp_path / "alone.parquet")
+    assert (tmp_path / "alone.parquet").read_bytes() == (out / "lstm.parquet").read_bytes()
+
+
+def test_several_models_cannot_share_a_file_or_a_name(materials, tmp_path):
+    with pytest.raises(AnalysisError, match="2 models cannot share one file"):
+        run(tmp_path / "a", tmp_path / "b", materials, "--out", tmp_path / "scores.parquet")
+    with pytest.raises(AnalysisError, match=r"two models would both be written to a\.parquet"):
+        run(tmp_path / "a", tmp_path / "x" / "a", materials, "--out", tmp_path / "scores")
+
+
+def test_only_the_judged_items_are_scored(tmp_path):
+    export = small_run.write_export(tmp_path / "export")
+    more = [*small_run.items(), {**small_run.items()[0], "item_id": "never-seen"}]
+    write_table(ITEMS, more, tmp_path / "items.tsv")
+    out = tmp_path / "scores.parquet"
+    run(model(tmp_path / "lstm"), tmp_path / "items.tsv", "--only-judged", export, "--out", out)
+    found = load_scores(out)
+    assert set(found.frame["item_id"]) == {"s-1", "s-2", "p-1", "p-2"}
+    assert found.facts.selection.startswith("4 judged items")
+    # The identity is that of all items, so that the scores still fit the run.
+    assert found.facts.materials_hash == find_materials(str(tmp_path / "items.tsv")).hash
+
+
+def test_a_judged_item_that_the_materials_lack_is_named(tmp_path):
+    export = small_run.write_export(tmp_path / "export")
+    write_table(ITEMS, small_run.items()[:3], tmp_path / "items.tsv")
+    with pytest.raises(AnalysisError, match=r"1 judged item.* the first: p-2"):
+        run(tmp_path, tmp_path / "items.tsv", "--only-judged", export, "--out", "s.parquet")
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_after_an_interruption_nothing_is_scored_twice(materials, tmp_path, monkeypatch, fast):
+    folder, out = str(model(tmp_path / "lstm")), tmp_path / "scores.parquet"
+    scoring = Scoring(folder, Loading(fast), items_at_a_time=2)
+    write_score_file(find_materials(str(materials)), scoring, facts(), tmp_path / "whole.parquet")
+    asked = []
+
+    def stumbling(model, texts, loading):
+        if len(asked) == stop:
+            raise KeyboardInterrupt
+        asked.append((loading.fast, tuple(texts)))
+        return score_texts(model, texts, loading)
+
+    monkeypatch.setattr(score_file, "score_texts", stumbling)
+    for stop in (1, 2, -1):
+        if stop < 0:
+            write_score_file(find_materials(str(materials)), scoring, facts(), out)
+            break
+        with pytest.raises(KeyboardInterrupt):
+            write_score_file(find_materials(str(materials)), scoring, facts(), out)
+        assert not out.exists()
+    assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert len(asked) == len(set(asked))
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_parts_of_other_scores_are_not_used(materials, tmp_path, monkeypatch):
+    out = tmp_path / "scores.parquet"
+    first, second = (str(model(tmp_path / name, name)) for name in ("lstm", "ngram"))
+
+    def broken(*_args, **_named):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(score_file, "score_table", broken)
+        write_score_file(find_materials(str(materials)), Scoring(first), facts(), out)
+    other = ScoreFacts(**small_run.score_facts(model_hash="another"))
+    write_score_file(find_materials(str(materials)), Scoring(second), other, out)
+    run(second, materials, "--out", tmp_path / "alone.parquet")
+    sums = [pq.read_table(p)["logprob_nats"] for p in (out, tmp_path / "alone.parquet")]
+    assert sums[0].equals(sums[1])
+
+
+def test_a_text_that_cannot_be_scored_is_named(materials, tmp_path):
+    with pytest.raises(LmError, match=r'the text "a a \." cannot be scored'):
+        run(model(tmp_path / "fixed", "fixed"), materials, "--out", tmp_path / "s.parquet")
+
+
+FASTER = FastKernel("a kernel", rounds=True, speedup=2.0, explicit_speedup=2.1)
+
+
+def test_a_fast_mode_that_is_not_faster_is_declined_aloud(materials, tmp_path, monkeypatch):
+    folder, out = model(tmp_path / "lstm"), tmp_path / "scores.parquet"
+    slow = FastKernel("another kernel", rounds=False, speedup=1.5, explicit_speedup=0.1)
+    monkeypatch.setattr("lm.rnn.scorer.measure_kernel", lambda _: slow)
+    printed = run(folder, materials, "--fast", "--out", out)
+    assert "--fast is declined and scores are exact" in printed
+    assert "another kernel ran, a float32 kernel" in printed
+    assert load_scores(out).facts.certificate == ""
+    run(folder, materials, "--out", tmp_path / "exact.parquet")
+    tables = [pq.read_table(path) for path in (out, tmp_path / "exact.parquet")]
+    assert tables[0].equals(tables[1])
+    assert "already" in run(folder, materials, "--out", out)
+
+
+def test_a_certified_fast_pass_decides_as_the_exact_one(materials, tmp_path, monkeypatch):
+    folder = model(tmp_path / "lstm")
+    monkeypatch.setattr("lm.rnn.scorer.measure_kernel", lambda _: FASTER)
+    run(folder, materials, "--out", tmp_path / "exact.parquet")
+    printed = run(folder, materials, "--fast", "--out", tmp_path / "fast.parquet")
+    assert "First pass in bfloat16" in printed
+    exact, fast = (load_scores(tmp_path / f"{name}.parquet") for name in ("exact", "fast"))
+    assert fast.facts.certificate.startswith(
+        "first pass in bfloat16 (kernel a kernel, 2.0 times as fast as float32 here), each token"
+    )
+    assert exact.facts.certificate == ""
+    assert exact.frame["logprob_nats"].to_numpy() == pytest.approx(
+        fast.frame["logprob_nats"].to_numpy(), abs=0.2
+    )
+    # Certified scores stand for exact ones only where they were asked for.
+    assert "already" in run(folder, materials, "--fast", "--out", tmp_path / "fast.parquet")
+    assert "already" in run(folder, materials, "--fast", "--out", tmp_path / "exact.parquet")
+    assert "already" not in run(folder, materials, "--out", tmp_path / "fast.parquet")
+
+
+def test_a_stream_scores_each_item_after_the_good_versions_before_it(materials, tmp_path):
+    folder, out = model(tmp_path / "lstm"), tmp_path / "stream.parquet"
+    assert "as one stream" in run(folder, materials, "--stream", "--out", out)
+    found = load_scores(out)
+    assert found.facts.reading.startswith("as one stream")
+    scorer, rows = load_scorer(folder), list(read_items(materials))
+    lower = render(WORD_TOKENS)
+    groups = [[lower(item.good), lower(item.bad)] for item in rows]
+    scored, _ = scorer.score_stream(groups)
+    expected = [float(one.logprobs_nats.sum()) for group in scored for one in group]
+    assert found.frame["logprob_nats"].to_list() == pytest.approx(expected, abs=1e-5)
+    assert "already" in run(folder, materials, "--stream", "--out", out)
+    # Scores of sentences by themselves are other scores.
+    assert "already" not in run(folder, materials, "--out", out)
+
+
+@pytest.mark.parametrize("more", [["--fast"], ["--workers", "2"], ["--cluster", "tcp://a:1"]])
+def test_a_stream_cannot_be_divided_or_rounded(materials, tmp_path, more):
+    with pytest.raises(AnalysisError, match="one item after the other"):
+        run(tmp_path, materials, "--stream", *more, "--out", tmp_path / "s.parquet")
+
+
+def test_workers_write_the_same_bytes_as_one_process(materials, tmp_path):
+    folder = model(tmp_path / "lstm")
+    for name, more in {"one": [], "two": ["--workers", 2]}.items():
+        run(folder, materials, *more, "--out", tmp_path / f"{name}.parquet")
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None,
+        host="127.0.0.1", protocol="tcp",
+    ) as cluster:  # fmt: skip
+        address = cluster.scheduler_address
+        run(folder, materials, "--cluster", address, "--out", tmp_path / "cluster.parquet")
+    one = (tmp_path / "one.parquet").read_bytes()
+    assert (tmp_path / "two.parquet").read_bytes() == one
+    assert (tmp_path / "cluster.parquet").read_bytes() == one

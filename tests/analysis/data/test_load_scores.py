@@ -1,0 +1,40 @@
+import pytest
+
+from analysis.data.load import load_all_scores, load_scores
+from analysis.errors import AnalysisError
+from experiment.errors import TableError
+from experiment.tables.files import write_table
+from experiment.tables.schemas import SCORES
+from tests.analysis import small_run
+
+
+def test_scores_are_read_with_what_they_say_about_themselves(scores):
+    read = load_scores(scores)
+    assert (read.facts.model, read.facts.trained_on) == ("5-gram", "a text")
+    assert len(read.frame) == 12
+
+
+def test_a_missing_score_file_is_named(tmp_path):
+    with pytest.raises(TableError, match='the table "scores" is missing'):
+        load_scores(tmp_path / "none.parquet")
+
+
+def test_scores_that_do_not_say_which_model_are_refused(tmp_path):
+    path = tmp_path / "scores.parquet"
+    write_table(SCORES, small_run.score_rows(), path, {"study": "small"})
+    with pytest.raises(AnalysisError, match=r"metadata does not say.*model: Field required"):
+        load_scores(path)
+
+
+def test_two_files_of_one_model_are_refused(scores, tmp_path):
+    other = small_run.write_scores(tmp_path / "other.parquet")
+    with pytest.raises(AnalysisError, match='2 score files are about a model "5-gram"') as caught:
+        load_all_scores([scores, other])
+    assert str(scores) in str(caught.value)
+    assert str(other) in str(caught.value)
+
+
+def test_a_model_that_is_called_as_people_are_is_refused(tmp_path):
+    path = small_run.write_scores(tmp_path / "scores.parquet", model="people")
+    with pytest.raises(AnalysisError, match='a model is called "people"'):
+        load_all_scores([path])

@@ -1,0 +1,159 @@
+"""Whatever is wrong with a file, one paragraph says so: no trace, and nothing is written."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from experiment.errors import ParallaxError
+from experiment.materials.identity import materials_hash
+from experiment.materials.read import read_items
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ITEMS
+from parallax import cli
+from tests.analysis import small_run
+
+GOOD = "participant,item,chosen\nAnn,s-1,good\nAnn,s-2,good\nBen,s-1,good\nBen,s-2,bad\n"
+WIDE = 'wide = true\n[columns]\nparticipant = "who"\nitem = "item{n}"\nchosen = "choice{n}"\n'
+HEADERS = {
+    "table": "participant,item,chosen\n",
+    "oTree": "participant.code,session.code,player.item,player.choice\n",
+    "MTurk": "HITId,AssignmentId,WorkerId,Input.item1,Answer.choice1\n",
+    "Gorilla": "Event Index,Participant Private ID,Response,item\n",
+    "Qualtrics": "StartDate,Status,ResponseId,s-1\n",
+    "jsPsych": "rt,trial_type,trial_index,response,item\n",
+    "PCIbex": "#\n# Results on Monday\n# Columns below this comment are as follows:\n# 1. item.\n",
+}
+
+# A file's name, its content and a mapping, and what the paragraph says.
+FILES = [
+    *((f"{name}.csv", text, None, "holds no row") for name, text in HEADERS.items()),
+    ("empty.csv", "", None, "cannot be read|holds no row"),
+    ("blank.csv", "\n\n\n", None, "cannot be read|holds no row"),
+    ("empty.json", "[]", None, "holds no row"),
+    ("cut.json", '[{"item": "s-1", "chosen": ', None, "cannot be read"),
+    ("words.json", '["good", "bad"]', None, "a trial should be an object"),
+    ("noise.parquet", "not parquet", None, "cannot be read"),
+    ("noise.zip", "not a zip", None, "cannot be read"),
+    ("ragged.csv", "item,chosen\ns-1,good,1,2\ns-2,bad,3,4\n", None, "lacks|not among|no judgment"),
+    ("quotes.csv", 'item,chosen\n"s-1,good\n', None, "cannot be read|holds no row"),
+    ("blank_people.csv", GOOD.replace("Ben,s-2", ",s-2"), "", "1 of 4 judgments have an empty"),
+    ("spaces.csv", GOOD.replace("Ben,s-2", "   ,s-2"), "", "have an empty participant"),
+    ("infinite.csv", "item,chosen,rt_ms\ns-1,good,inf\ns-2,good,900\n", None, "is infinite"),
+    ("negative.csv", "item,chosen,rt_ms\ns-1,good,-5\ns-2,good,900\n", None, "negative in 1 row"),
+    ("fast.csv", "item,chosen,rt_ms\ns-1,good,1.2\ns-2,good,0.9\n", "", "median reaction time"),
+    ("words.csv", "item,chosen,rt_ms\ns-1,good,soon\ns-2,good,900\n", None, "no number"),
+    ("choices.csv", GOOD.replace("Ann,s-1,good", "Ann,s-1,"), "", '"" is not what was to be'),
+    ("items.csv", GOOD.replace("s-2", "z-9"), "", "not among the items; the first: z-9"),
+    ("no_item.csv", "chosen\ngood\ngood\n", None, "lacks a column that holds the items' ids"),
+    ("wide.csv", "who,item1,choice1\n", WIDE, "holds no row"),
+    ("unnumbered.csv", "who,item,choice\nAnn,s-1,good\n", WIDE, r"lacks the column\(s\)"),
+    ("nobody.csv", GOOD, '[keep]\nparticipant = "Zoe"\n', "no judgment is left of 4 row"),
+    ("dropped.csv", GOOD, '[drop_trials]\nitem = ["s-1", "s-2"]\n', "no judgment is left"),
+    ("sides.csv", "item,chosen,good_side\ns-1,f,left\ns-2,j,right\n", "", "the sides chosen are"),
+    ("unit.csv", GOOD, 'rt_unit = "minutes"\n', "the mapping cannot be read"),
+    ("toml.csv", GOOD, "columns = [\n", "the mapping cannot be read"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def items(tmp_path):
+    path = tmp_path / "known" / "items.csv"
+    path.parent.mkdir()
+    write_table(ITEMS, small_run.items(), path)
+    return path
+
+
+def paragraph(arguments) -> str:
+    """What a command says that fails as a user can mend."""
+    with pytest.raises(ParallaxError) as raised:
+        CliRunner().invoke(cli, list(map(str, arguments)), catch_exceptions=False)
+    message = str(raised.value)
+    assert "\n" not in message.strip()
+    assert not re.search(r"Traceback|KeyError|nan\b", message)
+    return message
+
+
+@pytest.mark.parametrize(("name", "text", "mapping", "message"), FILES, ids=[f[0] for f in FILES])
+def test_an_unusable_file_is_one_paragraph(name, text, mapping, message, tmp_path, items):
+    path, out = tmp_path / name, tmp_path / "out"
+    path.write_text(text)
+    command = ["import", "judgments", path, "--items", items, "--out", out, "--yes"]
+    if mapping is not None:
+        (tmp_path / "m.toml").write_text(mapping)
+        command += ["--mapping", tmp_path / "m.toml"]
+    assert re.search(message, paragraph(command))
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("name", "text", "mapping", "message"), FILES, ids=[f[0] for f in FILES])
+def test_the_same_file_stops_a_comparison(name, text, mapping, message, tmp_path, items, scores):
+    path, out = tmp_path / name, tmp_path / "out"
+    path.write_text(text)
+    command = ["compare", "--judgments", path, "--items", items, "--scores", scores, "--out", out]
+    if mapping:
+        (tmp_path / "m.toml").write_text(mapping)
+        command += ["--mapping", tmp_path / "m.toml"]
+    paragraph(command)
+    assert not out.exists()
+
+
+def test_a_comparison_of_nobody_is_one_paragraph(tmp_path, items, scores):
+    (tmp_path / "j.csv").write_text("participant,item,chosen,kept\nAnn,s-1,good,no\n")
+    said = paragraph(
+        ["compare", "--judgments", tmp_path / "j.csv", "--items", items, "--scores", scores,
+         "--out", tmp_path / "out"]
+    )  # fmt: skip
+    assert "no judgment is left" in said
+
+
+@pytest.mark.parametrize("rows", [[], small_run.items()[:1] * 2], ids=["no item", "an id twice"])
+def test_unusable_items_are_one_paragraph(rows, tmp_path):
+    (tmp_path / "j.csv").write_text(GOOD)
+    header = ",".join(ITEMS.column_names)
+    lines = [",".join(str(row[name]) for name in ITEMS.column_names) for row in rows]
+    (tmp_path / "items.csv").write_text("\n".join([header, *lines]) + "\n")
+    said = paragraph(
+        ["import", "judgments", tmp_path / "j.csv", "--items", tmp_path / "items.csv",
+         "--out", tmp_path / "out", "--yes"]
+    )  # fmt: skip
+    assert "items.csv" in said
+
+
+def rows_of(people, ids):
+    return "".join(
+        f"{person},{item},{'bad' if (number + place) % 4 == 3 else 'good'},900\n"
+        for number, person in enumerate(people)
+        for place, item in enumerate(ids)
+    )
+
+
+SMALL = {
+    "one judgment": (["Ann"], ["s-1"]),
+    "one participant": (["Ann"], ["s-1", "s-2", "p-1"]),
+    "two people": (["Ann", "Ben"], ["s-1", "s-2", "p-1"]),
+    "one item": (["Ann", "Ben", "Cat", "Dan"], ["s-1"]),
+    "three items": (["Ann", "Ben", "Cat", "Dan", "Eva"], ["s-1", "s-2", "p-1"]),
+    "an item twice": (["Ann", "Ben"], ["s-1", "s-1", "s-2"]),
+}
+
+
+@pytest.mark.parametrize("size", SMALL)
+def test_little_data_is_compared_without_a_trace(size, tmp_path, items):
+    people, ids = SMALL[size]
+    (tmp_path / "j.csv").write_text("participant,item,chosen,rt_ms\n" + rows_of(people, ids))
+    scores = small_run.write_scores(
+        tmp_path / "s.parquet", study="", study_version="",
+        materials_hash=materials_hash(read_items(items)),
+    )  # fmt: skip
+    out = tmp_path / "out"
+    done = CliRunner().invoke(
+        cli,
+        ["compare", "--judgments", str(tmp_path / "j.csv"), "--items", str(items), "--scores",
+         str(scores), "--out", str(out), "--resamples", "100", "--no-figures"],
+        catch_exceptions=False,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    results = json.loads((out / "results.json").read_text())
+    assert results["provenance"]["n_judgments"] == len(people) * len(ids)

@@ -1,0 +1,96 @@
+"""Every run of scoring checks a sample of its scores against the plainest way to compute them."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner
+
+from analysis.commands.score import score
+from analysis.data.load import load_scores
+from analysis.errors import AnalysisError
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ITEMS
+from lm.rnn.steps import DeduplicatedStep
+from lm.scorer import FastKernel
+from lm.scoring.tree_packing import CheckedPacking
+from tests.analysis import small_run
+from tests.lm.toy_models import TOY_MODELS
+
+
+@pytest.fixture
+def materials(tmp_path: Path) -> Path:
+    words = ["cats", "sleeps", "a", "the", "sees", "sleep"]
+    rows = [
+        {**small_run.items()[0], "item_id": f"i-{n}-{m}", "good": f"the {v} {w} sees", "bad": w}
+        for n, w in enumerate(words)
+        for m, v in enumerate(words)
+    ]
+    write_table(ITEMS, rows, tmp_path / "items.tsv")
+    return tmp_path / "items.tsv"
+
+
+def run(folder: Path, name: str, materials: Path, *options: str) -> tuple[str, str]:
+    """Score by a toy model; return what the file says of its check, and the output."""
+    TOY_MODELS[name][1](folder / "model")
+    out = folder / "scores.parquet"
+    arguments = [str(folder / "model"), str(materials), "--out", str(out), *options]
+    result = CliRunner().invoke(score, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return load_scores(out).facts.check, result.output
+
+
+@pytest.mark.parametrize("name", ["hf causal", "hf masked", "lstm", "lstm, adaptive softmax"])
+def test_the_worst_difference_stands_in_the_file(tmp_path: Path, materials: Path, name: str):
+    check, output = run(tmp_path, name, materials)
+    assert "scored again without any shortcut" in check
+    assert float(check.split("differ by ")[1].split()[0]) < 1e-4
+    assert check in output
+
+
+def test_a_first_pass_in_low_precision_is_checked_within_its_bounds(
+    tmp_path, materials, monkeypatch
+):
+    faster = FastKernel("a kernel", rounds=True, speedup=2.0, explicit_speedup=2.0)
+    monkeypatch.setattr("lm.rnn.scorer.measure_kernel", lambda _: faster)
+    check, _ = run(tmp_path, "lstm", materials, "--fast")
+    assert "without any shortcut" in check
+    assert check.endswith("beyond the bounds of the fast pass")
+
+
+def test_a_model_with_one_way_to_compute_has_nothing_to_check(tmp_path: Path, materials: Path):
+    check, output = run(tmp_path, "ngram", materials)
+    assert check == ""
+    assert "Checked" not in output
+
+
+def test_a_transformer_that_was_packed_wrongly_stops_the_run(tmp_path, materials, monkeypatch):
+    monkeypatch.setattr(CheckedPacking, "_differs", lambda *_: "")
+    # Every position reads its own token alone, as if nothing stood before it.
+    monkeypatch.setattr("lm.scoring.tree_packing.ancestors", lambda parents: eye(len(parents)))
+    with pytest.raises(AnalysisError, match="nats off the one that the model gives without"):
+        run(tmp_path, "hf causal", materials)
+    assert not (tmp_path / "scores.parquet").exists()
+
+
+def eye(n: int):
+    return torch.eye(n, dtype=torch.bool).numpy()
+
+
+def test_plain_scoring_passes_where_packing_would_be_wrong(tmp_path, materials, monkeypatch):
+    monkeypatch.setattr(CheckedPacking, "_differs", lambda *_: "")
+    monkeypatch.setattr("lm.scoring.tree_packing.ancestors", lambda parents: eye(len(parents)))
+    check, _ = run(tmp_path, "hf causal", materials, "--plain")
+    assert check
+
+
+def test_a_network_whose_shared_steps_go_wrong_stops_the_run(tmp_path, materials, monkeypatch):
+    step = DeduplicatedStep._step
+
+    def off(self, state, parents, tokens, after):
+        step(self, state, parents, tokens, after)
+        after[0].mul_(1.1)
+
+    monkeypatch.setattr(DeduplicatedStep, "_step", off)
+    with pytest.raises(AnalysisError, match="without any shortcut"):
+        run(tmp_path, "lstm", materials)

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+from analysis.errors import AnalysisError
+from analysis.scores.materials import score_items, sentences
+from experiment.materials.render import render
+from experiment.records import Item, Kind, Variant
+from experiment.tables.files import arrow_schema
+from experiment.tables.schemas import SCORES
+from lm.scorer import TokenScores
+
+TOKENS = render("lower_case_tokens")
+
+
+class LengthScorer:
+    """Gives each token minus its length, and does not know "ever"."""
+
+    name, trained_on = "length", "nothing"
+
+    def __init__(self) -> None:
+        self.asked = []
+
+    def score(self, requests):
+        self.asked += requests
+        return [self._score(continuation.split()) for _, continuation in requests]
+
+    def _score(self, tokens):
+        logprobs = np.array([-float(len(token)) for token in tokens])
+        return TokenScores(tuple(tokens), logprobs, np.array([token == "ever" for token in tokens]))
+
+
+def item(item_id: str, good: str, bad: str, distractor: str = "", context: str = "") -> Item:
+    return Item(
+        item_id, Kind.TARGET, "c", "d", "t", "", "", context, good, bad, distractor,
+        Variant.DISTRACTOR if distractor else Variant.BAD,
+    )  # fmt: skip
+
+
+def test_every_version_of_every_item_gets_a_row():
+    items = [item("1", "A dog barks", "A dog bark"), item("2", "no ever", "most ever", "the ever")]
+    table = score_items(LengthScorer(), items, TOKENS)
+    assert table.schema.equals(arrow_schema(SCORES))
+    rows = table.to_pylist()
+    assert [(row["item_id"], row["variant"]) for row in rows] == [
+        ("1", "good"), ("1", "bad"), ("2", "good"), ("2", "bad"), ("2", "distractor"),
+    ]  # fmt: skip
+    assert rows[0]["token_logprobs_nats"] == [-1, -3, -5, -1]
+    assert (rows[0]["logprob_nats"], rows[0]["n_tokens"], rows[0]["n_unknown"]) == (-10, 4, 0)
+    assert rows[2]["n_unknown"] == 1
+    assert rows[2]["token_unknown"] == [False, True, False]
+
+
+def test_each_version_is_scored_from_where_it_differs_from_what_it_stands_against():
+    items = [
+        item("1", "a dog barks", "a dog bark"),
+        item("2", "no dog ever", "most dog ever", "no cat ever"),
+        item("3", "we sleep", "we sleep well"),
+        item("4", "same", "same"),
+    ]
+    rows = score_items(LengthScorer(), items, TOKENS).to_pylist()
+    found = {
+        (row["item_id"], row["variant"]): (
+            row["difference_at"],
+            row["logprob_from_difference_nats"],
+        )
+        for row in rows
+    }
+    assert found == {
+        ("1", "good"): (2, -6), ("1", "bad"): (2, -5),
+        # Good stands against the contrast, which is the distractor here.
+        ("2", "good"): (1, -8), ("2", "bad"): (0, -12), ("2", "distractor"): (1, -8),
+        ("3", "good"): (2, -1), ("3", "bad"): (2, -5),
+        ("4", "good"): (2, 0), ("4", "bad"): (2, 0),
+    }  # fmt: skip
+
+
+def test_a_sentence_that_items_share_is_asked_once():
+    scorer = LengthScorer()
+    items = [item("1", "x y", "x z"), item("2", "x y", "x w")]
+    table = score_items(scorer, items, TOKENS)
+    assert sorted(scorer.asked) == [("", "x w ."), ("", "x y ."), ("", "x z .")]
+    assert table.num_rows == 4
+
+
+def test_a_context_begins_each_version():
+    wanted = sentences([item("1", "barks", "bark", context="the dog")], TOKENS)
+    assert wanted.distinct == ["the dog barks .", "the dog bark ."]
+
+
+def test_the_same_token_scores_in_any_order_give_the_same_sum():
+    class Thirds(LengthScorer):
+        def _score(self, tokens):
+            values = {"a": -0.1, "b": -0.2, "c": -0.3, ".": 0.0}
+            logprobs = np.array([values[token] for token in tokens])
+            return TokenScores(tuple(tokens), logprobs, np.zeros(len(tokens), bool))
+
+    table = score_items(Thirds(), [item("1", "a b c", "c b a")], TOKENS)
+    good, bad = table["logprob_nats"].to_pylist()
+    assert good == bad
+
+
+@pytest.mark.parametrize("value", [1.0, float("nan")])
+def test_what_is_no_log_probability_is_refused_with_its_item(value):
+    class Broken(LengthScorer):
+        def _score(self, tokens):
+            one = value if "bad" in tokens else -1.0
+            return TokenScores(
+                tuple(tokens), np.full(len(tokens), one), np.zeros(len(tokens), bool)
+            )
+
+    with pytest.raises(AnalysisError, match=r'item 1, the sentence "bad \.".*no log-probability'):
+        score_items(Broken(), [item("1", "good", "bad")], TOKENS)

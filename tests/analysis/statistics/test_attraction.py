@@ -1,0 +1,71 @@
+import pandas as pd
+import pytest
+
+from analysis.statistics.attraction import (
+    attraction,
+    attraction_by_configuration,
+    configurations,
+    feature_columns,
+)
+
+ITEMS = pd.DataFrame(
+    {
+        "item_id": ["1", "2", "3", "4", "5", "6"],
+        "construction": ["across"] * 4 + ["simple"] * 2,
+        "features": [
+            "main=singular animacy=animate embedded=singular",
+            "main=singular animacy=inanimate embedded=plural",
+            "main=plural animacy=animate embedded=singular",
+            "main=plural animacy=inanimate embedded=plural",
+            "main=singular",
+            "main=plural",
+        ],
+    }
+)
+
+
+def test_features_become_columns():
+    columns = feature_columns(ITEMS)
+    assert columns["animacy"].tolist()[:2] == ["animate", "inanimate"]
+    assert columns["embedded"].isna().tolist() == [False] * 4 + [True] * 2
+
+
+def test_features_with_the_same_values_are_compared_and_others_not():
+    found = configurations(ITEMS)
+    assert found["item_id"].tolist() == ["1", "2", "3", "4"]
+    assert found["configuration"].tolist()[:2] == ["singular / singular", "singular / plural"]
+    assert found["agreement"].tolist() == ["match", "mismatch", "mismatch", "match"]
+
+
+@pytest.mark.parametrize("features", ["main=singular other=plural", "", "note"])
+def test_features_that_do_not_vary_cannot_be_compared(features):
+    assert configurations(ITEMS.assign(features=features)).empty
+
+
+def test_mismatch_lowers_accuracy_by_the_effect():
+    judgments = pd.DataFrame(
+        {
+            "participant": ["a", "b"] * 4,
+            "item_id": [item for item in "1234" for _ in range(2)],
+            "construction": "across",
+            "chose_good": [True, True, True, False, False, False, True, True],
+        }
+    )
+    decisions = pd.DataFrame(
+        {
+            "item_id": ["1", "2", "3", "4", "9"],
+            "construction": "across",
+            "correct": [True, False, False, True, True],
+            "tie": False,
+        }
+    )
+    tables = (judgments, {"lstm": decisions}, configurations(ITEMS))
+    accuracies = attraction_by_configuration(*tables)
+    effects = attraction(*tables)
+    effect = effects.set_index("judge")["effect"]
+    assert effect["people"] == pytest.approx(1 - 0.25)
+    assert effect["lstm"] == 1.0
+    people = accuracies[accuracies["judge"] == "people"].set_index("configuration")["accuracy"]
+    assert people["singular / plural"] == 0.5
+    low, high = effects.loc[0, ["low", "high"]]
+    assert low <= 0.75 <= high

@@ -1,0 +1,66 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import pearsonr, spearmanr
+
+from analysis.statistics.correlation import METHODS, correlation_rows, correlations, without_each
+
+
+def test_values_are_those_of_scipy():
+    people, model = np.array([0.5, 1.0, 1.0, 0.8, 0.2]), np.array([1.0, 3.0, 2.0, 5.0, -1.0])
+    found = correlations(people, model)
+    assert found["spearman"] == pytest.approx(spearmanr(people, model).statistic)
+    assert found["pearson_p"] == pytest.approx(pearsonr(people, model).pvalue)
+    assert found["spearman_low"] <= found["spearman"] <= found["spearman_high"]
+    assert found["n_items"] == 5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_without_each_item_the_others_are_ranked_anew_ties_included(method):
+    rng = np.random.default_rng(4)
+    people, model = rng.integers(0, 4, 12).astype(float), rng.integers(0, 6, 12).astype(float)
+    statistic = {"spearman": spearmanr, "pearson": pearsonr}[method]
+    wanted = [
+        statistic(np.delete(people, item), np.delete(model, item)).statistic for item in range(12)
+    ]
+    assert without_each(people, model, method) == pytest.approx(wanted)
+
+
+def test_a_correlation_without_any_error_has_no_interval():
+    found = correlations(np.arange(6.0), np.arange(6.0))
+    assert found["spearman"] == pytest.approx(1)
+    assert np.isnan(found["spearman_low"])
+
+
+@pytest.mark.parametrize(
+    ("people", "model"), [([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([1.0, 0.5], [1.0, 2.0])]
+)
+def test_nothing_is_claimed_without_variation_or_items(people, model):
+    found = correlations(np.array(people), np.array(model))
+    assert np.isnan(found["spearman"])
+    assert np.isnan(found["pearson_low"])
+
+
+def test_the_interval_covers_the_true_correlation_about_as_often_as_it_says():
+    rng = np.random.default_rng(11)
+    covered = 0
+    for _ in range(200):
+        pair = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 80)
+        found = correlations(pair[:, 0], pair[:, 1])
+        covered += found["pearson_low"] <= 0.5 <= found["pearson_high"]
+    assert 0.88 <= covered / 200 <= 0.99
+
+
+def test_rows_are_all_items_then_each_construction():
+    frame = pd.DataFrame(
+        {
+            "construction": ["a"] * 4 + ["b"] * 4,
+            "share_good": [0.1, 0.5, 0.6, 1.0, 1.0, 0.4, 0.3, 0.1],
+            "count_difference": [-8, 0, 1, 9, 9, -1, -4, -8],
+            "difference_nats": [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0],
+        }
+    )
+    found = correlation_rows(frame, "lstm")
+    assert found["construction"].tolist() == ["", "a", "b"]
+    assert found["spearman"].tolist()[1:] == pytest.approx([1.0, -1.0])
+    assert found["spearman_counts"].tolist()[1:] == pytest.approx([1.0, -1.0])

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from analysis.errors import AnalysisError
+from analysis.statistics.random_effects import RandomTerm, effects, parse, usual
+from tests.analysis.known_choices import known_choices
+
+
+@pytest.mark.parametrize(
+    ("formula", "fixed", "random"),
+    [
+        ("judge * construction", "judge * construction", []),
+        ("judge + (1 | item)", "judge", ["(1 | item_id)"]),
+        ("(1 + x || participant) + judge", "judge", ["(1 + x || participant)"]),
+        ("x + (1+x||participant) + (1|participant:construction)", "x",
+         ["(1 + x || participant)", "(1 | participant:construction)"]),
+        ("x + (0 + x | item)", "x", ["(0 + x || item_id)"]),
+        ("(1 | item)", "1", ["(1 | item_id)"]),
+    ],
+)  # fmt: skip
+def test_random_effects_are_read_as_lme4_writes_them(formula, fixed, random):
+    found = parse(formula)
+    assert found[0] == fixed
+    assert [str(term) for term in found[1]] == random
+
+
+def test_correlated_slopes_are_refused_with_what_to_write_instead():
+    with pytest.raises(AnalysisError, match=r'Write "\(1 \+ x \|\| participant\)"'):
+        parse("x + (1 + x | participant)")
+
+
+def test_participants_effects_are_of_people_alone_and_items_of_all():
+    rows = known_choices(np.random.default_rng(1)).assign(x=2.0)
+    found = effects(rows, [RandomTerm("1 + x", "participant"), RandomTerm("1", "item_id")])
+    assert found.names == ("participant", "participant, x", "item_id")
+    of_people = rows["judge"] == "people"
+    assert (found.values[of_people] == [1.0, 2.0, 1.0]).all()
+    assert (found.values[~of_people] == [0.0, 0.0, 1.0]).all()
+
+
+def test_constructions_vary_between_participants_where_somebody_judged_several_items_of_each():
+    rows = known_choices(np.random.default_rng(1))
+    groups = [term.group for term in usual(rows)]
+    assert groups == ["participant", "participant:construction", "item_id"]
+    once = rows.drop_duplicates(["participant", "construction"])
+    assert [term.group for term in usual(once)] == ["participant", "item_id"]
+
+
+@pytest.mark.parametrize("term", [RandomTerm("1", "school"), RandomTerm("1 + speed", "item_id")])
+def test_a_column_that_is_not_there_is_named(term):
+    with pytest.raises(AnalysisError, match=r"school|speed"):
+        effects(known_choices(np.random.default_rng(1)), [term])

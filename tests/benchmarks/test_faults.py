@@ -1,0 +1,39 @@
+"""A short run of benchmarks/faults.py: everything fails, and everybody is paid exactly once."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.patience import PATIENCE_S
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def counts_of(campaign: str, *options: str) -> dict[str, int]:
+    run = subprocess.run(
+        [sys.executable, str(BENCHMARKS / campaign), *options],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    return {
+        name.strip(): int(number.replace(",", ""))
+        for name, number in (line.rsplit(maxsplit=1) for line in run.stdout.splitlines())
+    }
+
+
+def test_everybody_is_paid_exactly_once_while_calls_fail_and_the_process_dies():
+    counts = counts_of("faults.py", "--runs", "2", "--seed", "3")
+    assert counts["people paid exactly once"] == counts["people who earned money"] > 0
+    assert counts["HITs orphaned"] == counts["places lost"] == counts["findings left"] == 0
+    assert counts["calls that failed"] > 0
+    assert counts["process deaths"] > 0
+
+
+def test_on_prolific_everybody_is_paid_exactly_once_though_paying_twice_would_pay_twice():
+    counts = counts_of("faults_prolific.py", "--runs", "1", "--seed", "3")
+    assert counts["people paid exactly once"] == counts["people who earned money"] > 0
+    assert counts["findings left"] == counts["reports left"] == counts["places lost"] == 0
+    assert counts["calls that failed"] > 0
+    assert counts["process deaths"] > 0

@@ -1,0 +1,104 @@
+"""Every benchmark runs from a development install: here on a tiny input, for no numbers."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lm.commands.train import train
+from tests.analysis import small_run
+from tests.prerequisites import CHROMIUM
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
+FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+# What each needs besides its name; {folder} is a folder of the test's own.
+RUNS = {
+    "arrivals": ["--places", "20"],
+    "corpus": [SAMPLE, "--tokens", "5000"],
+    "counting": ["--answers", "4", "--rounds", "1"],
+    "coverage": ["--simulations", "2", "--settings", "1"],
+    "hostile_checkpoints": ["--files", "6"],
+    "log_and_metrics": ["--requests", "5", "--rounds", "1"],
+    "main_job": ["--study", "minimal", "--participants", "2", "--port", "0"],
+    "many_sentences": ["{folder}/model", "--sentences", "20"],
+    "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
+    "model_types": ["--type", "gpt2", "--sentences", "4"],
+    "mutation": ["exclusion", "--sample", "2"],
+    "ngram": [SAMPLE, "--tokens", "5000"],
+    "peer_scores": [],
+    "report": ["--run", "{folder}/run", "--scores", "{folder}/scores.parquet", "--repeat", "1"],
+    "scoring": ["--share", "1000000", "--busy"],
+    "page_faults": ["--chromium", "{chromium}", "--most", "1"],
+    "screenshots": ["--chromium", "{chromium}", "--out", "{folder}"],
+    "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
+    "treebank": [SAMPLE, "--repeat", "1"],
+}
+TESTED_ELSEWHERE = {"faults", "faults_prolific", "kill_test", "load", "panel_faults", "same_study"}
+# Run by other scripts, in the Python of an environment that has others' programs.
+RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}
+
+
+def run(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, f"benchmarks/{name}.py", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **FOR_NOTHING, **environment},
+        capture_output=True, text=True,
+    )  # fmt: skip
+
+
+def test_every_benchmark_has_a_short_run():
+    texts = {path.stem: path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py")}
+    scripts = {name for name, text in texts.items() if "__main__" in text}
+    assert scripts == {*RUNS, *TESTED_ELSEWHERE, *RUN_ELSEWHERE}
+
+
+@pytest.fixture
+def folder(name: str, tmp_path: Path) -> Path:
+    """A folder with what the benchmark is given: an export and its items' scores, or a model."""
+    given = " ".join(RUNS[name])
+    if "{folder}/run" in given:
+        small_run.write_export(tmp_path / "run")
+        small_run.write_scores(tmp_path / "scores.parquet")
+    if "{folder}/model" in given:
+        (tmp_path / "text.txt").write_text("the author laughs\nthe authors laugh\n" * 20)
+        files = ["--text", str(tmp_path / "text.txt"), "--out", str(tmp_path / "model")]
+        CliRunner().invoke(train, ["--type", "unigram", *files], catch_exceptions=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_it_runs_on_a_tiny_input_and_prints_a_number(folder: Path, name: str):
+    chromium = CHROMIUM.require() if "{chromium}" in RUNS[name] else None
+    arguments = [each.format(folder=folder, chromium=chromium) for each in RUNS[name]]
+    done = run(name, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert any(character.isdigit() for character in done.stdout)
+
+
+@pytest.mark.parametrize("what", ["intervals", "mixed", "bootstrap"])
+def test_each_measurement_of_the_statistics_runs(what: str):
+    done = run("measure_statistics", what, "--simulations", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(tmp_path: Path):
+    done = run(
+        "scoring", "--share", "1000000", "--part", "gpt2", "--peers", str(tmp_path / "peers")
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Once with sentences that share much, once with sentences that share nothing.
+    assert done.stdout.count("minicons is left out: ") == 2
+    assert "largest difference of a token's score" in done.stdout
+
+
+def test_a_crowd_is_sent_though_other_platforms_cannot_be_installed(tmp_path: Path):
+    options = ["--study", "minimal", "--participants", "2", "--peers-folder", str(tmp_path)]
+    done = run("load", *options, "--platforms", "otree", "psiturk", "parallax")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.count("is left out: ") == 2
+    assert "parallax" in done.stdout

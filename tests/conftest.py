@@ -1,0 +1,58 @@
+"""What every run of the tests says first and last: what was absent, and which tests it cost."""
+
+import os
+from collections import Counter
+
+import pytest
+
+from tests import prerequisites
+
+# One thread of arithmetic for each process of the tests, set before a test loads a library that
+# counts the processors: threads that wait for each other on a busy machine made a test of a
+# training thirty times slower.
+for _library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+
+def pytest_report_header() -> list[str]:
+    return [f"ABSENT: {each.absent}" for each in prerequisites.missing()]
+
+
+def skips(config: pytest.Config) -> dict[str, Counter[str]]:
+    """Return, for each reason, how many tests of each file were skipped for it."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    found: dict[str, Counter[str]] = {}
+    for report in reporter.stats.get("skipped", []) if reporter else []:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        files = found.setdefault(reason.removeprefix("Skipped: "), Counter())
+        files[report.nodeid.partition("::")[0]] += 1
+    return dict(sorted(found.items(), key=lambda each: -each[1].total()))
+
+
+def refused(config: pytest.Config) -> list[str]:
+    """Return what continuous integration must have had: its absence fails the run."""
+    names = tuple(each.name for each in prerequisites.ALL)
+    on_ci = os.environ.get("CI") == "true"
+    return [reason for reason in skips(config) if on_ci and reason.startswith(names)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.exitstatus == pytest.ExitCode.OK and refused(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    found = skips(config)
+    if not found:
+        return
+    total = sum(files.total() for files in found.values())
+    terminalreporter.section(f"{total} tests were skipped", yellow=True)
+    for reason, files in found.items():
+        terminalreporter.line(f"{files.total():>5}  {reason}")
+        for file, count in files.most_common():
+            terminalreporter.line(f"{'':>5}  {count:>5}  {file}")
+    for reason in refused(config):
+        terminalreporter.line(f"CI=true, so this is a failure: {reason}", red=True)

@@ -1,0 +1,143 @@
+"""A study from a table is complete: it is sound, launches with no edit, tells what it derived."""
+
+import json
+import tomllib
+from collections import Counter
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from experiment.authoring.check import check_folder
+from experiment.authoring.schema import study_schema
+from experiment.commands import study as commands
+from experiment.studies.load import BUILT_IN, built_in_studies, load_study
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(command, *arguments):
+        return CliRunner().invoke(getattr(commands, command), list(arguments))
+
+    return call
+
+
+def table(tmp_path, items, conditions=("",), fillers=0, catch=0):
+    lines = ["good,bad,item,condition,kind"]
+    lines += [
+        f"Good {n} {c}.,Bad {n} {c}.,{n},{c},target" for n in range(items) for c in conditions
+    ]
+    lines += [f"Filler {n}.,Filler not {n}.,{n},,filler" for n in range(fillers)]
+    lines += [f"Catch {n}.,Catch not {n}.,{n},,catch" for n in range(catch)]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("items", "conditions", "fillers", "catch"),
+    [
+        (1, 1, 0, 0), (2, 1, 0, 0), (8, 1, 0, 0), (8, 2, 0, 0), (8, 2, 8, 4), (7, 2, 0, 0),
+        (24, 4, 24, 8), (6, 3, 5, 2), (16, 4, 24, 0), (9, 3, 3, 1), (5, 2, 3, 3), (40, 2, 0, 1),
+    ],
+)  # fmt: skip
+def test_any_table_becomes_a_study_without_a_mistake(
+    run, tmp_path, items, conditions, fillers, catch
+):
+    names = [f"c{n}" for n in range(conditions)] if conditions > 1 else [""]
+    table(tmp_path, items, names, fillers, catch)
+    done = run("new", "mine", "--from", "pairs.csv")
+    assert done.exception is None, done.output
+    report = check_folder("mine", 1)
+    assert report.errors == () and report.built is not None
+    for entries in report.built.lists:
+        assert len(entries) == report.study.design.trials_per_list
+        shown = Counter((entry.item.template, entry.item.frame) for entry in entries)
+        assert set(shown.values()) <= {1}, "an item number twice in a list"
+        each = Counter(e.item.condition for e in entries if e.item.construction == "pairs")
+        assert len(set(each.values())) <= 1, "conditions unevenly"
+
+
+@pytest.mark.parametrize(("catch", "allowed"), [(1, 0), (2, 1), (4, 1), (8, 2)])
+def test_catch_trials_exclude_who_errs_on_more_than_a_quarter_of_them(
+    run, tmp_path, catch, allowed
+):
+    table(tmp_path, 8, catch=catch)
+    run("new", "mine", "--from", "pairs.csv")
+    (rule,) = load_study("mine").exclusion
+    assert (rule.rule, rule.model_extra["max_errors"]) == ("max_errors", allowed)
+    assert check_folder("mine", 1).notes == ()
+
+
+def test_what_was_derived_and_left_out_is_said(run, tmp_path):
+    table(tmp_path, 7, ("a", "b"))
+    output = run("new", "mine", "--from", "pairs.csv").output
+    assert "14 items read from a table of pairs" in output
+    assert "1 of the 7 items of pairs will not be shown" in output
+    assert "2 list(s) of 6 trials" in output
+    assert "parallax study preview mine" in output
+
+
+def test_the_text_as_it_was_written_reaches_the_screen(run, tmp_path):
+    (tmp_path / "p.csv").write_text("good,bad\nIs she rusty?,Is she rust?\n", encoding="utf-8")
+    run("new", "mine", "--from", "p.csv")
+    shown = run("show", "mine").output
+    assert "+ Is she rusty?\n" in shown
+    assert "1, each with 1 trials and 20 participants: 20 participants in all" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("My Study", "--from", "pairs.csv"), 'Call it "my_study"'),
+        (("2024", "--from", "pairs.csv"), 'Call it "study_2024"'),
+        (("there", "--from", "pairs.csv"), "something of that name"),
+        (("mine", "--from", "nowhere.csv"), "no such file"),
+        (("mine", "--from", "pairs.csv", "--column", "good"), "names no column"),
+        (("mine", "--from", "pairs.csv", "--column", "gud=good"), 'Did you mean "good"?'),
+        (("mine", "--from", "pairs.csv", "--language", "xx"), '"xx" is no language'),
+        (("mine", "--from", "pairs.csv", "--language", "German"), "language"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_left(run, tmp_path, arguments, told):
+    table(tmp_path, 2)
+    (tmp_path / "there").mkdir()
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = run("new", *arguments)
+    assert told in str(done.exception)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_without_a_file_it_is_the_minimal_study_under_a_new_name(run, tmp_path):
+    assert run("new", "mine").exception is None
+    report = check_folder("mine", 1)
+    assert (report.errors, report.notes) == ((), ())
+    assert load_study("mine").name == "mine"
+
+
+def test_show_tells_design_duration_cost_and_every_trial(run):
+    output = run("show", "minimal").output
+    for told in ("2, each with 8 trials", "about 1 minutes", "at most $", "catch", "+ The "):
+        assert told in output
+    conditions = {e.item.condition for entries in check_folder("minimal", 1).built.lists
+                  for e in entries}  # fmt: skip
+    assert all(condition in output for condition in conditions)
+
+
+def test_the_schema_takes_every_built_in_study(run, tmp_path):
+    run("schema", "--out", "schema.json")
+    schema = json.loads((tmp_path / "schema.json").read_text(encoding="utf-8"))
+    assert schema == study_schema()
+    for name in built_in_studies():
+        text = (BUILT_IN / name / "study.toml").read_text(encoding="utf-8")
+        jsonschema.validate(tomllib.loads(text), schema)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("version =", "versoin ="), ("lists = 2", 'lists = "2"'), ("[design]", "[desing]")],
+)
+def test_the_schema_refuses_what_the_loader_refuses(old, new):
+    text = (BUILT_IN / "minimal" / "study.toml").read_text(encoding="utf-8").replace(old, new)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(tomllib.loads(text), study_schema())

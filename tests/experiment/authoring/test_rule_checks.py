@@ -1,0 +1,132 @@
+"""Mistakes in exclusion rules are named before launch, with their line and a remedy."""
+
+from pathlib import Path
+
+import pytest
+
+from experiment.authoring.check import check_folder
+from tests.experiment.authoring.whole_study import write_whole_study
+
+RULE = """\
+rule = "max_errors"
+construction = "filler"
+max_errors = 0
+"""
+ERRORS = 'rule = "max_errors"\nmax_errors = 1\n'
+# What stands in place of the rule of lines 40 to 43, and what is said of it.
+MISTAKES = {
+    "no such construction": (f'{ERRORS}construction = "filer"', 'Did you mean "filler"?'),
+    "no such condition": (f'{ERRORS}condition = "sgg"', 'Did you mean "sg"?'),
+    "no condition of that construction": (
+        f'{ERRORS}construction = "filler"\ncondition = "sg"',
+        'no condition "sg". Expected one of: all',
+    ),
+    "no such kind": (f'{ERRORS}kind = "control"', "kind"),
+    "no such column": (f'{ERRORS}where = {{ zip = "4.1" }}', 'Did you mean "zipf"?'),
+    "no such value": (f'{ERRORS}where = {{ zipf = "4.2" }}', 'Did you mean "4.1"?'),
+    "nothing selected": (
+        f'{ERRORS}construction = "question"\nkind = "catch"',
+        "counts the catch trials of question, of which list 0 has no trial",
+    ),
+    "no such question": (
+        'rule = "not_native"\nquestion = "native"\naccepted = "English"',
+        'Expected one of: age, native_language',
+    ),
+    "a question misspelt": (
+        'rule = "not_native"\nquestion = "native_languag"\naccepted = "English"',
+        'Did you mean "native_language"?',
+    ),
+    "no such answer": (
+        'rule = "not_native"\nquestion = "native_language"\naccepted = "Englisch"',
+        'Did you mean "English"?',
+    ),
+    "no such question of comprehension": (
+        'rule = "failed_comprehension"\nanswers = { aged = "3" }', 'Did you mean "age"?',
+    ),
+    "an unknown rule inside": ('rule = "not"\nrules = [{ rule = "too_fats" }]', '"too_fast"?'),
+    "a wrong rule inside": (
+        'rule = "not"\nrules = [{ rule = "max_errors", max_errors = 0, construction = "filer" }]',
+        'Did you mean "filler"?',
+    ),
+    "half of a rule on time": ('rule = "too_fast"\nbelow_ms = 300', "give below_ms and max_share"),
+    "a share in percent": ('rule = "too_slow"\nabove_ms = 9000\nmax_share = 20', "max_share"),
+    "everybody excluded": ('rule = "same_side"\nmax_run = 1', "a session without an error"),
+}  # fmt: skip
+NOTES = {
+    "as many errors as trials": (
+        'rule = "max_errors"\nconstruction = "filler"\nmax_errors = 2',
+        "it allows 2 errors on 2 trials. Expected max_errors below 2",
+    ),
+    "a time in which no press counts": (
+        'rule = "too_fast"\nbelow_ms = 150\nmax_share = 0.1', "no press counts in the first 150 ms",
+    ),
+    "a median in which no press counts": ('rule = "too_fast"\nmin_median_ms = 150', "150 ms"),
+    "a run as long as the session": ('rule = "same_side"\nmax_run = 10', "10 in a row of 10"),
+    "a distance that nobody can have": (
+        'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.5', "cutoff below 2.47",
+    ),
+}  # fmt: skip
+SOUND = {
+    "fewer errors than trials": f'{ERRORS}construction = "filler"',
+    "a column and its value": f'{ERRORS}where = {{ zipf = ["4.1"] }}',
+    "a time just above the lockout": 'rule = "too_fast"\nbelow_ms = 151\nmax_share = 0.1',
+    "a run one shorter than the session": 'rule = "same_side"\nmax_run = 9',
+    "a distance that one can have": (
+        'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.47'
+    ),
+    "half on each side": 'rule = "same_side"\nmax_share = 0.5',
+    "an answer in other capitals": (
+        'rule = "not_native"\nquestion = "native_language"\naccepted = "english"'
+    ),
+    "a number": 'rule = "failed_comprehension"\nanswers = { age = "3" }',
+    "rules of rules": (
+        'rule = "all"\nrules = [\n  { rule = "too_fast", below_ms = 400, max_share = 0.2 },\n'
+        '  { rule = "any", rules = [{ rule = "incomplete" }, { rule = "same_side", max_run = 8 }] }'
+        "\n]"
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def checked(tmp_path: Path):
+    """Return a function that puts text in place of the first rule and checks the study."""
+
+    def check(rule: str, *, order: str = ""):
+        folder = write_whole_study(tmp_path / "whole")
+        path = folder / "study.toml"
+        text = path.read_text("utf-8").replace(RULE, f"{rule}\n")
+        path.write_text(text.replace("[design]\n", f"[design]\n{order}"), encoding="utf-8")
+        return check_folder(str(folder), 1)
+
+    return check
+
+
+@pytest.mark.parametrize(("rule", "said"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_an_error_with_its_place(checked, rule: str, said: str):
+    [error] = checked(rule).errors
+    assert said in str(error)
+    assert "study.toml, line 4" in str(error)
+    assert "exclusion" in error.where
+
+
+@pytest.mark.parametrize(("rule", "said"), NOTES.values(), ids=NOTES)
+def test_a_bound_that_nobody_can_cross_is_a_note(checked, rule: str, said: str):
+    report = checked(rule)
+    assert report.errors == ()
+    [note] = report.notes
+    assert "the rule can exclude nobody" in str(note)
+    assert said in str(note)
+
+
+@pytest.mark.parametrize("rule", SOUND.values(), ids=SOUND)
+def test_a_sound_rule_is_passed_in_silence(checked, rule: str):
+    report = checked(rule)
+    assert (report.errors, report.notes) == ((), ())
+
+
+def test_a_rule_that_compares_all_cannot_go_with_replacing(checked):
+    rule = (
+        'rule = "any"\nrules = [{ rule = "outlier", measure = "log_rt" }, { rule = "incomplete" }]'
+    )
+    [error] = checked(rule, order="replace_excluded = true\n").errors
+    assert "Expected replace_excluded = false" in str(error)

@@ -1,0 +1,113 @@
+"""The contract of every exclusion rule: one valid setting of each is run through it."""
+
+import pytest
+from pydantic import BaseModel
+
+from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.rules import RULES, load_rule, needs_everyone
+from experiment.exclusion.verdict import verdict
+from experiment.records import Verdict
+from experiment.studies.study import Rule
+from tests.experiment.exclusion.answers import errors, ratings, session
+
+QUESTIONNAIRE = {"native": "English", "check": "two"}
+SLIP = {"rule": "max_errors", "max_errors": 2}
+SETTINGS: dict[str, dict[str, object]] = {
+    "max_errors": {"max_errors": 2},
+    "max_error_rate": {"max_error_rate": 0.2},
+    "too_fast": {"below_ms": 400, "max_share": 0.2},
+    "too_slow": {"above_ms": 5000, "max_share": 0.2},
+    "same_side": {"max_share": 0.8},
+    "rating_gap": {"min_gap": 1},
+    "incomplete": {"max_missing_answers": 0},
+    "not_native": {"question": "native", "accepted": "English"},
+    "failed_comprehension": {"answers": {"check": "two"}},
+    "outlier": {"measure": "accuracy", "cutoff": 2},
+    "any": {"rules": [SLIP, {"rule": "same_side", "max_share": 0.8}]},
+    "all": {"rules": [SLIP, {"rule": "same_side", "max_share": 0.8}]},
+    "not": {"rules": [{"rule": "same_side", "max_run": 1}]},
+}  # fmt: skip
+# Of these, answers that are right or wrong tell nothing.
+ON_RATINGS = ("rating_gap",)
+every_rule = pytest.mark.parametrize("name", RULES.built_in)
+
+
+def good(name: str = "") -> Answered:
+    if name in ON_RATINGS:
+        return ratings([(6, "good"), (2, "bad"), (5, "good"), (3, "bad")])
+    others = [session(errors(n)) for n in (0, 1, 1, 2, 0)]
+    found = session(
+        times=[1000.0] * 10, sides="fsfssfsfsf", questionnaire=QUESTIONNAIRE, n_trials=10
+    )
+    return found.among(Everyone([*others, found]))
+
+
+def bad(name: str = "") -> Answered:
+    if name in ON_RATINGS:
+        return ratings([(4, "good"), (4, "bad"), (3, "good"), (5, "bad")])
+    others = [session(errors(n)) for n in (0, 1, 1, 2, 0)]
+    answers = {"native": "Dutch", "check": ""}
+    times = [100.0] * 5 + [9000.0] * 5
+    found = session(errors(9), times=times, sides="f" * 10, questionnaire=answers, n_trials=12)
+    return found.among(Everyone([*others, found]))
+
+
+def rule(name: str) -> Rule:
+    return Rule.model_validate({"rule": name, **SETTINGS[name]})
+
+
+@every_rule
+def test_a_rule_keeps_who_is_careful_and_excludes_who_is_not(name: str):
+    kept, excluded = (
+        (good(name), bad(name)) if name != "not" else (good(), session(sides="fsfsfsfsfs"))
+    )
+    assert verdict([rule(name)], kept).kept
+    assert verdict([rule(name)], excluded) == Verdict(
+        False, name, load_rule(rule(name)).judge(excluded)[1]
+    )
+
+
+@every_rule
+def test_a_rule_gives_evidence_with_figures_or_answers_and_the_bound(name: str):
+    for answered in (good(name), bad(name)):
+        evidence = verdict([rule(name)], answered).evidence
+        assert any(letter.isdigit() or letter == '"' for letter in evidence)
+        assert any(word in evidence for word in ("allowed", "accepted", "at least"))
+
+
+@every_rule
+def test_a_rule_is_a_pure_function_of_the_answers(name: str):
+    loaded, answered = load_rule(rule(name)), bad(name)
+    assert (
+        loaded.judge(answered) == loaded.judge(answered) == load_rule(rule(name)).judge(bad(name))
+    )
+
+
+@every_rule
+def test_a_rule_checks_its_parameters_itself_and_cannot_be_changed(name: str):
+    loaded = load_rule(rule(name))
+    assert isinstance(loaded, BaseModel)
+    with pytest.raises(ValueError, match="frozen"):
+        setattr(loaded, next(iter(type(loaded).model_fields)), None)
+
+
+@every_rule
+def test_every_parameter_of_a_rule_says_what_it_means(name: str):
+    loaded = load_rule(rule(name))
+    assert isinstance(loaded, BaseModel)
+    assert all(field.description for field in type(loaded).model_fields.values())
+
+
+@every_rule
+def test_a_rule_judges_judgments_alone_without_a_failure(name: str):
+    assert verdict([rule(name)], list(good(name))).evidence
+
+
+@every_rule
+def test_only_what_compares_participants_waits_for_all_of_them(name: str):
+    assert needs_everyone(load_rule(rule(name))) == (name == "outlier")
+
+
+def test_a_combination_waits_for_all_where_one_of_its_rules_does():
+    parts = [SLIP, {"rule": "outlier", "measure": "accuracy"}]
+    assert needs_everyone(load_rule(Rule.model_validate({"rule": "any", "rules": parts})))

@@ -1,0 +1,109 @@
+"""Tasks of lm-evaluation-harness as items."""
+
+import json
+
+import pytest
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.read import read_materials
+
+ROWS = [
+    {"sentence_good": "The cat  sleeps.", "sentence_bad": "The cat sleep.", "n": 1, "UID": "u"},
+    {"sentence_good": "Dogs bark.", "sentence_bad": "Dogs barks.", "n": 2, "UID": "u"},
+]
+BLIMP = """
+task: island
+dataset_path: json
+dataset_kwargs: {data_files: data.jsonl}
+output_type: multiple_choice
+doc_to_text: ""
+doc_to_target: 0
+doc_to_choice: "{{[sentence_good, sentence_bad]}}"
+"""
+
+
+def task(folder, text=BLIMP, rows=ROWS):
+    (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "task.yaml").write_text(text)
+    return folder / "task.yaml"
+
+
+def test_a_task_like_blimps_gives_its_pairs_behind_a_space(tmp_path):
+    found = read_materials(task(tmp_path))
+    assert [(item.good, item.bad, item.context) for item in found.items] == [
+        ("The cat sleeps.", "The cat sleep.", ""), ("Dogs bark.", "Dogs barks.", ""),
+    ]  # fmt: skip
+    assert {item.construction for item in found.items} == {"island"}
+    assert dict(found.items[0].extra)["UID"] == "u"
+    assert found.rendering == "after_space"
+    without = read_materials(task(tmp_path, BLIMP + 'target_delimiter: ""\n'))
+    assert (without.items, without.rendering) == (found.items, "")
+
+
+def test_an_included_file_is_below_the_task_own_keys(tmp_path):
+    (tmp_path / "_template_yaml").write_text(BLIMP)
+    found = read_materials(task(tmp_path, "include: _template_yaml\ntask: mine\n"))
+    assert {item.construction for item in found.items} == {"mine"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "rows", "expected"),
+    [
+        # A context, the target as a column that holds the choice's number.
+        ("doc_to_text: '{{start}}'\ndoc_to_choice: [is, are]\ndoc_to_target: label\n",
+         {"start": "The keys", "label": 1}, ("The keys", "are", "is")),
+        # The choices in a column, the target as a text.
+        ("doc_to_text: start\ndoc_to_choice: options\ndoc_to_target: '{{right}}'\n",
+         {"start": "The key", "options": ["is", "are"], "right": "is"}, ("The key", "is", "are")),
+        # Before every text stands the description.
+        ("description: 'Say it: '\ndoc_to_text: start\ndoc_to_choice: ['{{a}}', '{{b}}']\n",
+         {"start": "The key", "a": "is", "b": "are"}, ("Say it: The key", "is", "are")),
+    ],
+)  # fmt: skip
+def test_texts_choices_and_targets_may_be_columns_or_templates(tmp_path, keys, rows, expected):
+    (item,) = read_materials(task(tmp_path, BLIMP + keys, [rows])).items
+    assert (item.context, item.good, item.bad) == expected
+
+
+def test_data_may_be_a_table_and_a_split(tmp_path):
+    (tmp_path / "rows.csv").write_text("sentence_good,sentence_bad\nIt is.,It are.\n")
+    keys = "dataset_path: csv\nvalidation_split: dev\n"
+    text = BLIMP.replace("data.jsonl", "{train: none.csv, dev: [rows.csv]}") + keys
+    (item,) = read_materials(task(tmp_path, text)).items
+    assert item.good == "It is."
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ("process_docs: !function utils.process_docs\n", "no code is run"),
+        ("output_type: generate_until\n", "its output_type is generate_until"),
+        ("num_fewshot: 5\n", "it shows 5 examples first"),
+        ("dataset_path: nyu-mll/blimp\ndataset_kwargs: {}\n", "its data are not here"),
+        ("dataset_kwargs: {data_files: nowhere.jsonl}\n", "nowhere.jsonl"),
+        ("doc_to_choice: [a, b, c]\n", "it has 3 choices"),
+        ("doc_to_choice: '{{nothing}}'\n", "cannot be filled"),
+        ("doc_to_choice: 7\n", "gives no list"),
+        ("doc_to_choice: '{{n}} [('\n", "doc_to_choice gives"),
+        ("doc_to_target: 2\n", 'gives "2"'),
+        ("doc_to_text: 3\n", "doc_to_text is 3"),
+        ("doc_to_text: UID\ntarget_delimiter: ''\n", "without a space"),
+        ("doc_to_text: '{{ \"\".__class__.__mro__ }}'\n", "unsafe|cannot be filled"),
+        ("doc_to_text: '{{ 1 / 0 }}'\n", "cannot be filled"),
+        ("x: [\n", "no YAML"),
+        ("include: task.yaml\n", "include each other"),
+    ],
+)
+def test_what_cannot_be_read_as_pairs_is_refused_in_one_paragraph(tmp_path, keys, told):
+    with pytest.raises(MaterialsError, match=told):
+        read_materials(task(tmp_path, BLIMP + keys))
+
+
+def test_a_file_that_is_no_mapping_is_no_task(tmp_path):
+    with pytest.raises(MaterialsError, match="no task"):
+        read_materials(task(tmp_path, "- a\n"))
+
+
+def test_a_tag_for_code_is_never_looked_up(tmp_path):
+    with pytest.raises(MaterialsError, match="no YAML"):
+        read_materials(task(tmp_path, BLIMP + "x: !!python/object/apply:os.getcwd []\n"))

@@ -1,0 +1,225 @@
+"""The field's formats, read as people have them."""
+
+import json
+
+import pytest
+from openpyxl import Workbook
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.raw import SUFFIXES
+from experiment.materials.formats.read import read_materials
+from experiment.records import Kind
+
+PAIRS = "good,bad\nIs she rusty?,Is she rust?\nFrançois dort.,François dorment.\n"
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def texts(found):
+    return [(item.good, item.bad) for item in found.items]
+
+
+WANTED = [("Is she rusty?", "Is she rust?"), ("François dort.", "François dorment.")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PAIRS.encode(),
+        PAIRS.encode("utf-8-sig"),
+        PAIRS.encode("utf-16"),
+        PAIRS.encode("cp1252"),
+        PAIRS.replace(",", ";").encode(),
+        PAIRS.replace(",", "\t").encode(),
+        PAIRS.replace("\n", "\r\n").encode("utf-8-sig"),
+        b"sep=;\r\n" + PAIRS.replace(",", ";").replace("\n", "\r\n").encode("cp1252"),
+        ("\n" + PAIRS.replace("\n", "\n,\n")).encode(),
+        PAIRS.replace("good,bad", " Good , BAD ").encode(),
+        PAIRS.replace("good,bad", "sentence_good,sentence_bad").encode(),
+        PAIRS.replace("Is she rusty?", '"Is she\n rusty?"').encode(),
+    ],
+    ids=["UTF-8", "BOM", "UTF-16", "Windows", "semicolons", "tabs", "CRLF", "sep=", "empty lines",
+         "headers", "BLiMP's headers", "line break in a cell"],
+)  # fmt: skip
+def test_two_columns_are_enough_in_any_encoding(tmp_path, content):
+    found = read_materials(write(tmp_path / "pairs.csv", content))
+    assert texts(found) == WANTED
+    assert [item.item_id for item in found.items] == ["pairs-1", "pairs-2"]
+    assert {item.kind for item in found.items} == {Kind.TARGET}
+
+
+def test_a_workbook_of_excel_is_read(tmp_path):
+    book = Workbook()
+    book.active.append(["good", "bad", "item", "n"])
+    for number, (good, bad) in enumerate(WANTED, start=1):
+        book.active.append([good, bad, number, 0.5])
+    book.save(tmp_path / "pairs.xlsx")
+    found = read_materials(tmp_path / "pairs.xlsx")
+    assert texts(found) == WANTED
+    assert found.items[0].frame == "item=1"
+    assert found.items[0].extra == (("n", "0.5"),)
+
+
+def test_json_lines_are_read(tmp_path):
+    lines = [json.dumps({"good": good, "bad": bad, "n": 1}) for good, bad in WANTED]
+    found = read_materials(write(tmp_path / "pairs.jsonl", "\n".join(lines)))
+    assert texts(found) == WANTED
+    assert dict(found.items[0].extra) == {"n": "1"}
+
+
+def test_blimp_and_babylm_say_their_paradigm_and_pair(tmp_path):
+    line = {
+        "sentence_good": "Who hasn't Meredith visited?", "sentence_bad": "Who hasn't visited?",
+        "field": "syntax", "linguistics_term": "island_effects", "UID": "wh_island",
+        "pairID": "7", "one_prefix_method": False,
+    }  # fmt: skip
+    found = read_materials(write(tmp_path / "wh_island.jsonl", json.dumps(line)))
+    (item,) = found.items
+    assert (item.construction, item.frame, item.item_id) == ("wh_island", "item=7", "wh_island-7")
+    assert dict(item.extra)["linguistics_term"] == "island_effects"
+    assert "BLiMP" in found.format
+
+
+def test_multiblimp_is_read_in_its_language(tmp_path):
+    line = {"sen": "वह पढ़ता है", "wrong_sen": "वह पढ़ते है", "phenomenon": "SV-#", "lang": "hin"}
+    found = read_materials(write(tmp_path / "hin.jsonl", json.dumps(line, ensure_ascii=False)))
+    assert (found.items[0].good, found.items[0].construction) == ("वह पढ़ता है", "SV-#")
+
+
+def test_a_pcibex_table_keeps_its_groups(tmp_path):
+    table = (
+        "Group,Item,Condition,Type,Good,Bad,Audio\n"
+        "A,1,match,test,The key is,The key are,a.mp3\n"
+        "B,1,mismatch,test,The key to the cabinets is,The key to the cabinets are,b.mp3\n"
+        "A,2,match,filler,It rains,It rain,c.mp3\n"
+    )
+    found = read_materials(write(tmp_path / "items.csv", table))
+    assert [item.kind for item in found.items] == [Kind.TARGET, Kind.TARGET, Kind.FILLER]
+    assert [item.template for item in found.items] == ["items", "items", "filler"]
+    assert found.items[1].frame == "item=1"
+    assert dict(found.items[1].extra) == {"Group": "B", "Audio": "b.mp3"}
+
+
+def test_one_sentence_in_each_row_becomes_pairs(tmp_path):
+    table = (
+        "item;condition;grammaticality;sentence\n"
+        "1;near;grammatical;The key is here.\n1;near;ungrammatical;The key are here.\n"
+        "1;far;ungrammatical;The key to it are here.\n1;far;grammatical;The key to it is here.\n"
+    )
+    found = read_materials(write(tmp_path / "long.csv", table))
+    assert texts(found) == [
+        ("The key is here.", "The key are here."),
+        ("The key to it is here.", "The key to it are here."),
+    ]
+    assert [item.condition for item in found.items] == ["near", "far"]
+
+
+def test_headers_of_any_name_can_be_given(tmp_path):
+    path = write(tmp_path / "p.csv", "A,B\nHe sleeps.,He sleep.\n")
+    found = read_materials(path, {"good": "A", "bad": "B"})
+    assert texts(found) == [("He sleeps.", "He sleep.")]
+    with pytest.raises(MaterialsError, match=r'no column "Bb".*Did you mean'):
+        read_materials(path, {"good": "A", "bad": "Bb"})
+
+
+def test_a_table_of_gulordava_is_read(tmp_path):
+    header = "pattern\tconstr_id\tsent_id\tcorrect_number\tform\tclass\ttype\tprefix\tn_attr\tsent"
+    rows = "".join(
+        f"L__NOUN_VERB\t3\t{sent}\tsing\t{form}\t{class_}\t{kind}\tthe idea\t1\tthe idea goes\n"
+        for sent, kind in ((0, "original"), (1, "generated"))
+        for form, class_ in (("goes", "correct"), ("go", "wrong"))
+    )
+    found = read_materials(write(tmp_path / "generated.tab", f"{header}\n{rows}"))
+    assert [(i.context, i.good, i.bad) for i in found.items] == [("the idea", "goes", "go")] * 2
+    assert [item.condition for item in found.items] == ["original", "generated"]
+
+
+def suite(*formulas):
+    conditions = [
+        {"condition_name": name, "regions": [{"region_number": 1, "content": "The key"},
+                                             {"region_number": 2, "content": verb},
+                                             {"region_number": 3, "content": "."}]}
+        for name, verb in (("match", "is"), ("mismatch", "are"), ("c", "was"), ("d", "were"))
+    ]  # fmt: skip
+    return json.dumps(
+        {
+            "meta": {"name": "number", "metric": "sum"}, "region_meta": {},
+            "predictions": [{"type": "formula", "formula": formula} for formula in formulas],
+            "items": [{"item_number": n, "conditions": conditions} for n in (1, 2)],
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "(2;%match%) < (2;%mismatch%)",
+        "(2;%mismatch%) > (2;%match%)",
+        "((2;%match%) < (2;%mismatch%))",
+        "[(2;%match%) + (3;%match%)] < [(2;%mismatch%) + (3;%mismatch%)]",
+        "(*;%match%)<(*;%mismatch%)",
+        "((2;%match%) < (2;%mismatch%)) & ((3;%match%) < (3;%mismatch%))",
+    ],
+)
+def test_a_prediction_over_two_conditions_is_a_pair(tmp_path, formula):
+    found = read_materials(write(tmp_path / "suite.json", suite(formula)))
+    assert texts(found) == [("The key is.", "The key are.")] * 2
+    assert {item.construction for item in found.items} == {"number"}
+    assert found.items[0].condition == "match vs mismatch"
+    assert dict(found.items[0].extra)["regions_bad"] == "The key | are | ."
+
+
+def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
+    four = "[(2;%match%) - (2;%mismatch%)] < [(2;%c%) - (2;%d%)]"
+    either = "((2;%match%) < (2;%c%)) | ((2;%match%) < (2;%d%))"
+    path = write(tmp_path / "suite.json", suite(four, "(2;%c%) < (2;%d%)", either))
+    found = read_materials(path)
+    assert texts(found) == [("The key was.", "The key were.")] * 2
+    assert [told for told in found.told if told.startswith("Prediction 1 was left out")]
+    assert [told for told in found.told if told.startswith("Prediction 3 was left out")]
+    with pytest.raises(MaterialsError, match="none of the 1 predictions"):
+        read_materials(write(path, suite(four)))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "empty"),
+        ("good,bad\n", "no rows"),
+        ("good,gut\na,b\n", "no column holds the bad sentence"),
+        ("good,bad\na,\n", "line 2.*|the bad sentence is empty in line 2"),
+        ("good,bad\na,a\n", 'both "a"'),
+        ("good,bad,good\na,b,c\n", 'the header "good" stands 2 times'),
+        ("good,bad\na,b,c\n", "has 3 cells, but there are 2 columns"),
+        ('good,bad\n"a,b\n', "breaks off"),
+        ("good,bad,item\na,b,1\nc,d,1\n", 'the item "1" of p stands twice'),
+        ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,x\n", "no row in the condition y"),
+        ("good,bad,item_id\na,b,1\nc,d,1\n", 'the id "1" stands twice'),
+        ("item,sentence,version\n1,a,good\n", "no counterpart"),
+        ("item,sentence,version\n1,a,fine\n", '"fine"'),
+        (b"\x00\x01\x02\xff", "no text"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_place(tmp_path, content, told):
+    path = write(tmp_path / "p.csv", content)
+    with pytest.raises(MaterialsError, match=told) as raised:
+        read_materials(path)
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".pdf", ""])
+def test_a_file_that_is_something_else_is_refused_in_words(tmp_path, suffix):
+    with pytest.raises(MaterialsError):
+        read_materials(write(tmp_path / f"file{suffix}", b'%PDF-1.4 \x00 {"a": [}'))
+    with pytest.raises(MaterialsError):
+        read_materials(tmp_path / f"nowhere{suffix}")
+
+
+def test_conditions_without_shared_items_have_a_template_each(tmp_path):
+    table = "good,bad,condition\na,b,x\nc,d,x\ne,f,y\n"
+    found = read_materials(write(tmp_path / "p.csv", table))
+    assert [item.template for item in found.items] == ["p_x", "p_x", "p_y"]
+    assert [item.condition for item in found.items] == ["x", "x", "y"]

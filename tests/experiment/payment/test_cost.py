@@ -1,0 +1,50 @@
+"""What publishing costs, to the smallest unit."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiment.payment.cost import Charge, cost, most_bonus_minor, no_fee, split_places
+from experiment.studies.load import load_study
+from experiment.studies.study import Payment
+
+
+def fifth(charges: list[Charge]) -> int:
+    """A platform that asks a fifth, and twice as much from the tenth place on."""
+    return sum(
+        charge.payments * (charge.amount_minor // 5) * (1 + (charge.places > 9))
+        for charge in charges
+    )
+
+
+@given(st.integers(0, 500), st.integers(1, 20))
+def test_no_offer_holds_more_places_than_its_platform_allows(places, most):
+    sizes = split_places(places, most)
+    assert sum(sizes) == places
+    assert all(0 < size <= most for size in sizes)
+    assert len(sizes) == -(-places // most)
+
+
+def test_where_a_platform_takes_any_number_there_is_one_offer_at_most():
+    assert split_places(500, None) == [500]
+    assert split_places(0, None) == []
+
+
+def test_a_hundred_participants_at_a_dollar_fifty():
+    study = load_study("marvin_linzen_2018")
+    told = cost(study, split_places(100, 9), fifth)
+    assert (told.places, told.rewards_minor, told.fees_minor) == (100, 15_000, 3_000)
+    assert (told.bonuses_minor, told.total_minor, told.hourly_minor) == (0, 18_000, 1_286)
+
+
+def test_the_fee_is_the_one_that_the_platform_asks_for_the_offers_size():
+    study = load_study("marvin_linzen_2018")
+    assert cost(study, [10], fifth).fees_minor == 10 * 60
+    assert cost(study, [10], no_fee).fees_minor == 0
+
+
+def test_the_most_that_a_bonus_rule_may_give_is_set_aside_with_its_fee():
+    rule = Payment(bonus="per_correct_catch_trial", bonus_amount="0.02")
+    study = load_study("marvin_linzen_2018").model_copy(update={"payment": rule})
+    assert most_bonus_minor(study) == 18
+    told = cost(study, [1], fifth)
+    assert (told.bonuses_minor, told.fees_minor) == (18, 30 + 3)

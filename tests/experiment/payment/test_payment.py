@@ -1,0 +1,120 @@
+"""What people are owed, by rule and by file, and the bounds of it."""
+
+import pytest
+
+from experiment.payment.bonuses import BonusCandidate, bonuses_by_rule, read_bonus_file
+from experiment.payment.payment import (
+    Caps,
+    PaymentError,
+    PaymentItem,
+    PaymentKind,
+    payment_token,
+    refuse_over_caps,
+)
+from experiment.studies.study import Payment
+
+PEOPLE = [
+    BonusCandidate("ann", kept=True, correct_catch_trials=10),
+    BonusCandidate("bea", kept=False, correct_catch_trials=7),
+    BonusCandidate("cyd", kept=True, correct_catch_trials=0),
+]
+
+
+def amounts(**payment: object) -> dict[str, int]:
+    return {due.payee: due.amount_minor for due in bonuses_by_rule(Payment(**payment), PEOPLE)}
+
+
+def test_the_rules_give_what_they_say():
+    assert amounts() == {}
+    assert amounts(bonus="everyone", bonus_amount="0.30") == {"ann": 30, "bea": 30, "cyd": 30}
+    assert amounts(bonus="kept", bonus_amount="0.30") == {"ann": 30, "cyd": 30}
+    assert amounts(bonus="per_correct_catch_trial", bonus_amount="0.02") == {"ann": 20, "bea": 14}
+
+
+def test_who_is_kept_must_be_decided_before_those_kept_get_a_bonus():
+    undecided = [BonusCandidate("dan", kept=None, correct_catch_trials=3)]
+    with pytest.raises(PaymentError, match=r"dan is kept.*parallax exclude"):
+        bonuses_by_rule(Payment(bonus="kept", bonus_amount="0.05"), undecided)
+
+
+@pytest.mark.parametrize("payment", [{"bonus": "kept"}, {"bonus_amount": "0.05"}])
+def test_a_rule_without_an_amount_is_no_rule(payment):
+    with pytest.raises(ValueError, match="belong together"):
+        Payment(**payment)
+
+
+def test_tokens_are_the_same_for_the_same_payment_and_for_no_other():
+    dues = [
+        PaymentItem("ann", PaymentKind.REWARD, 20, "Thanks"),
+        PaymentItem("ann", PaymentKind.BONUS, 20, "Thanks"),
+        PaymentItem("bea", PaymentKind.REWARD, 20, "Thanks"),
+        PaymentItem("ann", PaymentKind.BONUS, 20, "Thanks", serial="2"),
+    ]
+    tokens = {due.token("run") for due in dues} | {dues[0].token("other run")}
+    assert len(tokens) == 5
+    assert all(len(token) == 64 for token in tokens)
+    assert dues[0].token("run") == payment_token("run", "ann", PaymentKind.REWARD)
+
+
+@pytest.fixture
+def bonus_file(tmp_path):
+    def write(text: str):
+        path = tmp_path / "bonuses.csv"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_file_lists_bonuses(bonus_file):
+    path = bonus_file("\ufeffreason,participant,amount\nFast,ann,0.50\nKind,ann,0.25\n")
+    dues = read_bonus_file(path, ["ann"], "USD")
+    assert [(due.payee, due.amount_minor, due.reason) for due in dues] == [
+        ("ann", 50, "Fast"),
+        ("ann", 25, "Kind"),
+    ]
+    assert dues[0].token("run") != dues[1].token("run")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("bob,50,Fast", 'line 2: "bob" finished nothing'),
+        ("ann,0.505,Fast", 'line 2: "0.505" is no amount of USD'),
+        ("ann,-5,Fast", 'line 2: "-5" is no amount of USD'),
+        ("ann,\u0665,Fast", "is no amount of USD"),
+        ("ann,0,Fast", 'line 2: "0" is no amount of USD'),
+        (f"ann,{'9' * 5000},Fast", "is no amount of USD"),
+        ("ann,5,", "the reason is empty"),
+        ("ann", "is no amount of USD"),
+        ("ann,5,Fast, and right", "line 2: more cells than columns"),
+        ("ann,5,Fast\nann,6,Fast", "line 3: ann has another row with the same reason"),
+        ("", "it lists no bonus"),
+    ],
+)
+def test_a_wrong_row_is_told_by_its_line(bonus_file, rows, said):
+    path = bonus_file(f"participant,amount,reason\n{rows}\n")
+    with pytest.raises(PaymentError, match=said):
+        read_bonus_file(path, ["ann"], "USD")
+
+
+def test_a_file_that_is_none_is_refused(bonus_file, tmp_path):
+    with pytest.raises(PaymentError, match="Expected the columns participant"):
+        read_bonus_file(bonus_file("who,much\nann,5\n"), ["ann"], "USD")
+    with pytest.raises(PaymentError, match="cannot be read"):
+        read_bonus_file(tmp_path / "nowhere.csv", ["ann"], "USD")
+
+
+def test_caps_count_what_was_promised_before():
+    caps = Caps(per_participant_minor=100, per_run_minor=150, currency="USD")
+    refuse_over_caps({"ann": 60}, [("ann", 40), ("bea", 50)], caps)
+    with pytest.raises(PaymentError, match=r"\$1\.01 in all"):
+        refuse_over_caps({"ann": 60}, [("ann", 41)], caps)
+    with pytest.raises(PaymentError, match=r"would cost \$1\.51"):
+        refuse_over_caps({"ann": 60}, [("ann", 40), ("bea", 51)], caps)
+
+
+def test_what_was_paid_already_breaks_no_cap_by_itself():
+    refuse_over_caps(
+        {"ann": 500}, [], Caps(per_participant_minor=1, per_run_minor=1, currency="USD")
+    )

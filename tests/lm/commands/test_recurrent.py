@@ -1,0 +1,109 @@
+"""``parallax lm train`` for recurrent models: the shell's side of a training."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner, Result
+from safetensors.torch import load_file
+
+from lm.commands.recurrent import explained_memory
+from lm.commands.tag import tag
+from lm.commands.train import train
+from lm.errors import LmError
+from lm.registry import load_scorer
+from tests.lm.training.small_training import write_corpus
+
+SMALL = ["--hidden", "8", "--embedding", "8", "--layers", "1", "--batch", "4", "--steps", "6"]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_corpus(tmp_path / "data")
+
+
+def run(data: Path, out: Path, *options: str) -> Result:
+    arguments = ["--data", str(data / "words"), "--out", str(out), "--device", "cpu", *SMALL]
+    return CliRunner().invoke(train, [*arguments, *options], catch_exceptions=False)
+
+
+def test_a_preset_and_single_settings_make_a_model(data: Path, tmp_path: Path):
+    result = run(data, tmp_path / "model", "demo_lstm", "--epochs", "2", "--lr", "5")
+    assert "best epoch 2 of 2, validation perplexity" in result.output
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert config["training"]["hidden"] == 8
+    assert config["training"]["clip"] == 0.25
+    assert config["training"]["precision"] == "float32"
+    assert config["name"] == "LSTM"
+    assert config["code_version"]
+    [scores] = load_scorer(tmp_path / "model").score([("", "the cat sleeps .")])
+    assert not scores.unknown.any()
+    again = run(data, tmp_path / "model", "demo_lstm", "--epochs", "2", "--lr", "5")
+    assert "already trained" in again.output
+
+
+def test_the_multi_task_model_tells_supertags(data: Path, tmp_path: Path):
+    tags = ["--tags", str(data / "tags"), "--type", "multitask"]
+    run(data, tmp_path / "model", *tags, "--epochs", "3", "--lr", "5")
+    arguments = [str(tmp_path / "model"), str(data / "tags" / "valid.txt")]
+    result = CliRunner().invoke(tag, arguments, catch_exceptions=False)
+    assert "100.00% of 160 supertags right" in result.output
+    with pytest.raises(LmError, match="belong together"):
+        run(data, tmp_path / "other", "--type", "multitask")
+    run(data, tmp_path / "plain", "--type", "srn", "--epochs", "1")
+    with pytest.raises(LmError, match="tells no supertags"):
+        CliRunner().invoke(tag, [str(tmp_path / "plain"), arguments[1]], catch_exceptions=False)
+
+
+def test_ctrl_c_keeps_the_training(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from lm.training.run import CheckpointWriter
+
+    def press(self: CheckpointWriter, *_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        monkeypatch.undo()
+
+    monkeypatch.setattr(CheckpointWriter, "on_window_end", press)
+    options = ("demo_lstm", "--epochs", "1", "--lr", "5")
+    stopped = run(data, tmp_path / "model", *options)
+    assert stopped.exit_code == 130
+    assert "Add --resume" in stopped.output
+    resumed = run(data, tmp_path / "model", *options, "--resume")
+    assert "best epoch 1 of 1" in resumed.output
+
+
+def test_options_of_another_kind_of_model_are_refused(data: Path, tmp_path: Path):
+    with pytest.raises(LmError, match="--order cannot be used with --type lstm"):
+        run(data, tmp_path / "model", "--order", "3")
+    with pytest.raises(LmError, match=r"--hidden, --embedding.*cannot be used with --type ngram"):
+        run(data, tmp_path / "model", "--type", "ngram")
+    with pytest.raises(LmError, match=r'no preset "demo_lstn".*Did you mean "demo_lstm"'):
+        run(data, tmp_path / "model", "demo_lstn")
+    with pytest.raises(LmError, match="Give a longer text"):
+        run(data, tmp_path / "model", "--batch", "5000")
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't allocate memory: 8 GB")])
+def test_running_out_of_memory_names_the_settings_to_lower(error: Exception):
+    with pytest.raises(LmError, match="Lower `--batch`"), explained_memory():
+        raise error
+
+
+def test_two_processes_train_the_same_model_as_one(data: Path, tmp_path: Path):
+    options = ["demo_lstm", "--dropout", "0", "--epochs", "1", "--lr", "5"]
+    run(data, tmp_path / "one", *options)
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+        "-m", "parallax", "lm", "train", *options, "--data", str(data / "words"),
+        "--out", str(tmp_path / "two"), "--device", "cpu", *SMALL,
+    ]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    one, two = (load_file(tmp_path / name / "weights.safetensors") for name in ("one", "two"))
+    for name, tensor in one.items():
+        assert torch.allclose(tensor, two[name], atol=1e-3), name

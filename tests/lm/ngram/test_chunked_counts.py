@@ -1,0 +1,19 @@
+import numpy as np
+import pytest
+
+from lm.ngram.chunked_counts import grouped
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [[3, 1, 3, 3, 0, 1], [2**62, 5, 2**62, 5, 7], [4], []],
+    ids=["small", "too large to carry their places", "one", "none"],
+)
+def test_equal_keys_stand_together_in_the_order_of_keys(keys: list[int]):
+    places, is_first = grouped(np.array(keys, np.int64))
+    in_order = [keys[place] for place in places]
+    assert in_order == sorted(keys)
+    assert sorted(places.tolist()) == list(range(len(keys)))
+    assert [key for key, first in zip(in_order, is_first, strict=True) if first] == sorted(
+        set(keys)
+    )

@@ -1,0 +1,196 @@
+"""Checkpoints in the form they were published in: a whole module, pickled."""
+
+import os
+import pickle
+import sys
+import types
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner
+from torch import nn
+
+from lm.commands.convert import convert
+from lm.errors import LmError
+from lm.rnn.folder import load_network
+from lm.rnn.published_checkpoint import read_published
+from lm.rnn.scorer import RecurrentScorer
+
+WORDS = ["<unk>", "<eos>", "the", "cat", "sleeps", "."]
+
+
+class RNNModel(nn.Module):
+    """The shape of the published modules; the class is known only while the file is written."""
+
+    def __init__(self, layers: type[nn.RNNBase] = nn.LSTM, **options: str) -> None:
+        super().__init__()
+        self.drop = nn.Dropout(0.2)
+        self.encoder = nn.Embedding(len(WORDS), 5)
+        self.rnn = layers(5, 7, 2, dropout=0.2, **options)
+        self.decoder = nn.Linear(7, len(WORDS))
+
+    def logprobs(self, ids: torch.Tensor) -> torch.Tensor:
+        output, _ = self.rnn(self.drop(self.encoder(ids)))
+        return self.decoder(self.drop(output)).log_softmax(-1)
+
+
+def saved(monkeypatch: pytest.MonkeyPatch, path: Path, model: RNNModel, **form: object) -> Path:
+    """Save a model as a program of another time did, its class in that program's module."""
+    name = str(form.get("module", "model"))
+    module = types.ModuleType(name)
+    module.RNNModel, module.__file__ = RNNModel, __file__
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, name, module)
+        patched.setattr(RNNModel, "__module__", name)
+        found = model if form.get("whole", True) else model.state_dict()
+        torch.save(found, path, _use_new_zipfile_serialization=not form.get("legacy", True))
+    return path
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, RNNModel]:
+    torch.manual_seed(3)
+    model = RNNModel().eval()
+    path = tmp_path / "hidden7_batch128_dropout0.2_lr20.0.pt"
+    return saved(monkeypatch, path, model), model
+
+
+def converted(tmp_path: Path, path: Path, words: list[str], *options: str) -> Path:
+    (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n")
+    arguments = [str(path), str(tmp_path / "vocab.txt"), "--out", str(tmp_path / "model"), *options]
+    CliRunner().invoke(convert, arguments, catch_exceptions=False)
+    return tmp_path / "model"
+
+
+def assert_same_probabilities(folder: Path, model: RNNModel) -> None:
+    [scores] = RecurrentScorer.load(folder).score([("", "the cat sleeps .")])
+    ids = torch.tensor([[1], [2], [3], [4]])
+    with torch.no_grad():
+        expected = model.logprobs(ids)[:, 0].gather(1, torch.tensor([[2], [3], [4], [5]]))
+    assert scores.logprobs_nats.tolist() == pytest.approx(expected[:, 0].tolist(), abs=1e-6)
+
+
+def test_a_published_checkpoint_gives_the_probabilities_it_gave(
+    tmp_path: Path, published: tuple[Path, RNNModel]
+):
+    path, model = published
+    folder = converted(tmp_path, path, WORDS)
+    assert load_network(folder).network.shape.hidden_size == 7
+    assert_same_probabilities(folder, model)
+
+
+LAYERS = {
+    "lstm": (nn.LSTM, {}),
+    "gru": (nn.GRU, {}),
+    "srn": (nn.RNN, {}),
+    "srn_relu": (nn.RNN, {"nonlinearity": "relu"}),
+}
+
+
+@pytest.mark.parametrize("legacy", [True, False], ids=["legacy", "zip"])
+@pytest.mark.parametrize("module", ["model", "__main__"])
+@pytest.mark.parametrize("kind", LAYERS)
+def test_every_kind_of_network_is_read_from_every_format(
+    tmp_path, monkeypatch, kind, module, legacy
+):
+    layers, options = LAYERS[kind]
+    torch.manual_seed(3)
+    model = RNNModel(layers, **options).eval()
+    path = saved(monkeypatch, tmp_path / "model.pt", model, legacy=legacy, module=module)
+    folder = converted(tmp_path, path, WORDS)
+    assert load_network(folder).network.shape.kind == kind
+    assert_same_probabilities(folder, model)
+
+
+@pytest.mark.parametrize("legacy", [True, False], ids=["legacy", "zip"])
+@pytest.mark.parametrize("kind", LAYERS)
+def test_a_dictionary_of_weights_is_read(tmp_path, monkeypatch, kind, legacy):
+    layers, options = LAYERS[kind]
+    torch.manual_seed(3)
+    model = RNNModel(layers, **options).eval()
+    path = saved(monkeypatch, tmp_path / "model.pt", model, legacy=legacy, whole=False)
+    given = ["--kind", kind] if kind.startswith("srn") else []
+    assert_same_probabilities(converted(tmp_path, path, WORDS, *given), model)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda weights: {"epoch": 3, "state_dict": weights, "optimizer": {"lr": 20}},
+        lambda weights: [weights, {"lr": 20}],
+        lambda weights: {f"module.{name}": tensor for name, tensor in weights.items()},
+    ],
+    ids=["under a name", "in a list", "of a parallel module"],
+)
+def test_weights_are_found_where_training_scripts_keep_them(tmp_path, wrap):
+    torch.manual_seed(3)
+    model = RNNModel().eval()
+    torch.save(wrap(model.state_dict()), tmp_path / "model.pt")
+    assert_same_probabilities(converted(tmp_path, tmp_path / "model.pt", WORDS), model)
+
+
+def test_tied_weights_stay_tied(tmp_path, monkeypatch):
+    torch.manual_seed(3)
+    model = RNNModel().eval()
+    model.rnn = nn.LSTM(5, 5)
+    model.decoder = nn.Linear(5, len(WORDS))
+    model.decoder.weight = model.encoder.weight
+    folder = converted(tmp_path, saved(monkeypatch, tmp_path / "model.pt", model), WORDS)
+    assert load_network(folder).network.shape.softmax == "tied"
+    assert_same_probabilities(folder, model)
+
+
+def test_weights_that_do_not_say_what_they_are_must_be_named(tmp_path, monkeypatch):
+    path = saved(monkeypatch, tmp_path / "model.pt", RNNModel(nn.RNN), whole=False)
+    with pytest.raises(LmError, match=r"does not say which. Add `--kind srn`"):
+        converted(tmp_path, path, WORDS)
+    path = saved(monkeypatch, tmp_path / "model.pt", RNNModel(), whole=False)
+    with pytest.raises(LmError, match='of the kind "lstm", not "gru"'):
+        converted(tmp_path, path, WORDS, "--kind", "gru")
+
+
+def test_a_program_is_no_checkpoint(tmp_path):
+    with zipfile.ZipFile(tmp_path / "model.pt", "w") as archive:
+        for name in ("data.pkl", "constants.pkl", "code/model.py"):
+            archive.writestr(f"model/{name}", b"\x80\x02).")
+    with pytest.raises(LmError, match="a TorchScript program, not weights"):
+        read_published(tmp_path / "model.pt")
+
+
+class Harmful:
+    def __reduce__(self):
+        return os.system, ("echo harm",)
+
+
+def test_a_checkpoint_that_asks_for_more_than_weights_is_refused(tmp_path: Path):
+    path = tmp_path / "harmful.pt"
+    with path.open("wb") as file:
+        for part in (0x1950A86A20F9469CFC6C, 1001, {}, Harmful()):
+            pickle.dump(part, file, protocol=2)
+    with pytest.raises(LmError, match=r"asks for \w+\.system.*nothing of it was run"):
+        read_published(path)
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\x80\x02K\x01."])
+def test_another_file_is_refused(tmp_path: Path, data: bytes):
+    path = tmp_path / "other.pt"
+    path.write_bytes(data)
+    with pytest.raises(LmError, match="published checkpoint"):
+        read_published(path)
+
+
+def test_a_cut_off_checkpoint_is_refused(tmp_path: Path, published: tuple[Path, RNNModel]):
+    path, _ = published
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(LmError, match="ends before its weights do"):
+        read_published(path)
+
+
+def test_another_vocabulary_is_refused(tmp_path: Path, published: tuple[Path, RNNModel]):
+    with pytest.raises(LmError, match="7 words, but"):
+        converted(tmp_path, published[0], [*WORDS, "dog"])
+    with pytest.raises(LmError, match="has no <unk>"):
+        converted(tmp_path, published[0], WORDS[1:])
+    assert not (tmp_path / "model").exists()

@@ -1,0 +1,258 @@
+"""The researcher's door: its document, what was removed, tokens, keys, faults, webhooks."""
+
+import json
+import threading
+
+import httpx
+import jwt
+import pytest
+from flask import Flask, request
+
+from marketplace.prolific.api.door import API
+from marketplace.prolific.webhooks import signature
+from marketplace.serving import in_thread
+from tests.marketplace.prolific import document
+from tests.marketplace.prolific.town import LINK, OURS, draft
+from tests.published_data import require
+
+# What the document has and this stand-in has not: other products of the platform.
+NOT_HERE = (
+    "task-builder", "data-collection", "collection", "survey", "credential", "filter-set",
+    "batch", "dataset", "invitation",
+)  # fmt: skip
+NOT_DONE = {
+    "create-test-participant-for-researcher", "create-test-study", "export-study",
+    "duplicate-study", "get-study-predicted-recruitment-time",
+    "post-study-predicted-recruitment-time", "get-filter-distribution", "get-eligible-count",
+    "get-submission-feedback-upload-url", "get-messages", "send-message-to-participant-group",
+    "create-workspace", "update-workspace", "update-project", "delete-project-study",
+}  # fmt: skip
+
+
+def test_every_call_is_one_of_the_platforms_document(town):
+    require(document.FILE)
+    rules = {rule.endpoint.removeprefix("api."): rule for rule in town.app.url_map.iter_rules()
+             if rule.endpoint.startswith("api.")}  # fmt: skip
+    known = document.operations()
+    assert set(rules) - set(known) == set()
+    for name, rule in rules.items():
+        method, pattern, _ = known[name]
+        assert method in rule.methods
+        assert pattern.fullmatch(rule.rule.replace("<", "").replace(">", ""))
+
+
+def test_what_of_the_document_is_not_here_is_known(town):
+    require(document.FILE)
+    here = {rule.endpoint.removeprefix("api.") for rule in town.app.url_map.iter_rules()}
+    missing = {
+        name
+        for name, (_, pattern, _) in document.operations().items()
+        if name not in here and not any(word in pattern.pattern for word in NOT_HERE)
+    }
+    assert missing == NOT_DONE
+
+
+def test_removed_calls_are_refused(town):
+    study = town.study()
+    asked = {"submission_ids": [], "bonus_per_submission": 0.2, "increase_places": True}
+    gone = town.refused("POST", f"/studies/{study}/screen-out-submissions/", asked)
+    assert gone.startswith("404")
+    ref = town.person().begin(study)
+    transition = {"action": "SCREEN_OUT"}
+    assert "no longer" in town.refused("POST", f"/submissions/{ref}/transition/", transition)
+
+
+def test_only_the_workspaces_token_may_call(open_town):
+    town = open_town(token="right")
+    for sent in ({}, {"Authorization": "Token wrong"}, {"Authorization": "Bearer right"}):
+        answer = town.web.get(f"{API}/users/me/", headers=sent)
+        assert (answer.status_code, "credentials" in answer.text) == (401, True)
+    right = {"Authorization": "Token right"}
+    assert town.web.get(f"{API}/users/me/", headers=right).status_code == 200
+
+
+def test_an_arrival_is_signed_for_two_minutes_and_for_its_address(town):
+    study = town.study(is_external_study_url_secure=True)
+    person = town.person()
+    ref = person.take(study)
+    address, _, token = person.open(ref).partition("&prolific_token=")
+    [key] = town.web.get("/.well-known/study/jwks.json").json()["keys"]
+    public = jwt.PyJWK(key).key
+    claims = jwt.decode(
+        token, public, ["RS256"], audience=address, options={"verify_exp": False,
+                                                             "verify_iat": False},
+    )  # fmt: skip
+    assert (claims["sub"], claims["iss"]) == (ref, "https://www.prolific.com")
+    assert claims["exp"] - claims["iat"] == 120
+    told = claims["prolific"]
+    assert (told["PROLIFIC_PID"], told["STUDY_ID"], told["SESSION_ID"]) == (person.ref, study, ref)
+    assert told["workspace_id"] == town.control("workspace")["workspace"]
+    town.control("keys")
+    assert town.web.get("/.well-known/study/jwks.json").json()["keys"][0]["kid"] != key["kid"]
+
+
+def test_messages_groups_and_demographics(town):
+    study = town.study()
+    person = town.person(age="44")
+    ref = person.work(study)
+    said = {"recipient_id": person.ref, "body": "Thank you", "study_id": study}
+    town.call("POST", "/messages/", said)
+    town.call("POST", "/messages/bulk/", {"ids": [person.ref], "body": "B", "study_id": study})
+    assert [each["body"] for each in person.facts("/history")["messages"]] == ["B", "Thank you"]
+    stranger = {**said, "recipient_id": "0" * 24}
+    assert "did not take part" in town.refused("POST", "/messages/", stranger)
+    wanted = [[], [{"filter_id": "age", "selected_range": {"lower": 18, "upper": 99}}], []]
+    for filters in wanted:
+        table = town.api.post(
+            f"{API}/studies/{study}/demographic-export/", json={"filters": filters}
+        )
+        assert f"{ref},{person.ref},AWAITING REVIEW" in table.text
+    third = {"filters": [{"filter_id": "age", "selected_range": {"lower": 20, "upper": 30}}]}
+    used = town.refused("POST", f"/studies/{study}/demographic-export/", third)
+    assert "two demographic exports are used" in used
+    assert town.call("GET", f"/studies/{study}/demographic-export-history/")["count"] == 2
+
+
+@pytest.mark.parametrize("kind", ["server_error", "throttled"])
+def test_a_call_that_fails_before_did_nothing(town, kind):
+    town.faults({"kind": kind, "operation": "create-study", "count": 1})
+    status = {"server_error": "500", "throttled": "429"}[kind]
+    assert town.refused("POST", "/studies/", draft()).startswith(status)
+    assert town.call("GET", "/studies/")["results"] == []
+
+
+@pytest.mark.parametrize("kind", ["server_error_after", "reply_lost", "cut_off"])
+def test_a_call_that_fails_afterwards_was_done(served, kind):
+    ref = served.person().work(served.study())
+    served.faults({"kind": kind, "operation": "transition-submission", "count": 1})
+    asked = {"action": "APPROVE"}
+    where = f"{API}/submissions/{ref}/transition/"
+    headers = {"Authorization": "Token any"}
+    try:
+        answer = served.web.post(where, json=asked, headers=headers)
+        assert answer.status_code == 500 or not _is_json(answer.text)
+    except httpx.TransportError:
+        assert kind == "reply_lost"
+    assert served.payments() == [("reward", ref, 150)]
+    assert served.web.get("/control/faults").json()["made"] == {kind: 1}
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Receiver:
+    """A subscriber that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[dict[str, str], bytes]] = []
+        self.status, self.lock = 200, threading.Lock()
+        self.app = Flask(__name__)
+        self.app.post("/hook")(self._hear)
+
+    def _hear(self) -> tuple[str, int]:
+        with self.lock:
+            self.heard.append((dict(request.headers), request.get_data()))
+        return "", self.status
+
+    def told(self) -> list[str]:
+        return [json.loads(body)["status"] for _, body in self.heard]
+
+
+@pytest.fixture(scope="module")
+def hook():
+    receiver = Receiver()
+    with in_thread(receiver.app) as url:
+        yield receiver, f"{url}/hook"
+
+
+@pytest.fixture
+def receiver(hook, town):
+    heard, url = hook
+    heard.heard, heard.status = [], 200
+    workspace = town.control("workspace")["workspace"]
+    heard.secret = town.call("POST", "/hooks/secrets/", {"workspace_id": workspace})["value"]
+    asked = {"event_type": "submission.status.change", "target_url": url,
+             "workspace_id": workspace}  # fmt: skip
+    made = town.api.post(f"{API}/hooks/subscriptions/", json=asked)
+    heard.subscription = made.json()["id"]
+    secret = {"secret": made.headers["X-Hook-Secret"]}
+    town.call("POST", f"/hooks/subscriptions/{heard.subscription}/", secret)
+    return heard
+
+
+def test_events_are_signed_and_told_in_order(town, receiver):
+    town.person().work(town.study())
+    town.control("webhooks")
+    assert receiver.told() == ["ACTIVE", "AWAITING REVIEW"]
+    for headers, body in receiver.heard:
+        stamp = headers["X-Prolific-Request-Timestamp"]
+        assert headers["X-Prolific-Request-Signature"] == signature(receiver.secret, stamp, body)
+    assert len({headers["X-Event-Id"] for headers, _ in receiver.heard}) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "heard"),
+    [
+        ("webhook_lost", ["AWAITING REVIEW"]),
+        ("webhook_doubled", ["ACTIVE", "ACTIVE", "AWAITING REVIEW"]),
+        ("webhook_reordered", ["AWAITING REVIEW", "ACTIVE"]),
+    ],
+)
+def test_events_get_lost_come_twice_and_in_another_order(town, receiver, kind, heard):
+    town.faults({"kind": kind, "operation": "webhook", "count": 1})
+    town.person().work(town.study())
+    town.control("webhooks")
+    assert receiver.told() == heard
+
+
+def test_events_are_repeated_and_a_subscriber_that_always_fails_is_dropped(town, receiver):
+    receiver.status = 500
+    study = town.study(total_available_places=9)
+    for _ in range(5):
+        town.person().work(study)
+    for _ in range(2):
+        town.control("webhooks")
+    told = town.call("GET", f"/hooks/subscriptions/{receiver.subscription}/")
+    assert told["is_enabled"] is False
+    events = town.call("GET", f"/hooks/subscriptions/{receiver.subscription}/events/")["results"]
+    assert {each["status"] for each in events} <= {"FAILED", "PENDING"}
+
+
+def test_a_new_secret_replaces_the_old_one(town, receiver):
+    town.call("POST", "/hooks/secrets/", {"workspace_id": "w"})
+    town.person().work(town.study())
+    town.control("webhooks")
+    headers, body = receiver.heard[0]
+    stamp = headers["X-Prolific-Request-Timestamp"]
+    assert headers["X-Prolific-Request-Signature"] != signature(receiver.secret, stamp, body)
+
+
+def test_a_restart_forgets_nothing(open_town, town):
+    study = town.study()
+    ref = town.person().work(study)
+    again = open_town()
+    assert again.submission(ref)["status"] == "AWAITING REVIEW"
+
+
+def test_the_pages_are_for_people_and_lead_nowhere_else(town):
+    study, person = town.study(), town.person()
+    listing = person.web.get("/studies").text
+    assert "Which sentence is better?" in listing
+    assert "£1.50" in listing
+    ref = person.take(study)
+    assert "Open the study" in person.web.get(f"/submissions/{ref}").text
+    assert person.open(ref).startswith(LINK.partition("?")[0])
+    done = person.web.get(f"/submissions/complete?cc={OURS}").text
+    assert "AWAITING REVIEW" in done
+    assert "Submissions" in person.web.get("/history").text
+    out = town.web.get("/studies")
+    assert (out.status_code, out.headers["location"].startswith("/?next=")) == (303, True)
+    away = {"participant_id": "a" * 24, "next": "//elsewhere.example"}
+    assert town.web.post("/signin", data=away).headers["location"] == "/studies"
+    assert town.web.post("/signin", data={"participant_id": "x"}).status_code == 400
+    assert "This is not possible" in person.web.get("/submissions/none").text

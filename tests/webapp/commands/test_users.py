@@ -1,0 +1,49 @@
+"""``parallax users``."""
+
+import pytest
+from click.testing import CliRunner
+
+from webapp.commands.users import users
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+def parallax_users(instance, app):
+    def call(*arguments: str, typed: str = "correct horse battery\n" * 2):
+        return CliRunner().invoke(users, [*arguments, "--instance", str(instance)], input=typed)
+
+    return call
+
+
+def test_an_account_is_made_changed_disabled_and_enabled(parallax_users):
+    assert "There are no users yet." in parallax_users("list").output
+    assert parallax_users("add", "anna", "--role", "owner").exit_code == 0
+    assert parallax_users("add", "bert", "--role", "viewer").exit_code == 0
+    assert parallax_users("role", "bert", "researcher").exit_code == 0
+    assert parallax_users("disable", "bert").exit_code == 0
+    listed = [line.split() for line in parallax_users("list").output.splitlines()[1:]]
+    assert listed == [["anna", "owner", "active"], ["bert", "researcher", "disabled"]]
+    assert parallax_users("enable", "bert").exit_code == 0
+    assert parallax_users("password", "bert").exit_code == 0
+    assert parallax_users("sign-out", "bert").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "told"),
+    [
+        (("add", "anna", "--role", "viewer"), None, 'a user "anna" already'),
+        (("add", "an na", "--role", "viewer"), None, "cannot be a user's name"),
+        (("add", "bert", "--role", "viewer"), "short\nshort\n", "the password has 5 characters"),
+        (("role", "anna", "viewer"), None, "the only owner left"),
+        (("disable", "anna"), None, "the only owner left"),
+        (("role", "ana", "viewer"), None, 'Did you mean "anna"'),
+    ],
+)
+def test_a_mistake_is_told_and_changes_nothing(parallax_users, arguments, typed, told):
+    parallax_users("add", "anna", "--role", "owner")
+    before = parallax_users("list").output
+    given = {} if typed is None else {"typed": typed}
+    result = parallax_users(*arguments, **given)
+    assert told in str(result.exception)
+    assert parallax_users("list").output == before

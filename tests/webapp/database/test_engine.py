@@ -1,0 +1,103 @@
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from sqlalchemy import Engine, func, select, text
+from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy.orm import Session
+
+from webapp.database.engine import make_sessions, open_database, reading
+from webapp.database.models import Place, Run
+
+
+@pytest.fixture
+def engine(database_url, tmp_path):
+    engine = open_database(database_url or f"sqlite:///{tmp_path}/db.sqlite3")
+    yield engine
+    engine.dispose()
+
+
+def a_run(ref: str = "r", at: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> Run:
+    return Run(
+        ref=ref, study="s", study_version="1", study_folder="/s", materials_hash="h", seed=1,
+        recruiter="direct", simulated=False, code_version="0", launched_at=at,
+    )  # fmt: skip
+
+
+@pytest.mark.one_database
+def test_answers_survive_a_power_cut_on_sqlite(engine: Engine):
+    with engine.connect() as connection:
+        pragmas = [
+            connection.execute(text(f"PRAGMA {name}")).scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        ]
+    assert pragmas == ["wal", 2, 1]
+
+
+def test_foreign_keys_hold(engine: Engine):
+    with make_sessions(engine)() as session, pytest.raises(IntegrityError):
+        session.add(Place(run_id=99, list=0, place=0))
+        session.flush()
+
+
+def test_a_time_comes_back_aware_and_in_utc(engine: Engine):
+    sessions = make_sessions(engine)
+    noon = datetime(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=2)))
+    with sessions() as session:
+        session.add(a_run(at=noon))
+        session.commit()
+    with reading(sessions) as session:
+        stored = session.scalars(select(Run)).one().launched_at
+    assert stored == noon
+    assert stored.tzinfo is UTC
+
+
+def test_a_time_without_a_zone_is_refused(engine: Engine):
+    with make_sessions(engine)() as session, pytest.raises(StatementError, match="naive"):
+        session.add(a_run(at=datetime(2026, 1, 1)))
+        session.flush()
+
+
+def test_a_reader_neither_waits_for_a_writer_nor_sees_what_is_not_committed(engine: Engine):
+    sessions = make_sessions(engine)
+    with sessions() as writer:
+        writer.add(a_run())
+        writer.flush()
+        with reading(sessions) as reader:
+            assert _runs(reader) == 0
+        writer.commit()
+    with reading(sessions) as reader:
+        assert _runs(reader) == 1
+
+
+@pytest.mark.one_database
+def test_writers_that_first_read_wait_for_their_turn(engine: Engine):
+    sessions = make_sessions(engine)
+
+    def add_one(_: int) -> None:
+        with sessions() as session:
+            session.add(a_run(ref=f"run {_runs(session)}"))
+            session.commit()
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(add_one, range(64)))
+    with reading(sessions) as session:
+        assert _runs(session) == 64
+
+
+def _runs(session: Session) -> int:
+    return session.execute(select(func.count(Run.id))).scalar_one()
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_every_way_to_write_a_postgresql_address_works(request, scheme):
+    with request.getfixturevalue("postgres").database() as url:
+        engine = open_database(url.replace("postgresql+psycopg", scheme))
+        assert engine.driver == "psycopg"
+        engine.dispose()
+
+
+def test_a_lock_is_not_waited_for_without_end(engine: Engine):
+    asked = "PRAGMA busy_timeout" if engine.dialect.name == "sqlite" else "SHOW lock_timeout"
+    with engine.connect() as connection:
+        assert connection.execute(text(asked)).scalar_one() in (1_000, "30s")

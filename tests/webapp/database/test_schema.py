@@ -1,0 +1,218 @@
+"""The schema: what the migrations make is what the models say, on both databases."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Column, Engine, MetaData, Table, insert, inspect, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from experiment.studies.load import load_study
+from webapp.database import schema
+from webapp.database.engine import make_engine, make_sessions, open_database
+from webapp.database.models import Base
+from webapp.database.schema import SchemaError, alone, migrate, revisions, stored_revision, upgrade
+from webapp.runs.runs import named_run, study_as_launched
+
+pytestmark = pytest.mark.empty_database
+FIRST = "0001"
+BEFORE_MIGRATIONS = Path(__file__).with_name("before_migrations.sql")
+AT = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def url(database_url, tmp_path) -> str:
+    return database_url or f"sqlite:///{tmp_path}/empty.sqlite3"
+
+
+@pytest.fixture
+def engine(url) -> Iterator[Engine]:
+    engine = make_engine(url)
+    yield engine
+    engine.dispose()
+
+
+def bring(engine: Engine, to: str) -> None:
+    with alone(engine) as connection:
+        migrate(connection, to)
+
+
+def bring_before_migrations(engine: Engine) -> None:
+    """Make the database that the version before the first migration made."""
+    if engine.dialect.name == "sqlite":
+        with closing(sqlite3.connect(str(engine.url.database))) as connection:
+            connection.executescript(BEFORE_MIGRATIONS.read_text())
+        return
+    bring(engine, FIRST)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE alembic_version"))
+
+
+def tables(engine: Engine) -> list[Table]:
+    found = MetaData()
+    found.reflect(engine)
+    return [table for table in found.sorted_tables if table.name != "alembic_version"]
+
+
+def value(column: Column, number: int) -> object:
+    if column.primary_key or column.foreign_keys:
+        return number
+    example = {
+        str: f"{column.name} {number}", int: number, bool: True, float: 0.5 + number,
+        bytes: b"\0\xff", datetime: AT, object: {"wort": "größer"},
+    }  # fmt: skip
+    return example[_python_type(column)]
+
+
+def _python_type(column: Column) -> type:
+    # SQLite's JSON says it holds dicts, PostgreSQL's objects.
+    found = column.type.python_type
+    return object if found is dict else found
+
+
+def fill(engine: Engine) -> None:
+    """Put two rows into every table that has none."""
+    found = tables(engine)
+    with engine.begin() as connection:
+        for table in found:
+            if connection.execute(select(table)).first() is None:
+                rows = [{c.name: value(c, number) for c in table.columns} for number in (1, 2)]
+                connection.execute(insert(table), rows)
+
+
+def content(engine: Engine) -> dict[tuple[str, str], list[object]]:
+    """Every column's values, in the order of the rows."""
+    found = tables(engine)
+    with engine.connect() as connection:
+        return {
+            (table.name, column.name): list(
+                connection.scalars(select(column).order_by(table.columns["id"]))
+            )
+            for table in found
+            for column in table.columns
+        }
+
+
+def differences(engine: Engine) -> list[object]:
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+        return compare_metadata(context, Base.metadata)
+
+
+def test_every_migration_keeps_the_data_upwards_and_downwards(engine):
+    path = [*revisions(), *revisions()[-2::-1]]
+    bring(engine, path[0])
+    for to in path[1:]:
+        fill(engine)
+        before = content(engine)
+        bring(engine, to)
+        after = content(engine)
+        assert {name: after[name] for name in before.keys() & after.keys()} == {
+            name: before[name] for name in before.keys() & after.keys()
+        }
+        assert stored_revision(engine) == to
+    bring(engine, "base")
+    assert tables(engine) == []
+
+
+def test_the_migrated_schema_is_what_the_models_say(engine):
+    bring(engine, revisions()[-1])
+    assert differences(engine) == []
+
+
+def test_an_empty_database_gets_the_same_schema_at_once(engine, url):
+    open_database(url).dispose()
+    assert stored_revision(engine) == revisions()[-1]
+    assert differences(engine) == []
+    bring(engine, "base")
+    assert tables(engine) == []
+
+
+def test_servers_that_start_at_once_make_one_schema(url, engine):
+    with ThreadPoolExecutor(8) as pool:
+        for opened in pool.map(open_database, [url] * 8):
+            opened.dispose()
+    assert stored_revision(engine) == revisions()[-1]
+
+
+def test_an_old_schema_is_refused_with_the_remedy_and_upgraded_on_request(url, engine):
+    bring(engine, FIRST)
+    with pytest.raises(SchemaError, match=r"has the schema 0001.*run: parallax db upgrade"):
+        open_database(url)
+    assert upgrade(engine) == (FIRST, revisions()[-1])
+    open_database(url).dispose()
+
+
+def test_a_database_from_before_migrations_is_known_and_upgraded(url, engine):
+    bring_before_migrations(engine)
+    fill(engine)
+    with pytest.raises(SchemaError, match=r"has the schema 0001.*run: parallax db upgrade"):
+        open_database(url)
+    assert upgrade(engine) == (FIRST, revisions()[-1])
+    open_database(url).dispose()
+    assert content(engine)["participant", "ref"] == ["ref 1", "ref 2"]
+    assert differences(engine) == []
+
+
+def test_a_database_from_before_the_first_schema_is_refused_by_name(url, engine):
+    bring_before_migrations(engine)
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE response DROP COLUMN was_hidden"))
+    for use in (lambda: open_database(url), lambda: upgrade(engine)):
+        with pytest.raises(SchemaError, match=r"cannot be upgraded: it lacks response\.was_hidden"):
+            use()
+
+
+def test_a_newer_schema_is_neither_used_nor_upgraded(url, engine):
+    open_database(url).dispose()
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for use in (lambda: open_database(url), lambda: upgrade(engine)):
+        with pytest.raises(SchemaError, match="schema 9999, which is newer than this code"):
+            use()
+
+
+def test_an_empty_database_is_not_upgraded(engine):
+    with pytest.raises(SchemaError, match="nothing to upgrade"):
+        upgrade(engine)
+
+
+def test_an_upgrade_that_fails_changes_nothing(engine):
+    bring(engine, FIRST)
+    fill(engine)
+    with engine.begin() as connection:
+        # Neither database takes away a column that a view shows.
+        connection.execute(text("CREATE VIEW numbers AS SELECT number FROM participant"))
+    before = content(engine)
+    with pytest.raises(SQLAlchemyError):
+        upgrade(engine)
+    assert content(engine) == before
+    assert stored_revision(engine) == FIRST
+    assert not inspect(engine).has_table("study_file")
+
+
+def test_an_upgrade_takes_up_the_studies_whose_folders_are_there(engine, tmp_path):
+    folder = tmp_path / "study"
+    shutil.copytree(load_study("minimal").folder, folder)
+    bring(engine, FIRST)
+    fill(engine)
+    with engine.begin() as connection:
+        here = {"folder": str(folder), "version": "1.0"}
+        as_launched = text(
+            "UPDATE run SET study_folder = :folder, study_version = :version WHERE id = 1"
+        )
+        connection.execute(as_launched, here)
+    upgrade(engine)
+    shutil.rmtree(folder)
+    with make_sessions(engine)() as session:
+        study = study_as_launched(session, named_run(session, "ref 1"))
+        assert study.name == "minimal" and study.text("consent")
+        with pytest.raises(schema.WebappError, match="its folder was gone"):
+            study_as_launched(session, named_run(session, "ref 2"))

@@ -1,0 +1,65 @@
+"""Other hosts, other sites' forms, and redirects that name no host."""
+
+import pytest
+from sqlalchemy import func, select
+
+from webapp import create_app
+from webapp.database.models import Participant
+
+ACCEPT = {"decision": "accept"}
+
+
+@pytest.fixture
+def public(instance):
+    instance.mkdir(exist_ok=True)
+    (instance / "parallax.toml").write_text(
+        'public_url = "https://lab.example"\nallowed_hosts = "second.example"\n'
+    )
+    app = create_app(instance)
+    yield app.test_client()
+    app.extensions["parallax"].engine.dispose()
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("lab.example", 200),
+        ("second.example", 200),
+        ("127.0.0.1:8000", 200),
+        ("elsewhere.example", 400),
+        ("lab.example.elsewhere.example", 400),
+        ("a" * 64 + ".example", 400),
+    ],
+)
+def test_only_its_own_hosts_are_answered_to(public, host, status):
+    assert public.get("/healthz", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    "headers", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}]
+)
+def test_another_site_takes_no_place(client, run, session, headers):
+    for _ in range(10):
+        refused = client.post(f"/run/{run.ref}", data=ACCEPT, headers=headers)
+        assert refused.status_code == 403
+    assert session.scalar(select(func.count()).select_from(Participant)) == 0
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Origin": "null"}, {"Origin": "http://localhost"}, {"Sec-Fetch-Site": "same-origin"}],
+)
+def test_our_own_pages_and_programs_are_let_in(client, run, headers):
+    assert client.post(f"/run/{run.ref}", data=ACCEPT, headers=headers).status_code == 303
+
+
+@pytest.mark.one_database
+def test_no_redirect_names_a_host(client, run):
+    token = client.post(f"/run/{run.ref}", data=ACCEPT).location
+    assert token.startswith("/p/")
+    assert client.get(token.rstrip("/")).location == token
+    asked = client.get("/researcher/", headers={"Host": "elsewhere.example"})
+    assert asked.location.startswith("/researcher/sign-in")

@@ -1,0 +1,112 @@
+import re
+from pathlib import Path
+
+import pytest
+
+# Where the platforms' pages are as long as no setting says otherwise.
+STAND_INS = ("http://127.0.0.1:8100", "http://localhost:8100", "http://127.0.0.1:8200")
+TEMPLATES = Path(__file__).parents[3] / "webapp" / "templates"
+
+
+@pytest.fixture
+def responses(client, run, visitor):
+    found = [
+        client.get(f"/run/{run.ref}"),
+        client.post(f"/run/{run.ref}", data={"decision": "decline"}),
+        visitor.page(),
+        visitor.answer(1),
+        visitor.answer(99),
+        client.get("/assets/000000000000/parallax.css"),
+        client.get("/assets/000000000000/working.js"),
+        client.get("/healthz"),
+        client.get("/nowhere"),
+        client.get("/p/forged/"),
+    ]
+    visitor.answer_all()
+    found += [visitor.page(), visitor.questionnaire(), visitor.questionnaire(native_language="x")]
+    return [*found, visitor.page()]
+
+
+def test_no_response_sets_a_cookie(responses):
+    assert not [response for response in responses if "Set-Cookie" in response.headers]
+
+
+def test_every_response_is_locked_to_its_own_site(responses, run, visitor):
+    of_the_run = (f"/run/{run.ref}", visitor.home)
+    for response in responses:
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert "X-Frame-Options" not in response.headers
+        if response.is_json:
+            continue
+        assert response.headers["Referrer-Policy"] == "no-referrer"
+        policy = response.headers["Content-Security-Policy"]
+        fetched, _, sent_or_framed = policy.partition("; form-action ")
+        sent, _, framed = sent_or_framed.partition("; frame-ancestors ")
+        assert "default-src 'none'" in fetched
+        assert "unsafe" not in fetched and "http" not in fetched
+        assert sent == "'self'", "a direct run sends nobody anywhere"
+        # Where no run is known, an error must be readable in the frame of any platform.
+        direct = response.request.path.startswith(of_the_run)
+        assert framed == ("'self'" if direct else f"'self' {' '.join(STAND_INS)}")
+
+
+def test_no_page_is_kept_by_the_browser(responses):
+    for response in responses:
+        if response.request.method == "GET":
+            assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_an_acknowledgement_is_short(visitor):
+    # A browser's headers come to 590 bytes, an answer to 240: this leaves less than a kilobyte.
+    response = visitor.answer(8)
+    assert response.json == {"saved": 8, "remaining": 7}
+    assert set(response.headers.keys()) == {
+        "Content-Type",
+        "Content-Length",
+        "X-Content-Type-Options",
+    }
+    assert "X-Request-ID" in visitor.answer(99).headers
+
+
+def test_no_page_asks_another_site_for_anything(responses):
+    for response in responses:
+        if response.mimetype == "text/html":
+            page = re.sub("<script data-base.*?</script>", "", response.text, flags=re.DOTALL)
+            assert "//" not in page.replace("<!doctype html>", "")
+
+
+@pytest.mark.parametrize("template", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
+def test_templates_hold_neither_styles_nor_programs(template: Path):
+    text = template.read_text(encoding="utf-8")
+    assert "style=" not in text and "<style" not in text and " on" + "click" not in text
+    assert "|safe" not in text.replace(" ", "")
+
+
+def test_the_server_tells_that_it_is_well(client):
+    response = client.get("/healthz")
+    assert (response.status_code, response.json) == (200, {"status": "ok"})
+
+
+def test_an_unexpected_failure_is_a_kind_page_without_a_trace(app, client, run, sessions):
+    app.testing = False
+    with sessions() as session:
+        session.connection().exec_driver_sql("DROP TABLE run_count")
+        session.commit()
+    response = client.get(f"/run/{run.ref}")
+    assert response.status_code == 500
+    assert "What you have answered so far is safe" in response.text
+    assert "no such table" not in response.text and "Traceback" not in response.text
+
+
+def test_a_body_beyond_all_measure_is_refused(visitor):
+    visitor.answer_all()
+    response = visitor.questionnaire(native_language="x" * 300_000)
+    assert response.status_code == 413
+    assert "too long" in response.text
+
+
+def test_participants_addresses_are_not_logged(visitor, caplog):
+    caplog.set_level("DEBUG")
+    visitor.answer(99)
+    assert "unknown_position" in caplog.text
+    assert visitor.home not in caplog.text

@@ -1,0 +1,119 @@
+"""What a command began on a platform is brought to its end without anybody asking again."""
+
+import pytest
+from sqlalchemy import select
+
+from tests.webapp.payments.platform_double import LOST_REPLY, NO_CONNECTION, REFUSES, PlatformDouble
+from webapp.database.engine import reading
+from webapp.database.models import Assignment, Payment, Recruitment, Run
+from webapp.errors import WebappError
+from webapp.jobs.platforms import finish_payments, poll_platforms
+from webapp.payments.ledger import CLAIM_TIMEOUT
+
+
+@pytest.fixture
+def services(app, sessions, run, platform, clock, monkeypatch):
+    """The installation, whose run is published on the platform."""
+    with sessions.begin() as session:
+        recruitment = Recruitment(run_id=run.id, endpoint="double", published_at=clock())
+        recruitment.qualification_id = "TAKEN_PART"
+        session.add(recruitment)
+    monkeypatch.setattr("webapp.jobs.platforms.open_platform", lambda *_: platform)
+    return app.extensions["parallax"]
+
+
+@pytest.fixture
+def states(sessions):
+    def read() -> list[str]:
+        with reading(sessions) as session:
+            return list(session.scalars(select(Payment.state).order_by(Payment.id)))
+
+    return read
+
+
+@pytest.mark.parametrize("trouble", [NO_CONNECTION, LOST_REPLY], ids=["unmade", "made"])
+def test_a_payment_that_an_outage_left_is_made_once(
+    services, worked, pay_rewards, platform: PlatformDouble, states, clock, trouble
+):
+    worked(1)
+    platform.trouble("approve", trouble)
+    pay_rewards()
+    assert states() == ["unknown"]
+    finish_payments(services)
+    assert states() == ["unknown"], "the command may still be at it"
+    clock.go_on(seconds=CLAIM_TIMEOUT.total_seconds() + 1)
+    finish_payments(services)
+    finish_payments(services)
+    assert states() == ["done"]
+    assert platform.approvals == ["ASSIGNMENT1"]
+
+
+def test_a_refused_payment_waits_for_a_person(
+    services, worked, pay_rewards, platform, states, clock
+):
+    worked(1)
+    platform.trouble("approve", REFUSES)
+    pay_rewards()
+    clock.go_on(hours=1)
+    finish_payments(services)
+    assert states() == ["refused"]
+
+
+def test_nothing_is_paid_elsewhere_than_where_the_run_was_published(
+    services, worked, pay_rewards, platform, states, clock
+):
+    worked(1)
+    platform.trouble("approve", NO_CONNECTION)
+    pay_rewards()
+    clock.go_on(hours=1)
+    platform.endpoint = "another"
+    with pytest.raises(WebappError, match="another"):
+        finish_payments(services)
+    assert states() == ["unknown"] and not platform.approvals
+
+
+def test_polling_learns_of_what_was_submitted(services, worked, platform, sessions, run):
+    worked(1, status="active")
+    poll_platforms(services)
+    with reading(sessions) as session:
+        assert session.scalars(select(Assignment.status)).all() == ["submitted"]
+
+
+def test_a_platform_that_does_not_answer_fails_the_job_by_the_runs_name(
+    services, hit, platform, run
+):
+    platform.trouble("state", NO_CONNECTION)
+    with pytest.raises(WebappError, match=f"run {run.ref}: no connection"):
+        poll_platforms(services)
+
+
+def test_closed_runs_are_not_polled(services, hit, platform, sessions, run, clock):
+    platform.trouble("state", NO_CONNECTION)
+    with sessions.begin() as session:
+        session.merge(run).closed_at = clock()
+    poll_platforms(services)
+
+
+def test_one_runs_surprise_does_not_keep_the_others_from_being_polled(
+    services, worked, sessions, run, platform, clock, monkeypatch
+):
+    worked(1)
+    with sessions.begin() as session:
+        other = Run(
+            **{c.name: getattr(run, c.name) for c in Run.__table__.columns if c.name != "id"}
+            | {"ref": "another"}
+        )
+        session.add(other)
+        session.flush()
+        session.add(Recruitment(run_id=other.id, endpoint="double", published_at=clock()))
+    polled = []
+
+    def poll(_sessions, _platform, ref, _now):
+        polled.append(ref)
+        if ref == run.ref:
+            raise ValueError("an answer that nobody foresaw")
+
+    monkeypatch.setattr("webapp.jobs.platforms.poll", poll)
+    with pytest.raises(WebappError, match=f"run {run.ref}: ValueError, see the log"):
+        poll_platforms(services)
+    assert polled == [run.ref, "another"]

@@ -1,0 +1,246 @@
+"""Endings of which our server tells a panel: owed at once, sent later, never twice unasked."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from sqlalchemy import select
+
+from experiment.participation import Ending
+from experiment.studies.files import study_files
+from experiment.studies.load import frozen_study
+from tests.webapp.conftest import start_run
+from webapp.core.settings import Settings
+from webapp.database.engine import reading
+from webapp.database.models import OutgoingReport
+from webapp.errors import WebappError
+from webapp.jobs.reports import send_reports
+from webapp.recruitment.reports import ReportState, send_again
+from webapp.services import EXTENSION
+
+pytestmark = pytest.mark.one_database
+GRANTED = (
+    "<WebstudyCreditResponse><Result><a:credit_status>G</a:credit_status></Result>"
+    "</WebstudyCreditResponse>"
+)
+
+
+class Panel:
+    """A panel's server that says what a test wants, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.answers: list[tuple[int, str] | None] = []
+        self.url = ""
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        length = int(handler.headers.get("Content-Length") or 0)
+        self.asked.append(handler.path + handler.rfile.read(length).decode())
+        told = self.answers.pop(0) if self.answers else (200, GRANTED)
+        if told is None:
+            handler.close_connection = True
+            return
+        body = told[1].encode()
+        handler.send_response(told[0])
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+
+@contextmanager
+def serving(panel: Panel) -> Iterator[None]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            panel.answer(self)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    panel.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    yield
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def panel() -> Iterator[Panel]:
+    panel = Panel()
+    with serving(panel):
+        yield panel
+
+
+@pytest.fixture
+def instance(tmp_path):
+    folder = tmp_path / "instance"
+    folder.mkdir()
+    (folder / "parallax.toml").write_text('[panel.secrets]\ncredit_token = "s3cret"\n')
+    return folder
+
+
+@pytest.fixture
+def services(app):
+    return app.extensions[EXTENSION]
+
+
+@pytest.fixture
+def finish(study, sessions, services, panel, client, visit):
+    """Return a function that finishes a run of a study with that panel, and gives the run."""
+
+    def under(table: str = "", person: str = "77"):
+        own = f'values = {{ site = "{panel.url}", experiment_id = "123" }}'
+        files = study_files(study)
+        toml = f'{files["study.toml"].decode()}\n[panel]\npreset = "sona"\n{own}\n{table}\n'
+        changed = frozen_study({**files, "study.toml": toml.encode()}, study.folder)
+        run = start_run(sessions, changed, "panel")
+        link = f"/run/{run.ref}?survey_code={person}"
+        visitor = visit(client.post(link, data={"decision": "accept"}).location)
+        visitor.answer_all()
+        visitor.questionnaire(native_language="English")
+        visitor.questionnaire(native_language="English")
+        assert "credit is being granted" in visitor.page().text
+        return run
+
+    return under
+
+
+@pytest.fixture
+def stored(sessions):
+    def read() -> OutgoingReport:
+        with reading(sessions) as session:
+            return session.scalars(select(OutgoingReport)).one()
+
+    return read
+
+
+def test_the_report_is_owed_with_the_ending_and_sent_by_the_job_alone(
+    finish, panel, services, stored
+):
+    finish()
+    assert (panel.asked, stored().state, stored().ending) == ([], "waiting", Ending.COMPLETED)
+    send_reports(services)
+    send_reports(services)
+    assert panel.asked == [
+        "/services/SonaAPI.svc/WebstudyCredit?experiment_id=123&credit_token=s3cret&survey_code=77"
+    ]
+    assert (stored().state, stored().answer) == ("done", f"200 {GRANTED}")
+
+
+@pytest.mark.parametrize(
+    "silence", [None, (500, "down"), (429, "wait"), (200, GRANTED[:40]), (200, "")]
+)
+def test_after_silence_the_credit_is_asked_for_again_with_growing_pauses(
+    finish, panel, services, stored, clock, silence
+):
+    panel.answers = [silence, silence]
+    finish()
+    for minutes, calls in ((0, 1), (0.5, 1), (1, 2), (1, 2), (2, 3)):
+        clock.go_on(minutes=minutes)
+        send_reports(services)
+        assert len(panel.asked) == calls
+    assert (stored().state, stored().tries) == ("done", 3)
+
+
+def test_a_refusal_is_kept_without_the_secret_and_is_sent_again_when_somebody_says_so(
+    finish, panel, services, stored, sessions, clock
+):
+    panel.answers = [(200, "<Errors>Invalid credit_token s3cret</Errors>")]
+    run = finish()
+    send_reports(services)
+    assert stored().state == "refused"
+    assert stored().answer == "200 <Errors>Invalid credit_token (secret)</Errors>"
+    clock.go_on(days=1)
+    send_reports(services)
+    assert len(panel.asked) == 1
+    recruiter = services.recruiter("panel")
+    with sessions.begin() as session:
+        frozen = services.study_of(session, run)
+        assert send_again(session, run, recruiter, frozen, clock(), also_unsafe=True) == 1
+    send_reports(services)
+    assert (stored().state, len(panel.asked)) == ("done", 2)
+
+
+def test_credit_that_an_earlier_call_had_granted_is_done(finish, panel, services, stored):
+    panel.answers = [(400, "<Errors>You have already received credit for this study.</Errors>")]
+    finish()
+    send_reports(services)
+    assert stored().state == "done"
+
+
+def test_what_must_not_be_told_twice_is_left_to_a_person_after_silence(
+    finish, panel, services, stored, sessions, clock
+):
+    panel.answers = [None]
+    run = finish("[panel.endings.completed.report]\nrepeatable = false")
+    send_reports(services)
+    assert stored().state == "unknown"
+    clock.go_on(days=3)
+    send_reports(services)
+    assert len(panel.asked) == 1
+    recruiter = services.recruiter("panel")
+    with sessions.begin() as session:
+        frozen = services.study_of(session, run)
+        assert send_again(session, run, recruiter, frozen, clock(), also_unsafe=True) == 1
+
+
+def test_a_process_that_dies_in_the_middle_repeats_only_what_may_be_repeated(
+    finish, panel, services, stored, clock, monkeypatch
+):
+    def die(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    finish("[panel.endings.completed.report]\nrepeatable = false")
+    with monkeypatch.context() as patch:
+        patch.setattr("webapp.recruiters.panel.recruiter.call", die)
+        with pytest.raises(KeyboardInterrupt):
+            send_reports(services)
+    clock.go_on(days=1)
+    send_reports(services)
+    assert (panel.asked, stored().state) == ([], ReportState.SENDING)
+
+
+def test_the_last_of_many_tries_leaves_it_to_a_person(finish, panel, services, stored, clock):
+    panel.answers = [None] * 3
+    finish("report_tries = 2")
+    for _ in range(3):
+        send_reports(services)
+        clock.go_on(hours=7)
+    assert (stored().state, stored().tries, len(panel.asked)) == ("unknown", 2, 2)
+
+
+def test_an_installation_without_the_secret_says_so_and_sends_it_later(
+    finish, panel, services, stored, clock
+):
+    finish()
+    kept, services.settings = services.settings, Settings()
+    services._recruiters.clear()
+    with pytest.raises(WebappError, match='no secret "credit_token"'):
+        send_reports(services)
+    services.settings = kept
+    services._recruiters.clear()
+    clock.go_on(hours=1)
+    send_reports(services)
+    assert stored().state == "done"
+
+
+def test_a_post_sends_fields_and_headers_and_an_answer_of_json_is_read(
+    finish, panel, services, stored
+):
+    panel.answers = [(200, json.dumps({"status": "ok"}))]
+    finish(
+        '[panel.endings.completed.report]\nmethod = "POST"\naddress = "{site}/done"\n'
+        'fields = { who = "{survey_code}", proof = "{receipt}" }\nformat = "json"\n'
+        'headers = { Authorization = "Bearer {credit_token}" }\ndone = \'"status": *"ok"\''
+    )
+    send_reports(services)
+    assert stored().state == "done"
+    [asked] = panel.asked
+    assert asked.startswith('/done{"who":"77","proof":"')

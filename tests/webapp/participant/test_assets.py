@@ -1,0 +1,95 @@
+import gzip
+import re
+import subprocess
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from tests.prerequisites import NODE
+from webapp.participant.assets import Assets
+
+ROOT = Path(__file__).parents[3]
+STATIC = ROOT / "webapp" / "static"
+PROGRAMS = sorted(STATIC.glob("*.js"))
+
+
+def node(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(NODE.require()), *arguments], input=text, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize(
+    "tests",
+    sorted((ROOT / "tests" / "webapp" / "static").glob("*.test.mjs")),
+    ids=lambda path: path.name,
+)
+def test_the_modules_do_what_their_own_tests_say(tests: Path):
+    run = node("--test", str(tests))
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("file", PROGRAMS, ids=lambda file: file.name)
+def test_every_module_can_be_read_by_a_browser(file: Path):
+    run = node("--check", "--input-type=module", "-", text=file.read_text(encoding="utf-8"))
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("file", PROGRAMS, ids=lambda file: file.name)
+def test_a_module_imports_its_neighbours_by_their_own_names(file: Path):
+    imported = re.findall(r'^import .* from "(.*)";$', file.read_text("utf-8"), re.MULTILINE)
+    for name in imported:
+        assert name.startswith("./") and (STATIC / name).exists()
+
+
+def test_a_page_preloads_every_module_and_a_browser_keeps_them(client, run):
+    page = client.get(f"/run/{run.ref}").text
+    preloaded = re.findall(r'<link rel="modulepreload" href="(.*?)">', page)
+    names = {address.rpartition("/")[2] for address in preloaded}
+    assert names == {file.name for file in PROGRAMS} - {"boot.js"}
+    for address in preloaded:
+        response = client.get(address, headers={"Accept-Encoding": "gzip"})
+        assert response.mimetype == "text/javascript"
+        assert "immutable" in response.headers["Cache-Control"]
+        source = (STATIC / address.rpartition("/")[2]).read_bytes()
+        assert gzip.decompress(response.data) == source
+        assert client.get(address).data == source
+
+
+def test_another_content_has_another_address(tmp_path: Path):
+    versions = set()
+    for content in ("one", "two", "one"):
+        for name in ("boot.js", "page.js"):
+            (tmp_path / name).write_text(content)
+        versions.add(Assets(tmp_path).version)
+    assert len(versions) == 2
+
+
+def test_a_further_attempt_is_another_address_and_an_old_version_is_not_kept(client, run):
+    page = client.get(f"/run/{run.ref}").text
+    [base] = set(re.findall(r'data-base="(.*?)"', page))
+    again = client.get(f"{base}.2/page.js")
+    assert again.status_code == 200 and "immutable" in again.headers["Cache-Control"]
+    old = client.get("/assets/000000000000/page.js")
+    assert (old.status_code, old.headers["Cache-Control"]) == (200, "no-store")
+    assert client.get(f"{base}/nothing.js").status_code == 404
+
+
+def test_the_only_program_in_a_page_is_the_one_that_its_policy_names(client, run):
+    response = client.get(f"/run/{run.ref}")
+    [program] = re.findall(r"<script data-base[^>]*>(.*?)</script>", response.text, re.DOTALL)
+    source = f"'sha256-{b64encode(sha256(program.encode()).digest()).decode()}'"
+    policy = response.headers["Content-Security-Policy"]
+    assert f"script-src 'self' {source};" in policy
+
+
+def test_a_page_travels_compressed_to_who_can_read_that(client, run):
+    plain = client.get(f"/run/{run.ref}")
+    small = client.get(f"/run/{run.ref}", headers={"Accept-Encoding": "gzip, br"})
+    assert "Content-Encoding" not in plain.headers
+    assert small.headers["Content-Encoding"] == "gzip"
+    assert "<h1" in gzip.decompress(small.data).decode()
+    assert int(small.headers["Content-Length"]) == len(small.data) < len(plain.data) / 2
+    assert "Accept-Encoding" in small.headers["Vary"]

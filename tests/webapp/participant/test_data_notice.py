@@ -1,0 +1,49 @@
+"""The consent page says what is stored, whatever the study's own text says."""
+
+import pytest
+
+from experiment.studies.load import load_study
+from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES, TIMINGS
+from webapp.participant.data_notice import stored_data
+
+# What the sentences tell of; a new column is told of there and then named here.
+TOLD = {
+    PARTICIPANTS.name: {
+        "participant", "number", "state", "arrived_at", "consented_at", "returned_at",
+        "finished_at",
+    },
+    RESPONSES.name: {
+        "chosen_side", "rt_ms", "input_method", "viewport_width_px", "viewport_height_px",
+        "was_hidden", "lost_focus", "client_time", "recorded_at",
+    },
+    TIMINGS.name: {
+        "onset_source", "onset_uncertainty_ms", "release_ms", "times_shown", "seen_before_ms",
+        "waited_ms", "trusted", "pointer_moves", "pointer_path_px",
+    },
+    DEVICES.name: {
+        "device", "user_agent_family", "refresh_rate_hz", "time_zone_offset_min", "language",
+    },
+    ANSWERS.name: {"field", "value"},
+}  # fmt: skip
+# What the study's side adds to a person's rows.
+OURS = {"simulated", "list", "place", "position", "item_id", "chose_good", "participant"}
+
+
+@pytest.mark.parametrize("table", [PARTICIPANTS, RESPONSES, TIMINGS, DEVICES, ANSWERS])
+def test_every_exported_column_about_a_person_is_told_of(table):
+    assert set(table.column_names) - OURS == TOLD[table.name] - OURS
+
+
+def test_the_consent_page_holds_every_sentence(client, run, study):
+    page = client.get(f"/run/{run.ref}").get_data(as_text=True)
+    sentences = list(stored_data(study, known_to_platform=False))
+    assert len(sentences) == 4
+    assert all(sentence.replace("'", "&#39;") in page for sentence in sentences)
+
+
+def test_a_questionnaire_and_a_platform_are_told_of_where_there_is_one():
+    study = load_study("minimal")
+    told = "".join(stored_data(study, known_to_platform=True))
+    assert "questions at the end" in told and "recruiting platform" in told
+    without = study.model_copy(update={"questionnaire": []})
+    assert "questions" not in "".join(stored_data(without, known_to_platform=False))

@@ -1,0 +1,140 @@
+"""A person may stop on every page, and what they gave is kept or erased as they wish."""
+
+import re
+
+import pytest
+from sqlalchemy import select
+
+from webapp.database.engine import reading
+from webapp.database.models import Base, Event, Participant, Place, Response
+
+FORM = {"native_language": "English"}
+
+
+@pytest.fixture
+def theirs(sessions):
+    """Return a function that counts the rows about the only participant, by table."""
+
+    def count() -> dict[str, int]:
+        tables = [table for table in Base.metadata.sorted_tables if "participant_id" in table.c]
+        with reading(sessions) as session:
+            about = {
+                table.name: len(
+                    session.execute(select(table).where(table.c.participant_id.is_not(None))).all()
+                )
+                for table in tables
+            }
+            return about | {"response": len(session.scalars(select(Response)).all())}
+
+    return count
+
+
+def leave(visitor, wish: str):
+    return visitor.client.post(f"{visitor.home}withdraw", data={"wish": wish})
+
+
+def bring_to(visitor, where: str) -> None:
+    if where == "working":
+        visitor.answer(1)
+        return
+    visitor.answer_all()
+    if where == "finished":
+        visitor.questionnaire(**FORM)
+
+
+@pytest.mark.parametrize("where", ["working", "answered", "finished"])
+def test_what_is_erased_leaves_nothing_that_somebody_did(visitor, sessions, theirs, where):
+    visitor.client.post(f"{visitor.home}device", json={"mark": "a", "language": "en"})
+    bring_to(visitor, where)
+    assert leave(visitor, "erase").status_code == 303
+    left = theirs()
+    assert left.pop("event") == 1, "that they withdrew and had it erased"
+    assert not any(left.values()), left
+    page = visitor.page()
+    assert page.status_code == 200 and 'data-page="withdrawn"' in page.text
+    assert "What you gave was erased" in page.text
+    with reading(sessions) as session:
+        person = session.scalars(select(Participant)).one()
+        assert [e.kind for e in session.scalars(select(Event))] == ["erased"]
+    assert (person.state, person.withdrawn_at is None) == ("withdrawn", False)
+    assert person.code in page.text
+
+
+def test_what_is_kept_stays_and_may_still_be_erased(visitor, theirs):
+    visitor.answer(1)
+    leave(visitor, "keep")
+    assert theirs()["response"] == 1
+    assert "is kept" in visitor.page().text
+    leave(visitor, "keep")
+    leave(visitor, "erase")
+    assert theirs()["response"] == 0
+    assert "was erased" in visitor.page().text
+
+
+def test_after_that_nothing_more_is_taken(visitor, theirs):
+    visitor.answer(1)
+    leave(visitor, "erase")
+    before = theirs()
+    assert visitor.answer(2).json["error"]["code"] in ("wrong_state", "unknown_position")
+    refused = visitor.client.post(f"{visitor.home}device", json={"mark": "b"})
+    assert refused.status_code == 409
+    visitor.questionnaire(**FORM)
+    assert theirs() == before
+
+
+def test_the_place_is_free_for_somebody_else(visitor, sessions):
+    leave(visitor, "keep")
+    with reading(sessions) as session:
+        held = session.scalars(select(Place).where(Place.participant_id.is_not(None))).all()
+    assert not held
+
+
+def test_every_page_of_a_session_has_the_way_out_and_asking_stores_nothing(visitor, rows):
+    pages = [visitor.page()]
+    visitor.answer_all()
+    pages.append(visitor.page())
+    visitor.questionnaire(**FORM)
+    pages.append(visitor.page())
+    before = rows()
+    for page in pages:
+        assert 'href="withdraw"' in page.text
+    asked = visitor.client.get(f"{visitor.home}withdraw")
+    assert "Stop and erase what I gave" in asked.text
+    assert rows() == before
+    assert leave(visitor, "perhaps").status_code == 400
+    assert rows() == before
+
+
+def test_declining_after_having_agreed_takes_that_back(client, run, theirs):
+    form = {"decision": "accept", "visit": "abcdefgh2345"}
+    home = client.post(f"/run/{run.ref}", data=form).location
+    again = client.post(f"/run/{run.ref}", data=form | {"decision": "decline"})
+    assert again.location == home
+    assert 'data-page="withdrawn"' in client.get(home).text
+    assert theirs()["trial"] == 0
+
+
+def test_who_declined_from_the_start_has_nothing_to_withdraw(client, run):
+    home = client.post(f"/run/{run.ref}", data={"decision": "decline"}).location
+    assert client.post(f"{home}withdraw", data={"wish": "erase"}).status_code == 409
+
+
+def test_the_consent_text_can_be_saved_as_the_page_shows_it(client, run):
+    page = client.get(f"/run/{run.ref}").text
+    [address] = re.findall(r'href="(/run/[^"]*consent.txt[^"]*)"', page)
+    saved = client.get(address)
+    assert saved.mimetype == "text/plain"
+    assert "attachment" in saved.headers["Content-Disposition"]
+    assert "Taking part is voluntary" in saved.text and "What is stored of you" in saved.text
+
+
+def test_who_answers_for_a_study_is_read_on_its_consent_page(launched, study, client):
+    names = {"contact": "Ada <ada@lab.test>", "institution": "A school", "ethics": "No. 7"}
+    named = study.model_copy(update={"study": study.study.model_copy(update=names)})
+    assert study.study.unnamed == ("contact", "institution", "ethics")
+    assert named.study.unnamed == ()
+    run = launched(named)
+    client.application.extensions["parallax"]._studies[run.id] = named
+    page = client.get(f"/run/{run.ref}").text
+    for text in ("Ada &lt;ada@lab.test&gt;", "A school", "No. 7"):
+        assert text in page

@@ -1,0 +1,254 @@
+"""A stand-in of Prolific on this machine, a run for its people, and the people."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import select
+
+import parallax
+from experiment.studies.load import BUILT_IN, load_study
+from marketplace.prolific import create_prolific
+from marketplace.serving import in_thread
+from tests.marketplace.prolific.town import Person, Town
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import OutgoingReport, Participant, Payment, Run
+from webapp.jobs.reports import send_reports
+from webapp.recruiters.prolific import opening
+from webapp.recruiters.prolific.client import ProlificClient
+from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruitment.poll import poll
+from webapp.recruitment.publish import draft, publish
+from webapp.runs.launch import launch
+
+LINK = "http://127.0.0.1:8000"
+_DESIGN = """
+[design]
+lists = 2
+participants_per_list = 1
+trials_per_list = 2
+separate = ""
+
+[[design.squares]]
+templates = ["simple"]
+frames = 2
+"""
+SCREENING = """
+[[screening]]
+name = "reads_english"
+label = "Do you read English fluently?"
+type = "choice"
+options = ["Yes", "No"]
+accept = ["Yes"]
+"""
+
+
+class Door:
+    """One address behind which each test opens its own stand-in: servers are slow to start."""
+
+    app: Any = None
+
+    def __call__(self, *request: Any) -> Any:
+        return self.app(*request)
+
+
+@pytest.fixture(scope="session")
+def prolific_door() -> Iterator[tuple[Door, str]]:
+    door = Door()
+    with in_thread(door) as url:
+        yield door, url
+
+
+@pytest.fixture(scope="session")
+def new_prolific(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("new") / "prolific"
+    create_prolific(folder, currency="USD").extensions["prolific"].engine.dispose()
+    return folder
+
+
+@pytest.fixture
+def town(prolific_door, new_prolific: Path, tmp_path: Path, clock) -> Iterator[Town]:
+    """The stand-in, whose clock is the installation's."""
+    door, url = prolific_door
+    shutil.copytree(new_prolific, tmp_path / "prolific")
+    door.app = app = create_prolific(tmp_path / "prolific", now=clock, webhooks_by_themselves=False)
+    yield Town(url, app, clock)
+    app.extensions["prolific"].engine.dispose()
+
+
+@pytest.fixture
+def told() -> str:
+    """More lines of the installation's settings; a test may have its own."""
+    return ""
+
+
+@pytest.fixture
+def instance(instance: Path, town: Town, told: str) -> Path:
+    instance.mkdir(exist_ok=True)
+    with (instance / "parallax.toml").open("a") as file:
+        file.write(f'prolific_endpoint = "{town.url}"\npublic_url = "{LINK}"\n{told}')
+    return instance
+
+
+@pytest.fixture
+def settings(town: Town) -> ProlificSettings:
+    return ProlificSettings(endpoint=town.url)
+
+
+@pytest.fixture
+def platform(settings: ProlificSettings, clock) -> ProlificClient:
+    """The platform, by a client that makes each call once."""
+    return opening.open_prolific(settings, live=False, attempts=1, now=clock)
+
+
+@pytest.fixture
+def more() -> str:
+    """More tables of the study; a test may have its own."""
+    return ""
+
+
+@pytest.fixture
+def study_folder(tmp_path: Path, more: str) -> Path:
+    """A study with one place in each of two lists, and two trials for everybody."""
+    folder = tmp_path / "study" / "minimal"
+    shutil.copytree(BUILT_IN / "minimal", folder)
+    toml = (folder / "study.toml").read_text(encoding="utf-8")
+    toml = re.sub(r"\[design\].*?(?=\[\[exclusion)", "", toml, flags=re.DOTALL)
+    toml = re.sub(r"\[\[exclusion\]\].*?(?=\[\[questionnaire)", "", toml, flags=re.DOTALL)
+    if SCREENING in more:
+        toml = toml.replace(
+            "[recruitment]\n", '[recruitment]\nscreen_out_reward = "0.15"\nscreen_out_places = 1\n'
+        )
+    (folder / "study.toml").write_text(f"{toml}\n{_DESIGN}\n{more}", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def run(sessions: Sessions, study_folder: Path, clock) -> Run:
+    with sessions() as session:
+        study = load_study(str(study_folder))
+        run = launch(session, study, 1, "prolific", now=clock(), code_version="0")
+        session.commit()
+    return run
+
+
+@dataclass
+class Lab:
+    """A researcher with a run."""
+
+    town: Town
+    app: Any
+    sessions: Sessions
+    platform: ProlificClient
+    run: Run
+    visit: Callable[[str], Any]
+
+    def publish(self) -> str:
+        """Publish the run, and return its study's id there."""
+        now = self.app.extensions["parallax"].now
+        plan = draft(self.sessions, self.platform, self.run.ref, self.link, now())
+        [(study, _)] = list(publish(self.sessions, self.platform, plan, now))
+        return study
+
+    @property
+    def link(self) -> str:
+        return f"{LINK}/run/{self.run.ref}"
+
+    def arrive(self, person: Person, study: str) -> tuple[str, str]:
+        """Take the study and open it; return the submission and the way to our page."""
+        submission = person.take(study)
+        parts = urlsplit(person.open(submission))
+        return submission, f"{parts.path}?{parts.query}"
+
+    def agree(self, way: str) -> str:
+        agreed = self.app.test_client().post(way, data={"decision": "accept"}, base_url=LINK)
+        assert agreed.status_code == 303, agreed.text
+        return agreed.location
+
+    def finish(self, home: str) -> str:
+        """Answer everything, and return the closing page."""
+        visitor = self.visit(home)
+        visitor.answer_all()
+        assert visitor.questionnaire(native_language="English").status_code == 303
+        return visitor.page().text
+
+    def work(self, study: str) -> tuple[str, str]:
+        """Let somebody do everything; return their submission and the closing page."""
+        submission, way = self.arrive(self.town.person(), study)
+        return submission, self.finish(self.agree(way))
+
+    def report(self) -> list[str]:
+        """Tell the platform of endings, and return the state of every report."""
+        send_reports(self.app.extensions["parallax"])
+        with reading(self.sessions) as session:
+            return list(session.scalars(select(OutgoingReport.state).order_by(OutgoingReport.id)))
+
+    def poll(self) -> None:
+        poll(self.sessions, self.platform, self.run.ref, self.app.extensions["parallax"].now())
+
+    def hand_in(self, study: str) -> str:
+        """Let somebody do everything until their submission waits for review."""
+        submission, _ = self.work(study)
+        self.report()
+        self.poll()
+        return submission
+
+    def ref_of(self, submission: str) -> str:
+        worker = self.town.submission(submission)["participant"]
+        named = Participant.platform_id == worker
+        with reading(self.sessions) as session:
+            return session.scalars(select(Participant.ref).where(named)).one()
+
+    def ledger(self) -> list[tuple[str, int, str]]:
+        with reading(self.sessions) as session:
+            found = session.scalars(select(Payment).order_by(Payment.id))
+            return [(each.kind, each.amount_minor, each.state) for each in found]
+
+
+@pytest.fixture
+def lab(town, app, sessions, platform, run, visit) -> Lab:
+    return Lab(town, app, sessions, platform, run, visit)
+
+
+@pytest.fixture
+def shell(instance, lab, monkeypatch) -> Callable[..., Result]:
+    """Return a function that gives a command of the run, to a client that tries once."""
+    monkeypatch.setattr(opening, "open_prolific", lambda *_, **__: lab.platform)
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+
+    def call(*command: str, ask: str = "") -> Result:
+        return runner.invoke(parallax.cli, [*command], input=ask)
+
+    return call
+
+
+@pytest.fixture
+def problems(shell, lab):
+    """Return a function that gives what reconciling finds: problem and whether it is safe."""
+
+    def find(*arguments: str) -> list[tuple[str, bool]]:
+        result = shell("reconcile", lab.run.ref, "--json", *arguments)
+        assert isinstance(result.exception, SystemExit | None), result.exception
+        return [(each["problem"], each["safe"]) for each in json.loads(result.output)]
+
+    return find
+
+
+@pytest.fixture
+def bonus_file(tmp_path, lab):
+    """Return a function that writes a file of one bonus."""
+
+    def write(submission: str, amount: str, reason: str = "You were quick.") -> str:
+        path = tmp_path / "bonuses.csv"
+        row = f"{lab.ref_of(submission)},{amount},{reason}"
+        path.write_text(f"participant,amount,reason\n{row}\n", encoding="utf-8")
+        return str(path)
+
+    return write

@@ -1,0 +1,79 @@
+"""Arrivals: ids, signatures, clocks and keys."""
+
+import jwt
+import pytest
+
+from webapp.recruiters.prolific import signature
+
+pytestmark = pytest.mark.one_database
+SIGNED = "prolific_signed_arrivals = true\n"
+OTHER = "0" * 24
+
+
+@pytest.fixture
+def settings(settings, told):
+    return settings.model_copy(update={"signed_arrivals": bool(told)})
+
+
+@pytest.fixture
+def way(lab, town) -> str:
+    """Somebody's way to our page."""
+    return lab.arrive(town.person(), lab.publish())[1]
+
+
+def opened(lab, way: str) -> int:
+    return lab.app.test_client().get(way, base_url="http://127.0.0.1:8000").status_code
+
+
+@pytest.mark.parametrize("told", [SIGNED])
+class TestSigned:
+    def test_what_the_platform_signed_is_let_in(self, lab, way):
+        assert opened(lab, way) == 200
+
+    def test_the_clock_may_differ_by_the_leeway_and_no_more(self, lab, way, clock):
+        clock.go_on(seconds=175)
+        assert opened(lab, way) == 200
+        clock.go_on(seconds=10)
+        assert opened(lab, way) == 400
+        clock.go_on(seconds=-260)
+        assert opened(lab, way) == 400
+
+    @pytest.mark.parametrize("name", ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID"])
+    def test_another_id_than_the_signed_one_is_turned_away(self, lab, way, name):
+        start = way.index(f"{name}=") + len(name) + 1
+        assert opened(lab, f"{way[:start]}{OTHER}{way[start + 24 :]}") == 400
+
+    def test_a_link_without_a_token_or_with_a_forged_one_is_turned_away(self, lab, way):
+        link, _, token = way.partition("&prolific_token=")
+        head, body, _ = token.split(".")
+        unsigned = jwt.encode(jwt.decode(token, options={"verify_signature": False}), None, "none")
+        for forged in ("", "x", f"{head}.{body}.", unsigned, token[:-8] + "AAAAAAAA"):
+            assert opened(lab, f"{link}&prolific_token={forged}") == 400
+        assert opened(lab, link) == 400
+
+    def test_a_token_of_another_address_is_turned_away(self, lab, way):
+        assert opened(lab, way.replace("?", "?preview=0&", 1)) == 400
+
+    def test_a_new_key_of_the_platform_is_asked_for(self, lab, town, way, monkeypatch):
+        monkeypatch.setattr(signature, "_UNKNOWN_KEYS_S", 0)
+        assert opened(lab, way) == 200
+        study = town.call("GET", "/studies/")["results"][0]["id"]
+        town.control("keys")
+        assert opened(lab, lab.arrive(town.person(), study)[1]) == 200
+
+    def test_keys_that_cannot_be_had_are_no_fault_of_whoever_comes(self, lab, town, way):
+        town.faults({"kind": "server_error", "operation": "get-study-jwks"})
+        assert opened(lab, way) == 503
+
+
+def test_ids_that_are_missing_or_not_filled_in_get_a_page_that_says_so(lab, way):
+    pages = lab.app.test_client()
+    path = way.partition("?")[0]
+    for query in (
+        "PROLIFIC_PID=x&STUDY_ID=x&SESSION_ID=x",
+        f"PROLIFIC_PID={OTHER}&STUDY_ID={OTHER}",
+        f"PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&STUDY_ID={OTHER}&SESSION_ID={OTHER}",
+    ):
+        assert pages.get(f"{path}?{query}").status_code == 400
+    assert pages.get(f"{path}?preview=1").status_code == 200
+    assert opened(lab, way) == 200

@@ -1,0 +1,194 @@
+"""Publishing: drafts, costs, places, and what goes wrong before anybody comes."""
+
+import pytest
+
+from marketplace.prolific.webhooks import signature as hook_signature
+from tests.webapp.recruiters.prolific.conftest import SCREENING
+from webapp.recruiters.platform import PlatformError
+from webapp.recruiters.prolific.opening import open_prolific
+
+pytestmark = pytest.mark.one_database
+
+
+def studies(town) -> list[str]:
+    return [each["status"] for each in town.call("GET", "/studies/")["results"]]
+
+
+def test_publishing_shows_cost_pay_and_what_each_ending_does_before_it_asks(lab, town, shell):
+    shown = shell("publish", lab.run.ref, ask="n\n").output
+    for words in (
+        "in all, at most", "$0.58", "$12.00, and at least $8.00", "handed in by our server",
+        "is asked to return the submission", "everybody",
+    ):  # fmt: skip
+        assert words in shown
+    assert studies(town) == []
+    assert shell("publish", lab.run.ref, "--yes").exit_code == 0
+    assert studies(town) == ["ACTIVE"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "kind"),
+    [("create-study", "server_error"), ("create-study", "reply_lost"),
+     ("publish-study", "server_error_after"), ("publish-study", "cut_off")],
+)  # fmt: skip
+def test_a_lost_answer_publishes_nothing_twice(lab, town, shell, operation, kind):
+    town.faults({"kind": kind, "operation": operation, "count": 1})
+    for _ in range(2):
+        shell("publish", lab.run.ref, "--yes")
+    assert studies(town) == ["ACTIVE"]
+    assert shell("publish", lab.run.ref, "--yes").output.count("Every place is filled") == 1
+
+
+def test_a_wrong_token_is_one_paragraph(lab, town, shell):
+    town.control("workspace", token="right")
+    refused = shell("publish", lab.run.ref, "--yes")
+    assert "does not accept the token" in str(refused.exception)
+    assert "prolific_token" in str(refused.exception)
+
+
+@pytest.mark.parametrize("more", [SCREENING])
+def test_what_screen_outs_may_cost_is_told_with_fees(lab, shell):
+    shown = shell("publish", lab.run.ref, "--dry-run").output
+    assert "is paid $0.15 at once, at most 1 times, $0.21 more with fees" in shown
+
+
+@pytest.mark.parametrize("more", [SCREENING])
+def test_a_workspace_without_a_feature_is_told_what_asks_for_it(lab, town, shell):
+    town.control("workspace", features=[])
+    refused = shell("publish", lab.run.ref, "--yes")
+    assert "screen_out_reward in study.toml" in str(refused.exception)
+    assert studies(town) == []
+
+
+def test_too_little_money_publishes_nothing(lab, town, shell):
+    town.control("workspace", deposited_minor=10)
+    refused = shell("publish", lab.run.ref, "--yes")
+    assert "is too small" in str(refused.exception)
+    assert studies(town) == []
+
+
+def test_another_currency_is_never_converted(lab, town, shell):
+    with town.app.extensions["prolific"].moment() as moment:
+        moment.account.currency = "GBP"
+    assert "in USD, and the platform in GBP" in str(
+        shell("publish", lab.run.ref, "--yes").exception
+    )
+
+
+def test_a_run_is_paused_goes_on_and_is_stopped(lab, town, shell, clock):
+    lab.platform.expire(lab.publish(), clock())
+    assert studies(town) == ["PAUSED"]
+    assert shell("publish", lab.run.ref, "--yes").exit_code == 0
+    assert studies(town) == ["ACTIVE"]
+    assert shell("recruitment", "stop", lab.run.ref).exit_code == 0
+    assert studies(town) == ["COMPLETED"]
+    shell("publish", lab.run.ref, "--yes")
+    assert studies(town) == ["ACTIVE"]
+
+
+def test_places_that_were_given_back_are_filled_by_growing_the_study(lab, town, clock, shell):
+    study = lab.publish()
+    for _ in range(2):
+        submission, _ = lab.work(study)
+        lab.report()
+        lab.poll()
+    assert town.status(study) == "AWAITING REVIEW"
+    town.decide(submission, "REJECT", message="x" * 100, rejection_category="OTHER")
+    lab.platform.grow(study, 3)
+    told = town.call("GET", f"/studies/{study}/")
+    assert (told["status"], told["total_available_places"]) == ("ACTIVE", 3)
+
+
+def test_a_study_that_somebody_edits_is_named(lab, town, shell):
+    study = lab.publish()
+    with town.app.extensions["prolific"].moment() as moment:
+        from marketplace.prolific.api.studies import find_study
+
+        found = find_study(moment, study)
+        found.fields = {**found.fields, "reward": 45}
+    shown = shell("recruitment", "status", lab.run.ref).output
+    assert "was changed on the platform: the reward is $0.45, not $0.20" in shown
+
+
+def test_the_live_endpoint_wants_its_own_word(settings):
+    live = settings.model_copy(update={"endpoint": "live"})
+    with pytest.raises(Exception, match="--live"):
+        open_prolific(live, live=False)
+    with pytest.raises(Exception, match="no API token"):
+        open_prolific(live, live=True)
+
+
+def test_status_tells_time_pay_and_money(lab, town, clock, shell):
+    study = lab.publish()
+    home = lab.agree(lab.arrive(town.person(), study)[1])
+    clock.go_on(minutes=3)
+    lab.finish(home)
+    lab.report()
+    town.person().take(study)
+    clock.go_on(minutes=20)
+    shown = shell("recruitment", "status", lab.run.ref).output
+    assert "Median time: 3.0 minutes, which pays $4.00 an hour" in shown
+    assert "Returned or out of time: 1 of 2" in shown
+    assert "Money left: $9,999.42" in shown
+
+
+def test_demographics_are_fetched_on_request_with_a_warning(lab, town, shell, tmp_path):
+    submission = lab.hand_in(lab.publish())
+    command = ("recruitment", "demographics", lab.run.ref, "--out", str(tmp_path / "d"))
+    asked = shell(*command, ask="y\n")
+    assert "0 of 2 different exports" in asked.output
+    assert "WARNING" in asked.output
+    [file] = (tmp_path / "d").iterdir()
+    assert submission in file.read_text(encoding="utf-8")
+    assert "1 of 2" in shell(*command, "--yes").output
+
+
+def test_a_return_is_asked_for_once(lab, town, shell):
+    submission = lab.hand_in(lab.publish())
+    for _ in range(2):
+        asked = shell(
+            "recruitment", "ask-return", lab.run.ref, submission, "--reason", "You asked."
+        )
+        assert asked.exit_code == 0, asked.output
+    assert town.submission(submission)["return_requested"]
+    with pytest.raises(PlatformError):
+        lab.platform.request_return("0" * 24, "Nobody.")
+
+
+@pytest.mark.parametrize("told", ['prolific_hook_secret = "shared"\n'])
+class TestWebhooks:
+    @pytest.fixture
+    def hear(self, lab, clock):
+        def call(body: bytes, secret: str = "shared", ago: int = 0) -> int:
+            stamp = str(int(clock().timestamp()) - ago)
+            headers = {
+                "X-Prolific-Request-Signature": hook_signature(secret, stamp, body),
+                "X-Prolific-Request-Timestamp": stamp,
+            }
+            return lab.app.test_client().post("/hooks/prolific", data=body, headers=headers)
+
+        return lambda *a, **k: call(*a, **k).status_code
+
+    def test_a_signed_event_brings_the_submissions_status_in(self, lab, town, hear, shell):
+        submission, _ = lab.work(lab.publish())
+        lab.report()
+        event = b'{"event_type": "submission.status.change", "resource_id": "%s"}'
+        for _ in range(2):
+            assert hear(event % submission.encode()) == 204
+        assert "submitted" in shell("review", lab.run.ref).output
+
+    def test_what_is_forged_old_or_strange_is_refused_or_ignored(self, lab, town, hear):
+        lab.publish()
+        event = b'{"event_type": "submission.status.change", "resource_id": "x"}'
+        assert hear(event, secret="replaced") == 403
+        assert hear(event, ago=3600) == 403
+        assert hear(b"[") == 403
+        assert hear(event) == 204
+        assert hear(b'{"event_type": "study.status.change"}') == 204
+        assert lab.app.test_client().post("/hooks/nobody").status_code == 404
+
+
+def test_the_platform_is_named_by_a_safe_address_only(settings):
+    insecure = settings.model_copy(update={"endpoint": "http://prolific.example"})
+    with pytest.raises(Exception, match="clear text"):
+        open_prolific(insecure, live=False)

@@ -1,0 +1,89 @@
+"""Every route of the researcher's pages against every role: a route without a row fails here."""
+
+import pytest
+
+from webapp.researcher.access import PREFIX, needed_role
+from webapp.users.roles import Role
+
+# What each route needs. "nobody" may be seen by whoever comes.
+ROUTES = {
+    "sign_in.show": ("GET", "nobody"),
+    "sign_in.enter": ("POST", "nobody"),
+    "sign_in.leave": ("POST", "viewer"),
+    "sign_in.show_sessions": ("GET", "viewer"),
+    "sign_in.leave_everywhere": ("POST", "viewer"),
+    "runs.show_all": ("GET", "viewer"),
+    "runs.show": ("GET", "viewer"),
+    "runs.close": ("POST", "researcher"),
+    "runs.open_again": ("POST", "researcher"),
+    "runs.apply_rules": ("POST", "researcher"),
+    "runs.show_results": ("POST", "researcher"),
+    "runs.download": ("POST", "researcher"),
+    "launch.choose": ("GET", "researcher"),
+    "launch.upload": ("POST", "researcher"),
+    "launch.check": ("GET", "researcher"),
+    "launch.launch": ("POST", "researcher"),
+    "live.watch": ("GET", "viewer"),
+    "participants.show_all": ("GET", "viewer"),
+    "participants.show": ("GET", "viewer"),
+    "audit.show": ("GET", "owner"),
+    "audit.download": ("GET", "owner"),
+}
+
+
+def researcher_rules(app):
+    return [
+        rule
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith(PREFIX) and rule.endpoint != "researcher_files.static"
+    ]
+
+
+@pytest.mark.one_database
+def test_every_route_has_a_row_that_says_what_its_view_says(app):
+    with app.app_context():
+        found = {
+            rule.endpoint: (
+                ", ".join(sorted(rule.methods - {"HEAD", "OPTIONS"})),
+                str(needed_role(rule.endpoint) or "nobody"),
+            )
+            for rule in researcher_rules(app)
+        }
+    assert found == ROUTES
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("role", [None, *Role], ids=str)
+def test_each_route_lets_in_who_may_see_it_and_nobody_else(app, run, role, browser, researcher):
+    here = browser() if role is None else researcher(role)
+    token = here.form_token()
+    for rule in researcher_rules(app):
+        # Signing out would end the walk.
+        if rule.endpoint.startswith("sign_in."):
+            continue
+        method, needed = ROUTES[rule.endpoint]
+        path = rule.rule.replace("<ref>", run.ref).replace("<participant_ref>", "nobody")
+        response = here.client.open(path, method=method, data={"form_token": token})
+        if role is None:
+            turned_away = response.status_code == 303 and "/sign-in" in response.location
+        else:
+            turned_away = response.status_code == 403
+        assert turned_away != (role is not None and role.may(Role(needed))), (rule, response.status)
+        response.close()
+
+
+@pytest.mark.one_database
+def test_a_form_of_another_site_changes_nothing(run, researcher, sessions):
+    here = researcher(Role.OWNER)
+    path, token = f"/researcher/runs/{run.ref}/close", here.form_token()
+    sent = [
+        ({}, {}),
+        ({"form_token": "0" * 64}, {}),
+        ({"form_token": token}, {"Sec-Fetch-Site": "cross-site"}),
+        ({"form_token": token}, {"Origin": "https://elsewhere.example"}),
+    ]
+    for data, headers in sent:
+        assert here.client.post(path, data=data, headers=headers).status_code == 403
+    assert "Close: let nobody new in" in here.get(f"/runs/{run.ref}").text
+    assert here.post(f"/runs/{run.ref}/close").status_code == 303
+    assert "Open again" in here.get(f"/runs/{run.ref}").text

@@ -1,0 +1,110 @@
+"""Launching from the browser: uploads read with suspicion, checks first, one run."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from experiment.studies.load import BUILT_IN
+from webapp.database.models import Run
+from webapp.users.roles import Role
+
+pytestmark = pytest.mark.one_database
+MINIMAL = BUILT_IN / "minimal"
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        for name, content in files.items():
+            zip_file.writestr(name, content)
+    return archive.getvalue()
+
+
+def folder_files(folder: Path, name: str) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {f"{name}/{path.relative_to(folder)}": path.read_bytes() for path in paths}
+
+
+@pytest.fixture
+def upload(researcher):
+    here = researcher(Role.RESEARCHER)
+
+    def send(content: bytes):
+        data = {"form_token": here.form_token(), "file": (io.BytesIO(content), "study.zip")}
+        return here.client.post("/researcher/launch/upload", data=data)
+
+    return send
+
+
+def test_an_uploaded_study_is_checked_shown_and_launched(upload, researcher, instance, session):
+    sent = upload(zipped(folder_files(MINIMAL, "mine")))
+    assert sent.status_code == 303
+    here = researcher(Role.OWNER)
+    checked = here.client.get(sent.location).text
+    assert "it can be launched" in checked
+    assert "participants in all" in checked
+    study = checked.partition('name="study" value="')[2].partition('"')[0]
+    done = here.post("/launch", study=study, seed="7", recruiter="direct", simulated="yes")
+    assert done.status_code == 303, done.text
+    run = session.scalars(select(Run)).one()
+    assert (run.study, run.seed, run.simulated) == ("minimal", 7, True)
+    assert done.location.endswith(run.ref)
+    assert "run launched" in here.get("/audit").text
+
+
+def test_a_study_that_names_code_of_its_own_is_refused(upload, researcher, instance, session):
+    files = folder_files(MINIMAL, "mine")
+    toml = files["mine/study.toml"].decode()
+    assert 'presentation = "sentence_pair"' in toml
+    bad = toml.replace('presentation = "sentence_pair"', 'presentation = "os:system"')
+    sent = upload(zipped({**files, "mine/study.toml": bad.encode()}))
+    here = researcher(Role.OWNER)
+    checked = here.client.get(sent.location).text
+    assert "would import code that is not installed" in checked
+    study = next(line for line in here.get("/launch").text.split("<option>") if "mine (" in line)
+    done = here.post("/launch", study=study.partition("<")[0], seed="1", recruiter="direct")
+    assert done.status_code == 409
+    assert session.scalar(select(func.count()).select_from(Run)) == 0
+
+
+BOMB = zipped({"mine/study.toml": b"0" * 61 * 1024 * 1024})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no zip",
+        zipped({}),
+        zipped({"mine/a.csv": b""}),
+        zipped({"study.toml": b""}),
+        zipped({"mine/study.toml": b"", "other/study.toml": b""}),
+        zipped({"mine/study.toml": b"", "../escape.csv": b""}),
+        zipped({"mine/study.toml": b"", "mine/../../escape.csv": b""}),
+        zipped({"/mine/study.toml": b""}),
+        zipped({"mine/study.toml": b"", "mine\\..\\escape.csv": b""}),
+        zipped({"mi ne/study.toml": b""}),
+        zipped({f"mine/{number}.csv": b"" for number in range(501)}),
+        BOMB,
+    ],
+    ids=range(13),
+)
+def test_a_file_that_is_no_study_stores_nothing(content, upload, instance, tmp_path):
+    before = set(tmp_path.rglob("*"))
+    refused = upload(content)
+    assert refused.status_code == 400
+    assert "Nothing was stored." in refused.text
+    assert {path for path in set(tmp_path.rglob("*")) - before if "studies" in str(path)} == set()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"study": "/etc"}, {"study": "--help"}, {"seed": "-1"}, {"seed": "x"}, {"recruiter": "os:x"}],
+)
+def test_only_what_is_offered_can_be_asked_for(changed, researcher, session):
+    form = {"study": "minimal", "seed": "1", "recruiter": "direct", **changed}
+    assert researcher(Role.RESEARCHER).post("/launch", **form).status_code == 400
+    assert session.scalar(select(func.count()).select_from(Run)) == 0

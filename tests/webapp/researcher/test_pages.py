@@ -1,0 +1,105 @@
+"""What the researcher's pages show, and what they never show."""
+
+import io
+import zipfile
+
+import pytest
+
+from experiment.participation import State
+from webapp.researcher import live
+from webapp.users.roles import Role
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def finished(start, run):
+    visitor = start(run)
+    visitor.answer_all()
+    visitor.questionnaire(native_language=HOSTILE)
+    return visitor
+
+
+def participant_page(here, run) -> str:
+    table = here.get(f"/runs/{run.ref}/participants").text
+    path = table.partition(f'href="/researcher/runs/{run.ref}/participants/')[2].partition('"')[0]
+    return here.get(f"/runs/{run.ref}/participants/{path}").text
+
+
+def test_a_run_shows_its_lists_and_people(finished, start, run, researcher):
+    start(run)
+    page = researcher(Role.VIEWER).get(f"/runs/{run.ref}").text
+    assert "<dt>finished</dt><dd>1 / 8</dd>" in page
+    assert "<dt>at work</dt><dd>1</dd>" in page
+
+
+def test_no_page_tells_which_option_was_expected_before_the_run_is_unblinded(
+    finished, run, researcher
+):
+    here = researcher(Role.RESEARCHER)
+    assert '<th scope="col">Expected</th>' not in participant_page(here, run)
+    refused = here.post(f"/runs/{run.ref}/unblind", reason="why")
+    assert refused.status_code == 400
+    assert here.post(f"/runs/{run.ref}/unblind", reason="all have finished").status_code == 303
+    assert '<th scope="col">Expected</th>' in participant_page(here, run)
+    assert "researcher unblinded the run" in here.get(f"/runs/{run.ref}").text
+
+
+def test_what_a_participant_typed_is_never_part_of_a_page(finished, run, researcher):
+    page = participant_page(researcher(Role.VIEWER), run)
+    assert HOSTILE not in page
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize("state", ["", *State])
+def test_participants_are_filtered_and_searched(state, finished, run, researcher):
+    here = researcher(Role.VIEWER)
+    page = here.get(f"/runs/{run.ref}/participants?state={state}&sort=rt").text
+    assert f"{int(state in ('', 'finished'))} participants." in page
+    assert "0 participants." in here.get(f"/runs/{run.ref}/participants?search=%25").text
+
+
+def test_an_export_is_sent_as_one_file_and_stands_in_the_log(finished, run, researcher):
+    here = researcher(Role.OWNER)
+    response = here.post(f"/runs/{run.ref}/export")
+    names = zipfile.ZipFile(io.BytesIO(response.data)).namelist()
+    assert f"run-{run.ref}/responses.csv" in names
+    log = here.get("/audit").text
+    assert "run exported" in log
+    assert "The chain of 2 entries is whole." in log
+    assert here.get("/audit.csv").text.count("\n") == 3
+
+
+def test_what_cannot_be_done_is_said_on_the_runs_own_page(run, researcher):
+    response = researcher(Role.RESEARCHER).post(f"/runs/{run.ref}/export")
+    assert response.status_code == 409
+    assert "nobody answered a trial yet" in response.text
+
+
+def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypatch):
+    monkeypatch.setattr(live, "_EVERY_S", 0.0)
+    here = researcher(Role.VIEWER)
+    stream = here.client.get(f"/researcher/runs/{run.ref}/live", buffered=False)
+    events = stream.iter_encoded()
+    assert b"<dt>at work</dt><dd>0</dd>" in next(events)
+    start(run)
+    assert b"<dt>at work</dt><dd>1</dd>" in next(events)
+    stream.close()
+
+
+def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, researcher):
+    here = researcher(Role.VIEWER)
+    path = f"/researcher/runs/{run.ref}/live"
+    watching = [here.client.get(path, buffered=False) for _ in range(live.WATCHERS)]
+    assert here.client.get(path).status_code == 503
+    for stream in watching:
+        stream.close()
+    again = here.client.get(path, buffered=False)
+    assert again.status_code == 200
+    again.close()
+
+
+def test_a_run_that_does_not_exist_is_told(researcher):
+    here = researcher(Role.VIEWER)
+    for path in ("/runs/none", "/runs/none/live", "/runs/none/participants"):
+        assert here.get(path).status_code == 404

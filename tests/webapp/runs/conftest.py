@@ -1,0 +1,2 @@
+from tests.webapp.sessions.conftest import run_of  # noqa: F401
+from tests.webapp.simulation.conftest import ready, send, url  # noqa: F401

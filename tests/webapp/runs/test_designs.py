@@ -1,0 +1,64 @@
+"""Designs beyond squares go from the study's folder through the pages to the export."""
+
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from analysis.data.load import load_run
+from experiment.design.lists import build_lists
+from experiment.materials.read import load_items
+from experiment.studies.load import load_study
+from experiment.tables.files import read_table
+from experiment.tables.schemas import ITEMS, LISTS, PARTICIPANTS, TRIALS
+from tests.experiment.design.small_studies import DESIGNS
+from webapp.database.engine import reading
+from webapp.runs.exclude import exclude
+from webapp.runs.export import export
+
+
+@pytest.fixture
+def prelaunched() -> bool:
+    return False
+
+
+@pytest.fixture(params=["two_factors", "given_groups"])
+def study(request: pytest.FixtureRequest):
+    return load_study(str(DESIGNS / request.param))
+
+
+@pytest.fixture
+def folder(study, send, sessions, simulated_run, tmp_path) -> Path:
+    send(participants=study.design.n_places)
+    with sessions.begin() as session:
+        exclude(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
+    with reading(sessions) as session:
+        export(session, simulated_run, tmp_path / "export")
+    return tmp_path / "export"
+
+
+def test_everybody_sees_the_list_of_their_levels_and_the_export_names_them(study, folder):
+    built = build_lists(study, load_items(study), load_run(folder).facts.seed)
+    people = list(read_table(PARTICIPANTS, folder / "participants.csv", extended=True))
+    assert Counter(row["list"] for row in people) == {
+        list_: study.design.places(list_) for list_ in range(study.design.n_lists)
+    }
+    seen: dict[object, set[object]] = {}
+    for row in read_table(TRIALS, folder / "trials.csv"):
+        seen.setdefault(row["participant"], set()).add(row["item_id"])
+    for row in people:
+        entries = built.lists[row["list"]]
+        assert seen[row["participant"]] == {entry.item.item_id for entry in entries}
+        levels = {factor: row[factor] for factor in study.design.factors}
+        assert levels == study.design.levels(row["list"])
+    for row in read_table(LISTS, folder / "lists.csv", extended=True):
+        levels = {factor: row[factor] for factor in study.design.factors}
+        assert levels == study.design.levels(row["list"])
+
+
+def test_an_item_of_several_lists_is_exported_once(study, folder):
+    ids = [row["item_id"] for row in read_table(ITEMS, folder / "items.csv", extended=True)]
+    listed = [row["item_id"] for row in read_table(LISTS, folder / "lists.csv", extended=True)]
+    assert len(ids) == len(set(ids)) < len(listed)
+    assert set(ids) == set(listed)

@@ -1,0 +1,96 @@
+"""Ratings and three options go from the study's folder through the pages to the report."""
+
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from analysis.data.load import load_run
+from experiment.studies.load import load_study
+from tests.analysis.small_run import compared, write_scores
+from tests.experiment.trials.studies import PRESENTATIONS
+from webapp.database.engine import reading
+from webapp.runs.exclude import exclude
+from webapp.runs.export import export
+
+
+@pytest.fixture
+def study(request: pytest.FixtureRequest):
+    return load_study(str(PRESENTATIONS / request.param))
+
+
+@pytest.fixture
+def folder(study, send, sessions, simulated_run, tmp_path) -> Path:
+    outcomes = send(participants=study.design.n_places, accuracy=1.0)
+    assert not [outcome.problem for outcome in outcomes if outcome.problem]
+    with sessions.begin() as session:
+        exclude(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
+    with reading(sessions) as session:
+        export(session, simulated_run, tmp_path / "export")
+    return tmp_path / "export"
+
+
+def scores_of(folder: Path, variants: tuple[str, ...]) -> Path:
+    """Scores that prefer the good version of every item, by more from item to item."""
+    run = load_run(folder)
+    rows = []
+    for number, item in enumerate(run.items.to_dict("records")):
+        for variant in ("good", *(name for name in variants if item[name])):
+            logprob = -5.0 if variant == "good" else -7.0 - number
+            described = {key: item[key] for key in ("item_id", "construction", "condition")}
+            rows.append(described | {
+                "contrast": item["contrast"], "variant": variant, "logprob_nats": logprob,
+                "n_tokens": 1, "n_unknown": 0, "token_logprobs_nats": [logprob],
+            })  # fmt: skip
+    facts = {"study": run.facts.study, "materials_hash": run.facts.materials_hash}
+    return write_scores(folder.parent / "scores.parquet", rows, **facts)
+
+
+@pytest.mark.parametrize("study", ["ratings"], indirect=True)
+def test_ratings_are_stored_exported_and_reported_and_are_never_right_or_wrong(folder, study):
+    run = load_run(folder)
+    assert run.responses["rating"].between(1, 7).all()
+    assert run.responses["chose_good"].isna().all()
+    assert run.responses["chosen_side"].isna().all()
+    pairs = run.responses[run.responses["item_id"].str.startswith("extraction")]
+    assert Counter(pairs["version"]) == {"good": 64, "bad": 64}
+    assert (pairs.groupby("item_id")["version"].nunique() == 2).all()
+    assert run.verdicts["kept"].all()
+
+    found = compared(folder, scores_of(folder, ("bad",)))
+    table = {one.name: one.frame for one in found.tables}
+    assert {"ratings", "rating_points", "rating_differences", "ratings_and_models"} == set(table)
+    means = table["ratings"].set_index(["construction", "condition", "version"])
+    own = run.responses.merge(run.items, on="item_id")
+    own = own[(own["condition"] == "long") & (own["version"] == "bad")]
+    row = means.loc[("extraction", "long", "other")]
+    assert row["rating"] == pytest.approx(own["rating"].mean())
+    assert row["rating_low"] < row["rating"] < row["rating_high"]
+    apart = table["rating_differences"].set_index("condition")
+    assert (apart["difference_low"] > 0).all()
+    assert apart.loc["short", "model 5-gram"] > 0
+    together = table["ratings_and_models"].iloc[0]
+    assert together["agreement"] == 1.0
+    assert together["n_items"] == 16
+    assert found.by_construction.empty
+
+
+@pytest.mark.parametrize("study", ["german_case"], indirect=True)
+def test_each_of_four_options_is_stored_exported_and_reported(folder, study):
+    run = load_run(folder)
+    assert set(run.responses["version"]) == {"good"}
+    assert run.responses["chose_good"].all()
+    assert set(run.responses["chosen_side"]) == {"first", "second", "third", "fourth"}
+    shown = run.trials.astype(str)
+    case = shown[shown["item_id"].str.startswith("case")]
+    assert (case["options"].str.split().map(len) == 4).all()
+    assert Counter(case["good_side"]) == dict.fromkeys(("first", "second", "third", "fourth"), 8)
+
+    found = compared(folder, scores_of(folder, ("bad", "distractor")))
+    table = {one.name: one.frame for one in found.tables}
+    shares = table["options"].set_index(["construction", "condition", "version"])
+    assert shares.loc[("case", "dative", "good"), "people"] == 1.0
+    assert shares.loc[("case", "dative", "good"), "5-gram"] == 1.0
+    assert found.provenance.chance == pytest.approx((8 / 4 + 2 / 2) / 10)
+    assert any("some options alone" in sentence for sentence in found.left_out)

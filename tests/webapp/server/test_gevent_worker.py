@@ -1,0 +1,146 @@
+"""One thread answers many people: whoever is slow, or waits, keeps nobody else waiting."""
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import psycopg
+import pytest
+from sqlalchemy.engine import make_url
+
+from tests.patience import PATIENCE_S
+from webapp.recruiters.settings import load_settings
+from webapp.server import process as server
+
+MANY = 200
+
+
+@pytest.fixture
+def started(instance: Path) -> Iterator[server.Server]:
+    yield server.start(instance, workers=1)
+    if server.running(instance):
+        server.stop(instance)
+
+
+@pytest.fixture
+def connect(started: server.Server) -> Iterator[Callable[[], socket.socket]]:
+    address = urlsplit(started.url)
+    with ExitStack() as stack:
+
+        def new() -> socket.socket:
+            made = socket.create_connection((address.hostname, address.port), timeout=PATIENCE_S)
+            return stack.enter_context(made)
+
+        yield new
+
+
+def is_well(started: server.Server) -> bool:
+    return httpx.get(f"{started.url}/healthz", timeout=PATIENCE_S, trust_env=False).is_success
+
+
+def log_of(instance: Path) -> str:
+    return (instance / "server.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.one_database
+def test_who_sends_slowly_keeps_nobody_waiting(started, connect):
+    beginnings = (b"GET /heal", b"GET /healthz HTTP/1.1\r\nHos", b"POST /run/x HTTP/1.1\r\n"
+                  b"Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{")  # fmt: skip
+    slow = [connect() for _ in range(MANY)]
+    for number, connection in enumerate(slow):
+        connection.sendall(beginnings[number % len(beginnings)])
+    assert is_well(started)
+    slow[0].sendall(b"thz HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert slow[0].recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+@contextmanager
+def nobody_may_write(url: str) -> Iterator[None]:
+    """Lock the participants' table as another program would."""
+    if url.startswith("sqlite"):
+        shell = sqlite3.connect(make_url(url).database, isolation_level=None)
+        shell.execute("BEGIN IMMEDIATE")
+        yield
+        shell.execute("ROLLBACK")
+        shell.close()
+        return
+    with psycopg.connect(url.replace("+psycopg", "")) as shell:
+        shell.execute("LOCK TABLE participant IN SHARE ROW EXCLUSIVE MODE")
+        yield
+        shell.rollback()
+
+
+def test_who_waits_for_the_database_keeps_nobody_waiting(started, instance, launched, study):
+    run = launched(study)
+    form = {"decision": "accept"}
+    with ThreadPoolExecutor(4) as pool, httpx.Client(timeout=PATIENCE_S, trust_env=False) as client:
+        with nobody_may_write(load_settings(instance).database_url):
+            waiting = [
+                pool.submit(client.post, f"{started.url}/run/{run.ref}", data=form)
+                for _ in range(3)
+            ]
+            for _ in range(3):
+                assert is_well(started)
+            assert not any(each.done() for each in waiting)
+        assert [each.result().status_code for each in waiting] == [303, 303, 303]
+
+
+@pytest.mark.one_database
+def test_a_stop_ends_idle_connections(started, instance, connect):
+    kept = [connect() for _ in range(3)]
+    for connection in kept[1:]:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        reply = b""
+        while not reply.endswith(b'{"status":"ok"}\n'):
+            reply += connection.recv(4096)
+    server.stop(instance)
+    assert [connection.recv(4096) for connection in kept] == [b"", b"", b""]
+    assert "given up" not in log_of(instance)
+
+
+@pytest.mark.one_database
+def test_who_keeps_asking_at_a_stop_is_told_to_go_elsewhere(started, connect):
+    address = urlsplit(started.url)
+    kept = HTTPConnection(address.hostname, address.port, timeout=PATIENCE_S)
+    kept.connect()
+    socket_of_kept = kept.sock
+    told = []
+    os.kill(started.pid, signal.SIGTERM)
+    while not told or told[-1] is None:
+        kept.request("GET", "/healthz")
+        reply = kept.getresponse()
+        assert (reply.status, json.load(reply)) == (200, {"status": "ok"})
+        told.append(reply.getheader("Connection"))
+        assert told[-1] == "close" or kept.sock is socket_of_kept
+    assert told[-1] == "close"
+    with pytest.raises(ConnectionRefusedError):
+        while True:
+            # The socket may close between the two halves of a connection's beginning.
+            with suppress(ConnectionResetError):
+                connect().close()
+
+
+@pytest.mark.one_database
+def test_what_is_no_request_is_refused_and_names_nobody_in_the_log(started, instance, connect):
+    token = "abcdefghjkmn.SecretSignature"
+    for line in (f"GET /p/{token}/ HTTP/9.9", f"GET /p/{token}/ x HTTP/1.1", "\x16\x03\x01"):
+        with connect() as connection:
+            connection.sendall(f"{line}\r\nHost: x\r\n\r\n".encode())
+            assert connection.recv(4096).startswith(b"HTTP/1.1 400 ")
+    with connect() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHos")
+        connection.shutdown(socket.SHUT_WR)
+        connection.recv(4096)
+    assert is_well(started)
+    assert "SecretSignature" not in log_of(instance)
+    assert "Traceback" not in log_of(instance)
+    assert all(json.loads(line) for line in log_of(instance).splitlines())

@@ -1,0 +1,31 @@
+"""Metrics must not fail because what they are about has failed."""
+
+from prometheus_client import generate_latest
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
+
+from webapp import create_app
+from webapp.core.metrics import METRICS, Metrics
+from webapp.server.metrics_endpoint import collect_registry
+
+
+def test_a_database_that_does_not_answer_is_a_figure_too(app, sessions):
+    metrics = Metrics()
+    metrics.count_job("release_leases", done=False)
+
+    @event.listens_for(app.extensions["parallax"].engine, "begin")
+    def refuse(_connection: object) -> None:
+        raise OperationalError("BEGIN", {}, Exception("gone"))
+
+    text = generate_latest(collect_registry(metrics, sessions)).decode()
+    assert "parallax_database_up 0.0" in text
+    assert 'parallax_jobs_total{job="release_leases",outcome="failed"} 1.0' in text
+    assert "parallax_responses_stored" not in text
+
+
+def test_nothing_is_counted_unless_somebody_asks(app, instance, monkeypatch):
+    assert app.extensions[METRICS] is None
+    monkeypatch.setenv("PARALLAX_METRICS_PORT", "9100")
+    other = create_app(instance)
+    assert other.extensions[METRICS] is not None
+    other.extensions["parallax"].engine.dispose()

@@ -1,0 +1,51 @@
+"""What links say is kept once, and what strangers can make us store has an end."""
+
+import pytest
+from sqlalchemy import select
+
+from webapp.database.engine import reading
+from webapp.database.models import LinkVisit, Participant
+from webapp.sessions import link_visits
+from webapp.sessions.link_visits import keep_visit, kept_parameters, note_refused
+
+SAID = {"SESSION_ID": "1", "STUDY_ID": "2"}
+
+
+@pytest.fixture
+def participant(sessions, visitor) -> Participant:
+    with reading(sessions) as session:
+        return session.scalars(select(Participant)).one()
+
+
+@pytest.fixture
+def stored(sessions):
+    def read() -> list[tuple[str, dict[str, str]]]:
+        with reading(sessions) as session:
+            found = session.scalars(select(LinkVisit).order_by(LinkVisit.id))
+            return [(visit.problem, visit.parameters) for visit in found]
+
+    return read
+
+
+def test_what_a_link_said_is_kept_once_and_the_latest_counts(sessions, participant, clock, stored):
+    for said in (SAID, dict(reversed(SAID.items())), {}, {"SESSION_ID": "3"}, SAID):
+        with sessions.begin() as session:
+            keep_visit(session, participant, said, clock())
+    assert stored() == [("", SAID), ("", {"SESSION_ID": "3"}), ("", SAID)]
+    with reading(sessions) as session:
+        assert kept_parameters(session, participant) == SAID
+
+
+def test_who_came_without_any_has_none(sessions, participant):
+    with reading(sessions) as session:
+        assert kept_parameters(session, participant) == {}
+
+
+def test_a_wrong_link_is_noted_once_cut_and_not_without_end(
+    sessions, run, clock, stored, monkeypatch
+):
+    monkeypatch.setattr(link_visits, "MOST_REFUSED", 3)
+    for number in (1, 1, 2, 3, 4, 5):
+        with sessions.begin() as session:
+            note_refused(session, run, "malformed_id", {"who": f"{number}" * 500}, clock())
+    assert stored() == [("malformed_id", {"who": f"{n}" * 200}) for n in (1, 2, 3)]

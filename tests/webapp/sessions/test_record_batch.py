@@ -1,0 +1,122 @@
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import Engine, event, func, select
+
+from experiment.participation import State
+from experiment.records import Side
+from webapp.database.engine import reading
+from webapp.database.models import Participant, Response, Trial
+from webapp.sessions.consent import Decision, arrive
+from webapp.sessions.record import GivenAnswer
+from webapp.sessions.record_batch import SentAnswer, record_in_one_transaction
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+DAYS = 30
+
+
+@pytest.fixture
+def engine(sessions) -> Engine:
+    return sessions.kw["bind"]
+
+
+@pytest.fixture
+def refs(sessions, run, study) -> list[str]:
+    """The references of four participants at work on eight trials each."""
+    with sessions() as session:
+        people = [arrive(session, run, study, Decision.ACCEPT, NOW) for _ in range(4)]
+        session.commit()
+        return [person.ref for person in people]
+
+
+def sent(
+    ref: str, position: int = 1, uuid: UUID | None = None, at: datetime = NOW, side=Side.FIRST
+) -> SentAnswer:
+    answer = GivenAnswer(uuid=uuid or uuid4(), position=position, side=side, input_method="key")
+    return SentAnswer(ref, answer, at)
+
+
+def record(engine: Engine, batch: list[SentAnswer]) -> list[int | None]:
+    return record_in_one_transaction(engine, DAYS, lambda: batch)
+
+
+def stored(sessions) -> dict[tuple[str, int], str]:
+    with reading(sessions) as session:
+        rows = session.execute(
+            select(Participant.ref, Trial.position, Response.client_uuid)
+            .join(Trial, Trial.participant_id == Participant.id)
+            .join(Response, Response.trial_id == Trial.id)
+        ).all()
+    return {(ref, position): uuid for ref, position, uuid in rows}
+
+
+def test_the_answers_of_many_become_one_row_each_in_one_transaction(engine, sessions, refs):
+    commits: list[object] = []
+    event.listen(engine, "commit", commits.append)
+    batch = [sent(ref, position) for position, ref in enumerate(refs, start=2)]
+    assert record(engine, batch) == [7, 7, 7, 7]
+    assert len(commits) == 1
+    assert stored(sessions) == {
+        (each.ref, each.answer.position): str(each.answer.uuid) for each in batch
+    }
+
+
+def test_a_resend_is_acknowledged_and_changes_nothing(engine, sessions, refs):
+    batch = [sent(ref) for ref in refs]
+    for _ in range(2):
+        assert record(engine, batch) == [7, 7, 7, 7]
+    assert len(stored(sessions)) == 4
+
+
+def test_the_last_answer_moves_its_participant_on_and_nobody_else(engine, sessions, refs):
+    for position in range(1, 9):
+        batch = [sent(refs[0], position), sent(refs[1], min(position, 7))]
+        told = record(engine, batch)
+    assert told == [0, None]  # the second one's is another answer to their seventh trial
+    with reading(sessions) as session:
+        states = dict(session.execute(select(Participant.ref, Participant.state)).all())
+    assert [states[ref] for ref in refs[:2]] == [State.ANSWERED, State.WORKING]
+
+
+def test_what_is_not_plain_is_left_undone_and_its_neighbours_are_stored(engine, sessions, refs):
+    expired = NOW + timedelta(days=DAYS, seconds=1)
+    first = sent(refs[0])
+    record(engine, [first])
+    batch = [
+        sent(refs[1]),
+        sent(refs[0], side=Side.SECOND),  # a later answer
+        sent(refs[1], position=3),  # the second of one participant
+        sent(refs[2], position=9),  # a trial they do not have
+        sent("nobody"),
+        sent(refs[3], at=expired),
+    ]
+    assert record(engine, batch) == [7, None, None, None, None, None]
+    assert stored(sessions) == {
+        (each.ref, each.answer.position): str(each.answer.uuid) for each in (first, batch[0])
+    }
+
+
+def test_who_is_not_at_work_is_left_to_the_longer_way(engine, sessions, refs):
+    for state in set(State) - {State.WORKING}:
+        with sessions() as session:
+            one = session.scalars(select(Participant).where(Participant.ref == refs[0])).one()
+            one.state = state
+            session.commit()
+        assert record(engine, [sent(refs[0])]) == [None]
+    assert not stored(sessions)
+
+
+def test_where_the_database_fails_nothing_is_stored_for_anybody(
+    engine, sessions, refs, monkeypatch
+):
+    def without_side(*_: object) -> dict[str, object]:
+        with reading(sessions) as session:
+            trial_id = session.execute(select(func.min(Trial.id))).scalar_one()
+        return {"trial_id": trial_id, "client_uuid": "u", "input_method": "key", "recorded_at": NOW}
+
+    with monkeypatch.context() as broken:
+        broken.setattr("webapp.sessions.record_batch.response_values", without_side)
+        assert record(engine, [sent(refs[0]), sent(refs[1])]) == [None] * 2
+    assert not stored(sessions)
+    assert record(engine, [sent(refs[0])]) == [7]

@@ -1,0 +1,247 @@
+"""``parallax links``: links, personal links and access codes, as a table, a file and QR codes."""
+
+import csv
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import click
+import segno
+
+from experiment.commands.lazy_group import LazyGroup
+from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.runs import link_base
+from webapp.commands.text_table import text_table
+from webapp.core.clock import utc_now
+from webapp.core.instance import secret_key
+from webapp.core.tokens import Tokens
+from webapp.database.engine import reading
+from webapp.database.retry import in_transaction
+from webapp.errors import RunError
+from webapp.recruiters.settings import load_settings
+from webapp.runs.links import (
+    GivenLink,
+    address_of,
+    given_links,
+    label_numbers,
+    lists_of,
+    make_links,
+    people_by_ref,
+    revoke_links,
+    unfinished,
+)
+from webapp.runs.runs import named_run
+from webapp.sessions.leave import ending_of
+from webapp.sessions.links import CODE, MULTI, SINGLE
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_QR_SCALE = 8
+_NOBODY = "nobody's"
+
+
+def _with_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--qr", type=click.Path(path_type=Path, file_okay=False),
+                     help="A folder for one QR code each, SVG and PNG."),
+        click.option("--csv", "table", type=_FILE, help="A CSV file for them, for a mailing."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+links = LazyGroup(name="links", help="Links, access codes and QR codes for RUN.", sections={})
+
+
+@links.command()
+@click.argument("run")
+@click.option("--multi", is_flag=True, help="One link for many people: each visit is a new person.")
+@click.option("--single", type=click.IntRange(1), metavar="N", help="N links, each for one person.")
+@click.option("--codes", type=click.IntRange(1), metavar="N", help="N access codes to type in.")
+@click.option("--people", type=_FILE, help="A CSV file: a link for each row, added as a column.")
+@click.option("--list", "list_", type=int, help="Everybody who comes by them gets this list.")
+@click.option("--each-list", is_flag=True, help="As many for each of the run's lists.")
+@_with_files
+@with_instance
+def make(
+    run: str,
+    multi: bool,
+    single: int | None,
+    codes: int | None,
+    people: Path | None,
+    list_: int | None,
+    each_list: bool,
+    table: Path | None,
+    qr: Path | None,
+    instance: Path,
+) -> None:
+    """Make links or access codes for RUN; from then on it takes nobody without one."""
+    kind, labels, rows = _wanted(multi, single, codes, people)
+    base, sessions = link_base(instance), open_sessions(instance)
+    with sessions.begin() as session:
+        found = named_run(session, run)
+        lists = lists_of(session, found) if each_list else [list_]
+        new = make_links(session, found, kind, labels, lists, utc_now())
+        made = [GivenLink(link, address_of(link, found, base)) for link in new]
+    _tell(made, rows, table, qr)
+
+
+@links.command()
+@click.argument("run")
+@_with_files
+@with_instance
+def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
+    """Show the links and access codes of RUN, and who came by them."""
+    with reading(open_sessions(instance)) as session:
+        found = given_links(session, named_run(session, run), link_base(instance))
+    _tell(found, [], table, qr)
+
+
+@links.command()
+@click.argument("run")
+@click.argument("names", metavar="LINKS...", nargs=-1, required=True)
+@with_instance
+def revoke(run: str, names: Sequence[str], instance: Path) -> None:
+    """Let nobody new come by LINKS of RUN, named by their token, code or label."""
+    number = in_transaction(
+        open_sessions(instance),
+        lambda session: revoke_links(session, named_run(session, run), names, utc_now()),
+    )
+    click.echo(f"{number} link(s) of run {run} let nobody new in.")
+
+
+@links.command()
+@click.argument("run")
+@click.argument("who", nargs=-1)
+@_with_files
+@with_instance
+def resume(
+    run: str, who: Sequence[str], table: Path | None, qr: Path | None, instance: Path
+) -> None:
+    """Print personal links by which participants of RUN go on where they were.
+
+    WHO are references, own codes or labels of links; by default everybody who has not ended.
+    """
+    tokens, base = _tokens(instance), link_base(instance)
+    with reading(open_sessions(instance)) as session:
+        people = unfinished(session, named_run(session, run), who)
+    rows = [
+        {"participant": one.ref, "state": one.state, "link": f"{base}/p/{tokens.issue(one.ref)}/"}
+        for one in people
+    ]
+    _write(rows, table, qr, name="participant")
+
+
+@links.command()
+@click.argument("run")
+@click.argument("codes", nargs=-1, required=True)
+@with_instance
+def verify(run: str, codes: Sequence[str], instance: Path) -> None:
+    """Say whose completion CODES of RUN are, where each person got another.
+
+    The exit code is 1 if one is nobody's.
+    """
+    tokens = _tokens(instance)
+    with reading(open_sessions(instance)) as session:
+        people = people_by_ref(session, named_run(session, run))
+    rows = []
+    for code in codes:
+        person = people.get(tokens.read_receipt(code.strip()) or "")
+        ending = ending_of(person) if person else None
+        rows.append((code, person.ref if person else _NOBODY, ending or ""))
+    click.echo(text_table(("code", "participant", "ending"), rows))
+    if any(who == _NOBODY for _, who, _ in rows):
+        sys.exit(1)
+
+
+def _wanted(
+    multi: bool, single: int | None, codes: int | None, people: Path | None
+) -> tuple[str, list[str], list[dict[str, str]]]:
+    """Return the kind of links, their labels, and the rows of the file of people."""
+    if sum((multi, single is not None, codes is not None, people is not None)) != 1:
+        raise RunError(
+            "which links are wanted is not clear",
+            expected="one of --multi, --single N, --codes N and --people FILE",
+        )
+    if people is not None:
+        rows = _read(people)
+        return SINGLE, [row.get("label") or str(n) for n, row in enumerate(rows, 1)], rows
+    if multi:
+        return MULTI, label_numbers(MULTI, 1), []
+    if codes is not None:
+        return CODE, label_numbers(CODE, codes), []
+    return SINGLE, label_numbers(SINGLE, single or 1), []
+
+
+def _read(people: Path) -> list[dict[str, str]]:
+    try:
+        with people.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RunError(f"the people cannot be read: {error}", where=str(people)) from error
+    if not rows or any(None in row or None in row.values() for row in rows):
+        raise RunError(
+            "there is nobody in it, or a row has not as many cells as the header",
+            where=str(people),
+            expected="a CSV file with a header and a row for each person",
+        )
+    return rows
+
+
+def _tell(
+    given: Sequence[GivenLink],
+    people: Sequence[dict[str, str]],
+    table: Path | None,
+    qr: Path | None,
+) -> None:
+    rows = [
+        {
+            "label": one.link.label,
+            "kind": one.link.kind,
+            "list": "" if one.link.list is None else str(one.link.list),
+            "link": one.address,
+            "code": one.code,
+            "came": " ".join(one.came),
+        }
+        for one in given
+    ]
+    if people:
+        # A mailing wants the researcher's own columns, which are stored nowhere else.
+        rows = [{**person, **row} for person, row in zip(people, rows, strict=False)]
+    _write(rows, table, qr, name="label")
+
+
+def _write(
+    rows: Sequence[dict[str, str]], table: Path | None, qr: Path | None, *, name: str
+) -> None:
+    if not rows:
+        click.echo("There are none.")
+        return
+    if table is None:
+        click.echo(text_table(list(rows[0]), [list(row.values()) for row in rows]))
+    else:
+        with table.open("w", encoding="utf-8", newline="") as file:
+            _write_csv(file, rows)
+        click.echo(f"{table}: {len(rows)} rows")
+    if qr is not None:
+        _draw(rows, qr, name)
+
+
+def _write_csv(file: IO[str], rows: Sequence[dict[str, str]]) -> None:
+    writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+def _draw(rows: Sequence[dict[str, str]], folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, row in enumerate(rows, 1):
+        label = "".join(c if c.isalnum() else "_" for c in row.get("code") or row[name])
+        image = segno.make(row["link"], micro=False)
+        for kind in ("svg", "png"):
+            image.save(str(folder / f"{number:04}_{label or 'link'}.{kind}"), scale=_QR_SCALE)
+    click.echo(f"{folder}: {len(rows)} QR codes, as SVG and PNG")
+
+
+def _tokens(instance: Path) -> Tokens:
+    return Tokens(secret_key(instance, load_settings(instance).secret_key_file))

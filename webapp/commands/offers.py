@@ -1,0 +1,106 @@
+"""Commands of ``parallax recruitment`` that only some platforms can do."""
+
+from pathlib import Path
+
+import click
+
+from experiment.tables.atomic_write import atomic_write
+from webapp.commands.options import with_instance
+from webapp.commands.payment_commands import with_live
+from webapp.commands.published_run import PublishedRun, open_published
+from webapp.errors import RunError
+from webapp.recruiters.capabilities import (
+    Demographics,
+    ReturnRequests,
+    ScreenOuts,
+    StoppableOffers,
+)
+
+
+@click.command("stop")
+@click.argument("run")
+@with_live
+@with_instance
+def stop_(run: str, live: bool, instance: Path) -> None:
+    """End RUN's offers for good.
+
+    The money that they hold back is free then.
+    """
+    found = open_published(instance, run, live=live)
+    platform = found.platform
+    if not isinstance(platform, StoppableOffers):
+        raise _unable(found, "ends offers for good")
+    for offer in found.offers:
+        platform.stop(offer)
+    click.echo(f"{len(found.offers)} offers are stopped. Publishing the run again adds places.")
+
+
+@click.command("screen-outs")
+@click.argument("run")
+@click.option("--places", type=click.IntRange(min=1), help="How many in all may be paid for it.")
+@with_live
+@with_instance
+def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> None:
+    """Show, or raise, RUN's paid screen-outs."""
+    found = open_published(instance, run, live=live)
+    platform = found.platform
+    if not isinstance(platform, ScreenOuts):
+        raise _unable(found, "pays who is screened out")
+    for offer in found.offers:
+        if places is not None:
+            platform.add_screen_outs(offer, places)
+        click.echo(f"Offer {offer}: {platform.screen_outs_left(offer)} more can be screened out")
+
+
+@click.command("ask-return")
+@click.argument("run")
+@click.argument("assignment")
+@click.option("--reason", required=True, help="What they are told.")
+@with_live
+@with_instance
+def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Path) -> None:
+    """Ask somebody to return an ASSIGNMENT.
+
+    It costs them no rejection.
+    """
+    found = open_published(instance, run, live=live)
+    platform = found.platform
+    if not isinstance(platform, ReturnRequests):
+        raise _unable(found, "asks people to return their work")
+    if found.platform.submission(assignment).offer_id not in found.offers:
+        raise RunError(f"the assignment is not of the run {run}", where=assignment)
+    platform.request_return(assignment, reason)
+    click.echo("They are asked to return it; they decide.")
+
+
+@click.command("demographics")
+@click.argument("run")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to fill.")
+@click.option("--yes", is_flag=True, help="Do not ask whether to use an export up.")
+@with_live
+@with_instance
+def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> None:
+    """Fetch what the platform tells of people.
+
+    A platform gives this away a limited number of times for each study.
+    """
+    found = open_published(instance, run, live=live)
+    platform = found.platform
+    if not isinstance(platform, Demographics):
+        raise _unable(found, "tells who its people are")
+    out.mkdir(parents=True, exist_ok=True)
+    for offer in found.offers:
+        used, most = platform.exports_used(offer), platform.most_exports
+        click.echo(f"Offer {offer}: {used} of {most} different exports were made.")
+        click.echo("WARNING: the table names people by their platform's ids. Keep it apart.")
+        if not yes:
+            click.confirm("Fetch the basic table?", abort=True)
+        with atomic_write(out / f"demographics_{offer}.csv") as file:
+            file.write_bytes(platform.demographics(offer))
+        click.echo(str(out / f"demographics_{offer}.csv"))
+
+
+def _unable(found: PublishedRun, what: str) -> RunError:
+    return RunError(
+        f"the platform is none that {what}", where=f"run {found.ref}", expected="another one"
+    )

@@ -1,0 +1,45 @@
+"""What every command needs: which installation, and its database."""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from webapp.core.instance import open_instance
+from webapp.core.settings import INSTANCE_VARIABLE
+from webapp.database.engine import Sessions, failures_in_words, make_sessions, open_database
+from webapp.recruiters.settings import load_settings
+
+_instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--instance",
+    type=click.Path(path_type=Path),
+    envvar=INSTANCE_VARIABLE,
+    default=Path("instance"),
+    show_default=True,
+    help=f"The installation's folder; by default the one {INSTANCE_VARIABLE} names.",
+)
+
+
+def with_instance(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the installation's folder, and say in words what its database fails at."""
+
+    @wraps(command)
+    def run(**values: object) -> Any:  # noqa: ANN401 - whatever the command returns
+        with failures_in_words():
+            return command(**values)
+
+    return _instance_option(run)
+
+
+def open_sessions(instance: Path) -> Sessions:
+    """Return the sessions of an installation's database, which is left when the command ends.
+
+    Raises:
+        WebappError: The folder, a setting or the database cannot be used.
+    """
+    engine = open_database(load_settings(open_instance(instance)).database_url)
+    if context := click.get_current_context(silent=True):
+        context.call_on_close(engine.dispose)
+    return make_sessions(engine)

@@ -1,0 +1,78 @@
+"""``parallax study preview``: a study in the browser, of which nothing is stored."""
+
+import logging
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from experiment.studies.load import load_study
+from experiment.version import code_version
+from webapp import create_app
+from webapp.commands.options import open_sessions
+from webapp.core.clock import utc_now
+from webapp.errors import RunError
+from webapp.runs.launch import launch
+
+_HOST = "127.0.0.1"
+_SEED = 1
+
+
+@click.command()
+@click.argument("study")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any free one.")
+@click.option("--no-browser", is_flag=True, help="Print the link, open nothing.")
+def preview(study: str, port: int, no_browser: bool) -> None:
+    """Show one trial of each kind of STUDY in the browser.
+
+    The pages are the participants' own. Nothing is sent by them and nothing is kept: the server
+    answers on this machine alone and its database is thrown away at the end.
+    """
+    with preview_server(study, port) as (server, link):
+        click.echo(f"A preview of {study}: {link}")
+        click.echo("Nothing is stored. Press Ctrl+C to end it.")
+        if not no_browser:
+            webbrowser.open(link)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo("\nThe preview is over.")
+
+
+@contextmanager
+def preview_server(study: str, port: int) -> Iterator[tuple[BaseWSGIServer, str]]:
+    """Yield a server of the study's pages, not yet serving, and the link to them.
+
+    Args:
+        study: A built-in study or a study folder.
+        port: Where it listens on this machine; 0 for any free port.
+
+    Raises:
+        ParallaxError: The study has a mistake.
+        RunError: The port is taken.
+    """
+    loaded = load_study(study)
+    with TemporaryDirectory(prefix="parallax_preview_") as folder:
+        with open_sessions(Path(folder)).begin() as session:
+            run = launch(
+                session, loaded, _SEED, "direct", now=utc_now(), code_version=code_version()
+            )
+            ref = run.ref
+        app = create_app(Path(folder))
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
+        try:
+            server = make_server(_HOST, port, app, threaded=True)
+        except OSError as error:
+            raise RunError(
+                f"the port {port} cannot be used ({error.strerror})",
+                where="--port",
+                remedy="Leave the option out: any free port is taken",
+            ) from error
+        try:
+            yield server, f"http://{_HOST}:{server.server_port}/run/{ref}?preview=1"
+        finally:
+            server.server_close()

@@ -1,0 +1,118 @@
+"""What ``parallax reconcile`` does for a run whose platform is told of endings by our server."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+from sqlalchemy import select
+
+from webapp.commands.options import open_sessions
+from webapp.commands.text_table import text_table
+from webapp.core.clock import utc_now
+from webapp.core.instance import secret_key
+from webapp.core.tokens import Tokens
+from webapp.database.engine import open_database, reading
+from webapp.database.models import Participant, Run
+from webapp.jobs.reports import send_reports
+from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
+from webapp.recruiters.registry import load_recruiter
+from webapp.recruiters.settings import load_settings
+from webapp.recruitment.departures import departure_of
+from webapp.recruitment.reports import ReportState, owe_report, reports_of, send_again
+from webapp.runs.runs import named_run
+from webapp.services import Services
+from webapp.sessions.leave import ending_of
+
+_HEADER = ("participant", "ending", "state", "tries", "the platform said")
+_SHOWN = 60
+_MISSING = "not owed yet"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    participant: str
+    ending: str
+    state: str
+    tries: int
+    answer: str
+
+
+def reconcile_reports(
+    instance: Path, run_ref: str, *, fix: bool, again: bool, as_json: bool
+) -> bool | None:
+    """Compare a run's endings with what its platform was told, and print it.
+
+    Args:
+        instance: The installation's folder.
+        run_ref: The run's reference.
+        fix: Whether what is safe to send is sent now.
+        again: Whether that is sent, too, which the platform may have heard and does not expect
+            twice.
+        as_json: Whether programs read it.
+
+    Returns:
+        Whether the platform confirmed every ending; None for a run whose platform is told of none.
+    """
+    settings, sessions = load_settings(instance), open_sessions(instance)
+    with reading(sessions) as session:
+        run = named_run(session, run_ref)
+    recruiter = load_recruiter(run.recruiter, settings)
+    if isinstance(recruiter, PayingRecruiter) or not isinstance(recruiter, ReportingRecruiter):
+        return None
+    tokens = Tokens(secret_key(instance, settings.secret_key_file))
+    services = Services(settings, open_database(settings.database_url), tokens, utc_now)
+    if fix:
+        _fix(services, run, recruiter, again=again)
+    lines = _lines(services, run, recruiter)
+    services.engine.dispose()
+    clean = all(line.state == ReportState.DONE for line in lines)
+    _print(run, lines, clean=clean, as_json=as_json)
+    return clean
+
+
+def _fix(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: bool) -> None:
+    with services.sessions.begin() as session:
+        study, now = services.study_of(session, run), services.now()
+        for person in session.scalars(select(Participant).where(Participant.run_id == run.id)):
+            if (ending := ending_of(person)) is not None:
+                receipt = services.tokens.receipt(person.ref)
+                departure = departure_of(session, study, person, ending, receipt)
+                owe_report(session, recruiter, departure, person, now)
+        send_again(session, run, recruiter, study, now, also_unsafe=again)
+    send_reports(services)
+
+
+def _lines(services: Services, run: Run, recruiter: ReportingRecruiter) -> list[_Line]:
+    with reading(services.sessions) as session:
+        study = services.study_of(session, run)
+        found = [
+            _Line(person.ref, report.ending, report.state, report.tries, report.answer)
+            for report, person in reports_of(session, run)
+        ]
+        told = {line.participant for line in found}
+        people = select(Participant).where(Participant.run_id == run.id).order_by(Participant.id)
+        for person in session.scalars(people):
+            ending = ending_of(person)
+            if ending and person.ref not in told and recruiter.report_terms(study, ending):
+                found.append(_Line(person.ref, ending, _MISSING, 0, ""))
+    return found
+
+
+def _print(run: Run, lines: Sequence[_Line], *, clean: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps([asdict(line) for line in lines], indent=2))
+        return
+    rows = [
+        (line.participant, line.ending, line.state, line.tries, line.answer[:_SHOWN])
+        for line in lines
+        if line.state != ReportState.DONE
+    ]
+    done = len(lines) - len(rows)
+    click.echo(f"The platform confirmed {done} of {len(lines)} endings that it is told of.")
+    if rows:
+        click.echo(text_table(_HEADER, rows))
+        click.echo("--fix sends what is safe to send; --again also what it may have heard before.")
+    elif clean:
+        click.echo(f"Run {run.ref} is clean: our records and the platform's answers agree.")

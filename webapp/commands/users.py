@@ -1,0 +1,121 @@
+"""``parallax users``: who may sign in to the researcher's pages."""
+
+import getpass
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.text_table import text_table
+from webapp.core.clock import utc_now
+from webapp.database.engine import reading
+from webapp.users import users as accounts
+from webapp.users.passwords import hash_password
+from webapp.users.roles import Role
+from webapp.users.sign_in import sign_out_everywhere
+
+_ROLES = click.Choice([str(role) for role in Role])
+_PASSWORD = click.option(
+    "--password-file",
+    type=click.File(encoding="utf-8"),
+    help="Read the password from the first line of a file (- for the standard input).",
+)
+
+
+@click.group()
+def users() -> None:
+    """See and change who may sign in to the researcher's pages."""
+
+
+@users.command("list")
+@with_instance
+def list_(instance: Path) -> None:
+    """List the accounts."""
+    with reading(open_sessions(instance)) as session:
+        rows = [
+            (each.name, each.role, "disabled" if each.disabled_at else "active")
+            for each in accounts.users(session)
+        ]
+    click.echo(text_table(("user", "role", "state"), rows) if rows else "There are no users yet.")
+
+
+@users.command()
+@click.argument("name")
+@click.option("--role", type=_ROLES, required=True, help="What they may do.")
+@_PASSWORD
+@with_instance
+def add(name: str, role: str, password_file: TextIO | None, instance: Path) -> None:
+    """Make an account for NAME and ask for its password."""
+    hashed = hash_password(_password(password_file))
+    with open_sessions(instance).begin() as session:
+        accounts.add_user(session, name, Role(role), hashed, by=_operator(), now=utc_now())
+    click.echo(f"{name} can sign in as {role}.")
+
+
+@users.command()
+@click.argument("name")
+@click.argument("role", type=_ROLES)
+@with_instance
+def role(name: str, role: str, instance: Path) -> None:
+    """Give NAME another ROLE."""
+    with open_sessions(instance).begin() as session:
+        user = accounts.named_user(session, name)
+        accounts.set_role(session, user, Role(role), by=_operator(), now=utc_now())
+    click.echo(f"{name} is {role} from now on.")
+
+
+@users.command()
+@click.argument("name")
+@_PASSWORD
+@with_instance
+def password(name: str, password_file: TextIO | None, instance: Path) -> None:
+    """Ask for a new password of NAME and sign them out everywhere."""
+    hashed = hash_password(_password(password_file))
+    with open_sessions(instance).begin() as session:
+        user = accounts.named_user(session, name)
+        accounts.set_password(session, user, hashed, by=_operator(), now=utc_now())
+    click.echo(f"{name} has a new password and is signed out everywhere.")
+
+
+@users.command()
+@click.argument("name")
+@with_instance
+def disable(name: str, instance: Path) -> None:
+    """Let NAME in no more; what they did stays in the audit log."""
+    with open_sessions(instance).begin() as session:
+        user = accounts.named_user(session, name)
+        accounts.disable_user(session, user, by=_operator(), now=utc_now())
+    click.echo(f"{name} cannot sign in any more.")
+
+
+@users.command()
+@click.argument("name")
+@with_instance
+def enable(name: str, instance: Path) -> None:
+    """Let NAME in again."""
+    with open_sessions(instance).begin() as session:
+        user = accounts.named_user(session, name)
+        accounts.enable_user(session, user, by=_operator(), now=utc_now())
+    click.echo(f"{name} can sign in again.")
+
+
+@users.command("sign-out")
+@click.argument("name")
+@with_instance
+def sign_out(name: str, instance: Path) -> None:
+    """End every session of NAME."""
+    with open_sessions(instance).begin() as session:
+        sign_out_everywhere(session, accounts.named_user(session, name), utc_now())
+    click.echo(f"{name} is signed out everywhere.")
+
+
+def _password(file: TextIO | None) -> str:
+    if file is not None:
+        return file.readline().rstrip("\r\n")
+    asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return asked
+
+
+def _operator() -> str:
+    return f"{getpass.getuser()} (command line)"

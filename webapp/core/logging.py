@@ -1,0 +1,114 @@
+"""The log: one JSON object a line for programs, coloured columns for people at a terminal.
+
+What participants are called elsewhere, and the tokens in their addresses, are cut out of every
+line, whoever wrote it. Of a participant only the reference is named, which exports hold as well.
+What the present request is about is bound by ``structlog.contextvars`` and stands in every line.
+"""
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import IO, Literal
+
+from structlog.contextvars import merge_contextvars
+from structlog.dev import ConsoleRenderer
+from structlog.processors import JSONRenderer, format_exc_info
+from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+LogFormat = Literal["auto", "json", "text"]
+
+
+class _PrivateText:
+    """What is cut out of every line; recruiters add what their platforms call people."""
+
+    def __init__(self, *patterns: str) -> None:
+        self._patterns = dict.fromkeys(patterns)
+        self._compiled = re.compile("|".join(self._patterns))
+
+    def add(self, patterns: Iterable[str]) -> None:
+        if new := [each for each in patterns if each not in self._patterns]:
+            self._patterns |= dict.fromkeys(new)
+            self._compiled = re.compile("|".join(f"(?:{each})" for each in self._patterns))
+
+    def __call__(self, _logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:
+        for prose in ("event", "exception"):  # other values are numbers and references
+            if prose in line:
+                line[prose] = self._compiled.sub("...", line[prose])
+        return line
+
+
+_hide_private_text = _PrivateText(
+    r"(?<=/p/)[^/\s\"'?&]+",  # tokens in addresses
+    r"(?<=\?)[^\s\"'\]]+",  # what recruiters' links say of people
+    r"(?<=\[parameters: ).*(?=\])",  # what SQLAlchemy
+    r"(?<=DETAIL:).*",  # and PostgreSQL repeat of values
+)
+# What a message may bring along; anything else a library adds could name somebody.
+_FIELDS = ("method", "endpoint", "status", "duration_ms", "job")
+_OWN = ("parallax", "webapp")
+# Made once: a line is written for every answer.
+_ENCODER = json.JSONEncoder(default=str)
+
+
+def hide_in_log(patterns: Iterable[str]) -> None:
+    """Cut what matches one of these regular expressions out of every line from now on."""
+    _hide_private_text.add(patterns)
+
+
+def write_logs(log_format: LogFormat, level: str) -> None:
+    """Send what every part of this process logs to the standard error.
+
+    Args:
+        log_format: ``json``, ``text``, or ``auto``: text where a terminal shows it.
+        level: The least serious of Parallax's own messages that are written, e.g. ``info``; of
+            the libraries', warnings and errors are.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(log_formatter(log_format, sys.stderr))
+    logging.getLogger().handlers[:] = [handler]
+    for name in _OWN:
+        logging.getLogger(name).setLevel(level.upper())
+
+
+def log_formatter(log_format: LogFormat, stream: IO[str]) -> logging.Formatter:
+    """Return what turns records into lines.
+
+    Args:
+        log_format: As for ``write_logs``.
+        stream: Where the lines will be written.
+    """
+    terminal = stream.isatty()
+    as_text = log_format == "text" or (log_format == "auto" and terminal)
+    render: Processor = (
+        ConsoleRenderer(colors=terminal)
+        if as_text
+        else JSONRenderer(lambda line, **_: _ENCODER.encode(line))
+    )
+    return ProcessorFormatter(
+        foreign_pre_chain=[
+            _add_time,
+            add_log_level,
+            add_logger_name,
+            ExtraAdder(_FIELDS),
+            merge_contextvars,
+            _add_process,
+            format_exc_info,
+            _hide_private_text,
+        ],
+        processors=[ProcessorFormatter.remove_processors_meta, render],
+    )
+
+
+def _add_time(_logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:
+    # When it happened; structlog's own stamp would be of when it is written.
+    line["timestamp"] = datetime.fromtimestamp(line["_record"].created, UTC).isoformat()
+    return line
+
+
+def _add_process(_logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:
+    line["pid"] = line["_record"].process
+    return line

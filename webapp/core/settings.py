@@ -1,0 +1,183 @@
+"""The installation's settings: one table; ``webapp.core.settings_sources`` reads it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, Self, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+)
+
+from experiment.money import MoneyError, amounts
+from webapp.errors import SettingError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+FILE_NAME = "parallax.toml"
+ENVIRONMENT_PREFIX = "PARALLAX_"
+INSTANCE_VARIABLE = "PARALLAX_INSTANCE"
+_SQLITE_FILE = "sqlite:///"
+
+
+class Settings(BaseModel):
+    """Every setting: its name, type, default and meaning."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    database_url: str = Field(
+        default="sqlite:///parallax.sqlite3",
+        pattern=r"^\w+(\+\w+)?://",
+        description="where the data are kept; a relative SQLite file lies in the instance folder",
+    )
+    host: str = Field(
+        default="127.0.0.1", min_length=1, description="the address the server listens on"
+    )
+    port: int = Field(default=8000, ge=1, le=65535, description="the port the server listens on")
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="what participants' links begin with; http://host:port when empty",
+    )
+    allowed_hosts: str = Field(
+        default="",
+        pattern=r"^([\w.:\[\]-]+( [\w.:\[\]-]+)*)?$",
+        description="hosts that the server answers to as well, separated by spaces",
+    )
+    frame_ancestors: str = Field(
+        default="",
+        pattern=r"^(https?://[\w.*:\[\]-]+( https?://[\w.*:\[\]-]+)*)?$",
+        description="sites that may show every run's pages in a frame, separated by spaces",
+    )
+    session_days: int = Field(
+        default=30, ge=1, description="how many days after arrival a participant's link works"
+    )
+    most_per_participant: str = Field(
+        default="20 USD, 20 EUR, 20 GBP",
+        description="the most one participant of a run is ever paid",
+    )
+    most_per_run: str = Field(
+        default="1000 USD, 1000 EUR, 1000 GBP",
+        description="the most the participants of a run are paid",
+    )
+    least_per_hour: str = Field(
+        default="5 USD, 5 EUR, 5 GBP", description="the lowest hourly wage that is published"
+    )
+    most_per_hour: str = Field(
+        default="100 USD, 100 EUR, 100 GBP", description="the highest hourly wage that is published"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="the least serious messages the server logs"
+    )
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="how it logs; auto: text on a terminal, json elsewhere"
+    )
+    workers: int = Field(default=2, ge=1, description="how many processes answer")
+    connections: int = Field(
+        default=1000, ge=1, description="how many connections each process has open at a time"
+    )
+    metrics_host: str = Field(
+        default="127.0.0.1", min_length=1, description="the address of the metrics for Prometheus"
+    )
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="their port; 0: none")
+    jobs_in_server: bool = Field(
+        default=True, description="whether the server does the periodic jobs as well"
+    )
+    secret_key_file: str = Field(
+        default="", description="the key that signs links; secret_key in the instance folder"
+    )
+
+    _recruiters: dict[str, BaseModel] = PrivateAttr(default_factory=dict)
+
+    @field_validator("public_url")
+    @classmethod
+    def _an_address(cls, value: str) -> str:
+        return checked_address(value)
+
+    @field_validator("most_per_participant", "most_per_run", "least_per_hour", "most_per_hour")
+    @classmethod
+    def _amounts(cls, value: str) -> str:
+        try:
+            amounts(value)
+        except MoneyError as error:
+            raise ValueError(
+                f"{error.problem}; amounts are written as: 20 USD, 2500 JPY"
+            ) from error
+        return value
+
+    @property
+    def link_base(self) -> str:
+        """What participants' links begin with, without a slash at the end."""
+        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+
+    def of_recruiter(self, name: str, model: type[Model]) -> Model:
+        """Return a recruiter's own settings: those that were given, its defaults otherwise.
+
+        Args:
+            name: The recruiter's.
+            model: What declares its settings.
+
+        Raises:
+            SettingError: One without a default was not given.
+        """
+        given = self._recruiters.get(name)
+        if given is None:
+            return validated(name, model, {})
+        assert isinstance(given, model)
+        return given
+
+    def with_recruiters(self, given: Mapping[str, BaseModel]) -> Self:
+        """Return these settings besides those of recruiters, by the recruiters' names."""
+        copy = self.model_copy()
+        copy._recruiters = dict(given)
+        return copy
+
+    def in_folder(self, instance: Path) -> Self:
+        """Return these settings with a relative SQLite file placed in the instance folder."""
+        file = self.database_url.removeprefix(_SQLITE_FILE)
+        if file in ("", self.database_url) or Path(file).is_absolute():
+            return self
+        url = f"{_SQLITE_FILE}{instance.resolve() / file}"
+        return self.model_copy(update={"database_url": url})
+
+
+def checked_address(value: str) -> str:
+    """Return an address whose port may be one; for the validators of settings.
+
+    Raises:
+        ValueError: It leads nowhere.
+    """
+    # Reading the port is what tells an impossible one, and a bracket that does not close.
+    if value and urlsplit(value).port == 0:
+        raise ValueError("port 0 leads nowhere")
+    return value
+
+
+def validated(section: str, model: type[Model], values: Mapping[str, object]) -> Model:
+    """Return a section's settings from checked values of every source.
+
+    Raises:
+        SettingError: One that has no default is missing, or they do not go together.
+    """
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{flat_name(section, '.'.join(map(str, each['loc'])))}: {each['msg']}"
+            for each in error.errors(include_url=False)
+        )
+        raise SettingError(
+            f"the settings of {section} cannot be used: {wrong}",
+            where=f"[{section}] in {FILE_NAME}",
+            remedy="docs/settings.md tells how a recruiter's settings are given",
+        ) from error
+
+
+def flat_name(section: str, name: str) -> str:
+    """Return the name of a section's setting where no section stands: ``section_name``."""
+    return f"{section.replace('-', '_')}_{name}" if section else name

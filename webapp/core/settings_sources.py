@@ -1,0 +1,172 @@
+"""Where settings come from: defaults, then the instance's file, then the environment."""
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from webapp.core.settings import (
+    ENVIRONMENT_PREFIX,
+    FILE_NAME,
+    INSTANCE_VARIABLE,
+    Settings,
+    flat_name,
+    validated,
+)
+from webapp.errors import SettingError
+
+
+class Sections(Protocol):
+    """Who declares settings besides the installation's own."""
+
+    def names(self) -> Iterable[str]:
+        """Return the sections that are known without being named."""
+        ...
+
+    def model(self, name: str) -> type[BaseModel] | None:
+        """Return what declares a section's settings; None where there is no such section."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """One value of one source; the section of the installation's own settings is empty."""
+
+    section: str
+    name: str
+    value: object
+    place: str
+    strict: bool
+
+
+def read_settings(
+    instance: Path, sections: Sections, environment: Mapping[str, str] = os.environ
+) -> Settings:
+    """Return the settings: defaults, then the instance's file, then the environment; the last wins.
+
+    A section's setting stands under ``[section]`` in the file, or anywhere as ``section_name``.
+
+    Args:
+        instance: The installation's folder; its ``parallax.toml`` may be absent.
+        sections: Who declares further settings.
+        environment: Variables named ``PARALLAX_<NAME>``.
+
+    Raises:
+        SettingError: A setting is unknown or has the wrong type; the message holds every problem.
+    """
+    given = [
+        *_from_file(instance / FILE_NAME, sections),
+        *_from_environment(environment, sections),
+    ]
+    problems = [*_twice(given), *_problems(given, sections)]
+    if problems:
+        raise SettingError(
+            f"{len(problems)} setting(s) cannot be used: {'; '.join(problems)}",
+            remedy="docs/settings.md lists every setting",
+        )
+    values: dict[str, dict[str, object]] = {"": {}}
+    for each in given:
+        values.setdefault(each.section, {})[each.name] = each.value
+    own = Settings.model_validate(values.pop("")).in_folder(instance)
+    models = {name: sections.model(name) for name in values}
+    return own.with_recruiters(
+        {name: validated(name, model, values[name]) for name, model in models.items() if model}
+    )
+
+
+def _from_file(file: Path, sections: Sections) -> Iterator[_Given]:
+    for key, value in _read_file(file).items():
+        if isinstance(value, dict) and key not in Settings.model_fields:
+            for name, inner in value.items():
+                yield _Given(key, name, inner, f"{file}: [{key}] {name}", strict=True)
+            if not value and sections.model(key) is None:
+                yield _Given(key, "", {}, f"{file}: [{key}]", strict=True)
+        else:
+            yield _Given(*_section_of(key, sections), value, f"{file}: {key}", strict=True)
+
+
+def _read_file(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingError(f"the settings cannot be read: {error}", where=str(path)) from error
+
+
+def _from_environment(environment: Mapping[str, str], sections: Sections) -> Iterator[_Given]:
+    for variable, value in environment.items():
+        if variable.startswith(ENVIRONMENT_PREFIX) and variable != INSTANCE_VARIABLE:
+            key = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
+            yield _Given(*_section_of(key, sections), value, variable, strict=False)
+
+
+def _section_of(key: str, sections: Sections) -> tuple[str, str]:
+    if key not in Settings.model_fields:
+        for section in sections.names():
+            if key.startswith(prefix := flat_name(section, "")):
+                return section, key.removeprefix(prefix)
+    return "", key
+
+
+def _twice(given: Sequence[_Given]) -> Iterator[str]:
+    seen = dict[tuple[str, str, bool], _Given]()
+    for each in given:
+        first = seen.setdefault((each.section, each.name, each.strict), each)
+        if first is not each:
+            yield f"{each.place}: it stands there as well as in {first.place}"
+
+
+def _problems(given: Sequence[_Given], sections: Sections) -> Iterator[str]:
+    # The environment holds only text, so numbers are read from it; in the file a number in
+    # quotes is a mistake.
+    by_source = attrgetter("strict", "section")
+    for (strict, section), found in groupby(sorted(given, key=by_source), by_source):
+        values = {each.name: each for each in found}
+        model = sections.model(section) if section else Settings
+        if model is None:
+            for each in values.values():
+                yield f"{each.place}: there is no such section, {_hint(section, sections.names())}"
+        else:
+            known = (
+                model.model_fields if section else [*Settings.model_fields, *_flat_names(sections)]
+            )
+            yield from _wrong_values(model, values, known, strict=strict)
+
+
+def _flat_names(sections: Sections) -> Iterator[str]:
+    for section in sections.names():
+        if (model := sections.model(section)) is not None:
+            yield from (flat_name(section, name) for name in model.model_fields)
+
+
+def _wrong_values(
+    model: type[BaseModel], values: Mapping[str, _Given], known: Iterable[str], *, strict: bool
+) -> Iterator[str]:
+    try:
+        model.model_validate({name: each.value for name, each in values.items()}, strict=strict)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            name = str(detail["loc"][0]) if detail["loc"] else ""
+            if name not in values:
+                continue  # Another source may say it.
+            field = model.model_fields.get(name)
+            message = (
+                f"{detail['msg']} ({field.description})"
+                if field is not None
+                else f"there is no such setting, {_hint(name, known)}"
+            )
+            yield f"{values[name].place} = {detail['input']!r}: {message}"
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(names)}"

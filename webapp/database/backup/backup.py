@@ -1,0 +1,99 @@
+"""Backups: everything the database holds, as one file that was checked."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, func, inspect, select
+from sqlalchemy.sql.expression import table as any_table
+
+from experiment.tables.atomic_write import atomic_write
+from webapp.database.backup import postgresql as backup_postgresql
+from webapp.database.backup import sqlite as backup_sqlite
+from webapp.database.backup.contents import BackupError, Content, Way
+from webapp.database.models import Run
+from webapp.database.schema import revisions, schema_problem, stored_revision
+
+_WAYS: Mapping[str, Way] = {"sqlite": backup_sqlite, "postgresql": backup_postgresql}
+
+
+def back_up(engine: Engine, file: Path) -> Content:
+    """Write everything the database holds to a new file, at one moment, and read it back.
+
+    Nobody is kept from answering meanwhile.
+
+    Args:
+        engine: The database.
+        file: Where to; nothing may stand there.
+
+    Raises:
+        BackupError: The file exists, the database is empty, or the backup is not sound.
+        WritingError: The file cannot be written.
+    """
+    if file.exists():
+        raise BackupError(
+            "a file stands there already", where=str(file), expected="the name of a new file"
+        )
+    if stored_revision(engine) is None:
+        raise BackupError("the database is empty: there is nothing to back up")
+    way = _WAYS[engine.dialect.name]
+    with atomic_write(file) as temporary:
+        way.dump(engine, temporary)
+        return way.content_of(temporary)
+
+
+def restore(engine: Engine, file: Path, *, replace: bool) -> Content:
+    """Make the database hold what a backup holds, wholly or not at all.
+
+    Args:
+        engine: The database.
+        file: The backup.
+        replace: Whether what the database holds may be lost.
+
+    Raises:
+        BackupError: The file is no sound backup of such a database, or the database holds runs.
+        SchemaError: The backup is of a version newer than this code.
+    """
+    way = _way(engine, file)
+    content = way.content_of(file)
+    if content.revision not in revisions() and (problem := schema_problem(content.revision)):
+        raise problem
+    if not replace and (runs := _runs(engine)):
+        raise BackupError(
+            f"the database holds {runs} run(s), which would be lost",
+            expected="an empty database",
+            remedy="Back it up first; then restore with --replace",
+        )
+    way.load(engine, file, content)
+    with engine.connect().execution_options(reading=True) as connection:
+        restored = {name: _count(connection, name) for name in content.rows}
+    if restored != content.rows:
+        raise BackupError(f"the restored rows {restored} are not the backup's {content.rows}")
+    return content
+
+
+def _way(engine: Engine, file: Path) -> Way:
+    try:
+        with file.open("rb") as opened:
+            beginning = opened.read(16)
+    except OSError as error:
+        raise BackupError(f"it cannot be read ({error.strerror})", where=str(file)) from error
+    found = [name for name, way in _WAYS.items() if beginning.startswith(way.MAGIC)]
+    if found != [engine.dialect.name]:
+        what = f"a backup of {found[0]}" if found else "no backup"
+        raise BackupError(
+            f"the file is {what}",
+            where=str(file),
+            expected=f"a backup of {engine.dialect.name}, as the setting database_url says",
+        )
+    return _WAYS[found[0]]
+
+
+def _runs(engine: Engine) -> int:
+    with engine.connect().execution_options(reading=True) as connection:
+        if not inspect(connection).has_table(Run.__tablename__):
+            return 0
+        return _count(connection, Run.__tablename__)
+
+
+def _count(connection: Connection, name: str) -> int:
+    return connection.execute(select(func.count()).select_from(any_table(name))).scalar_one()

@@ -1,0 +1,112 @@
+"""Backups of PostgreSQL: an archive by its own pg_dump, restored in one transaction."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from webapp.database.backup.contents import BackupError, Content
+from webapp.database.count_triggers import DROP_FUNCTIONS
+from webapp.database.models import Base
+
+MAGIC = b"PGDMP"
+_INSTALLED = Path("/usr/lib/postgresql")
+_ROWS_OF = re.compile(r'COPY (?:public\.)?"?(\w+)"? \(')
+_VERSION_TABLE = "alembic_version"
+
+
+def dump(engine: Engine, file: Path) -> None:
+    """Write the database as it is at this moment to an archive; writers do not wait.
+
+    Raises:
+        BackupError: pg_dump is not installed, or failed.
+    """
+    _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges",
+         f"--file={file}", *_database(engine), engine=engine)  # fmt: skip
+
+
+def content_of(file: Path) -> Content:
+    """Return what an archive holds, after reading all of it.
+
+    Raises:
+        BackupError: It is damaged, or holds nothing of ours.
+    """
+    with _as_sql(file) as script:
+        return _content(script, file)
+
+
+def load(engine: Engine, file: Path, content: Content) -> None:
+    """Replace the database's content by the archive's in one transaction.
+
+    Raises:
+        BackupError: psql is not installed, or failed; then nothing has changed.
+    """
+    ours = sorted({*Base.metadata.tables, *content.rows, _VERSION_TABLE})
+    drop = f"DROP TABLE IF EXISTS {', '.join(f'public.{name}' for name in ours)} CASCADE"
+    drop += "".join(f"; {statement}" for statement in DROP_FUNCTIONS)
+    with _as_sql(file) as script:
+        _run("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1",
+             "--output=/dev/null", *_database(engine), f"--command={drop}", f"--file={script}",
+             engine=engine)  # fmt: skip
+
+
+@contextmanager
+def _as_sql(file: Path) -> Iterator[Path]:
+    # A script that was written as a whole is run as a whole; a pipe could break off in the middle
+    # of what then looks like its end.
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "backup.sql"
+        _run("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(file))
+        yield script
+
+
+def _content(script: Path, file: Path) -> Content:
+    rows, revision, table = dict[str, int](), "", ""
+    with script.open(encoding="utf-8") as lines:
+        for line in lines:
+            if table and line != "\\.\n":
+                rows[table] += 1
+                revision = line.strip() if table == _VERSION_TABLE else revision
+            elif table:
+                table = ""
+            elif begins := _ROWS_OF.match(line):
+                table = begins[1]
+                rows[table] = 0
+    if not revision:
+        raise BackupError("the archive is of PostgreSQL, but none of Parallax", where=str(file))
+    return Content(revision, rows)
+
+
+def _database(engine: Engine) -> list[str]:
+    # The password goes through the environment: everybody may read a process's arguments.
+    url = engine.url._replace(drivername="postgresql", password=None)
+    return [f"--dbname={url.render_as_string(hide_password=False)}"]
+
+
+def _run(program: str, *arguments: str, engine: Engine | None = None) -> None:
+    environment = dict(os.environ)
+    if engine is not None and engine.url.password:
+        environment["PGPASSWORD"] = str(engine.url.password)
+    done = subprocess.run(
+        [_found(program), *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise BackupError(f"{program} failed: {' '.join(done.stderr.split())}")
+
+
+def _found(program: str) -> str:
+    newest = sorted(_INSTALLED.glob(f"*/bin/{program}"), key=lambda p: int(p.parts[-3]))
+    found = str(newest[-1]) if newest else shutil.which(program)
+    if found is None:
+        raise BackupError(
+            f"the program {program} is not installed",
+            expected="the client programs of PostgreSQL, as new as its server",
+            remedy="Install them (on Debian: apt install postgresql-client)",
+        )
+    return found

@@ -1,0 +1,171 @@
+"""The database: engines and sessions."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import (
+    DBAPIError,
+    InterfaceError,
+    OperationalError,
+    SQLAlchemyError,
+    TimeoutError,
+)
+from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from webapp.database.file_systems import MOUNTS, refuse_network_disk
+from webapp.database.pool import CountedPool
+from webapp.database.schema import ready_schema
+from webapp.database.write_lock import serialize_writers
+from webapp.errors import WebappError
+
+# What fails because of the database, not because of what it was asked.
+FAILURES = (OperationalError, InterfaceError, TimeoutError)
+# One thread keeps few of them busy, whether it answers ten people or a thousand.
+_MOST_CONNECTIONS = 16
+# Like SQLite's busy_timeout; and a machine that lost its power must not hold a lock for hours.
+_POSTGRES_OPTIONS = (
+    "-c lock_timeout=30s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10"
+    " -c tcp_keepalives_count=3"
+)
+
+
+def make_engine(url: str) -> Engine:
+    """Return an engine for the URL, with SQLite made durable and safe for many threads.
+
+    A request holds one connection and takes it when it needs it; who finds none free waits, as
+    ``webapp.database.pool`` says.
+    """
+    if not url.startswith("sqlite"):
+        return _postgres_engine(url)
+    engine = create_engine(url, poolclass=CountedPool, pool_size=_MOST_CONNECTIONS, max_overflow=0)
+    event.listen(engine, "connect", _prepare_sqlite)
+    serialize_writers(engine)
+    return engine
+
+
+def _postgres_engine(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.drivername in ("postgres", "postgresql"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    arguments = {}
+    if parsed.get_backend_name() == "postgresql":
+        arguments = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS}
+    return create_engine(
+        parsed,
+        poolclass=CountedPool,
+        pool_size=_MOST_CONNECTIONS,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args=arguments,
+    )
+
+
+def open_database(url: str) -> Engine:
+    """Return an engine for a database that can be reached and has this code's schema.
+
+    Raises:
+        SchemaError: The schema is older or newer than this code's.
+        WebappError: The database cannot be used.
+    """
+    with usable_database(url) as engine:
+        ready_schema(engine)
+    return engine
+
+
+@contextmanager
+def usable_database(url: str) -> Iterator[Engine]:
+    """Yield an engine for a database of whatever schema.
+
+    Raises:
+        WebappError: The database cannot be reached or fails inside the block, lives in memory
+            only, or its driver is not installed.
+    """
+    if url in ("sqlite://", "sqlite:///"):
+        raise WebappError(
+            "a database in memory would forget every answer",
+            where="database_url",
+            expected="a file, e.g. sqlite:///parallax.sqlite3",
+        )
+    try:
+        engine = make_engine(url)
+        _refuse_shared_disk(engine)
+        try:
+            yield engine
+        except BaseException:
+            engine.dispose()
+            raise
+    except (SQLAlchemyError, ImportError) as error:
+        raise _unusable(error, _without_password(url)) from error
+
+
+@contextmanager
+def failures_in_words() -> Iterator[None]:
+    """Turn a failure of the database inside the block into one paragraph.
+
+    Raises:
+        WebappError: The database failed.
+    """
+    try:
+        yield
+    except FAILURES as error:
+        raise _unusable(error, "database_url") from error
+
+
+def _unusable(error: Exception, where: str) -> WebappError:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return WebappError(
+        f"the database cannot be used: {str(cause).partition(chr(10))[0]}",
+        where=where,
+        remedy="The setting database_url says where it is; docs/database.md says what may be wrong",
+    )
+
+
+def _refuse_shared_disk(engine: Engine) -> None:
+    if engine.dialect.name == "sqlite" and engine.url.database and MOUNTS.exists():
+        refuse_network_disk(Path(engine.url.database), MOUNTS.read_text(encoding="utf-8"))
+
+
+def _without_password(url: str) -> str:
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except SQLAlchemyError:
+        return "database_url"
+
+
+def _prepare_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+    # Transactions begin in webapp.database.write_lock, so the driver must not begin them.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    # The patience comes first: two servers may make the same file at once.
+    for pragma in (
+        "busy_timeout=30000",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        # From here on only who writes to the file by other means is waited for, as
+        # webapp.database.write_lock says, or another process that is just opening it.
+        "busy_timeout=1000",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+Sessions = sessionmaker[Session]
+
+
+def make_sessions(engine: Engine) -> Sessions:
+    """Return the factory of writing sessions (each takes SQLite's write lock when it begins)."""
+    return sessionmaker(engine, expire_on_commit=False)
+
+
+@contextmanager
+def reading(sessions: Sessions) -> Iterator[Session]:
+    """Yield a session that only reads and never waits for writers."""
+    with sessions() as session:
+        session.connection(execution_options={"reading": True})
+        yield session

@@ -1,0 +1,178 @@
+"""Locks: between threads, between processes of a machine, and between machines of a database.
+
+Every lock of Parallax is made of these. What they share: whoever asks for a lock either has it or
+has nothing of it. Whatever fails on the way, a call of the system or the wait itself, the part
+that was taken is given back, so that the next one can take it.
+"""
+
+import fcntl
+import os
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
+
+from sqlalchemy import Connection, Engine, text
+
+_BETWEEN_LOOKS_S = 0.005
+
+
+class FairLock:
+    """A lock between threads that is handed to whoever waits longest."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._waiting = deque[Lock]()
+        self._taken = False
+
+    def acquire(self, timeout_s: float) -> bool:
+        """Wait for the lock, and return whether it came in time."""
+        gate = Lock()
+        gate.acquire()
+        with self._lock:
+            if not self._taken:
+                self._taken = True
+                return True
+            self._waiting.append(gate)
+        try:
+            came = gate.acquire(timeout=timeout_s)
+        except BaseException:
+            # Interrupted: nobody would take the lock that is handed to this gate.
+            if not self._leave(gate):
+                self.release()
+            raise
+        # It may have been handed over in the very moment that the time was over.
+        return came or not self._leave(gate)
+
+    def release(self) -> None:
+        """Hand the lock over."""
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False
+
+    def _leave(self, gate: Lock) -> bool:
+        """Wait no longer, and return whether the lock had not come yet."""
+        with self._lock:
+            if gate not in self._waiting:
+                return False
+            self._waiting.remove(gate)
+            return True
+
+
+class FileLock:
+    """A lock between processes of one machine; whichever way a process ends, its lock ends too.
+
+    Args:
+        path: The file that is locked. It is made where it is missing, and stays.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def acquire(self, timeout_s: float | None = 0.0, every_s: float = _BETWEEN_LOOKS_S) -> bool:
+        """Take the lock, and return whether it came in time.
+
+        Args:
+            timeout_s: How long to wait; None for as long as it takes.
+            every_s: How long to sleep between two looks. The system's own wait is not used: it
+                would stop every thread of a server's process.
+
+        Raises:
+            OSError: The file cannot be opened or locked; then nothing is held.
+        """
+        until = None if timeout_s is None else monotonic() + timeout_s
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            while not self._try():
+                if until is not None and monotonic() >= until:
+                    self.close()
+                    return False
+                sleep(every_s)
+        except BaseException:
+            self.close()
+            raise
+        return True
+
+    def release(self) -> None:
+        """Give the lock back, for every process that it was handed on to as well."""
+        if self._descriptor is not None:
+            # Each of the two calls is enough, so the failure of one does not matter.
+            with suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the lock; a process that it was handed on to keeps it."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            # The system closes a descriptor even where it reports an error.
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def fileno(self) -> int:
+        """Return the descriptor by which the lock is handed on to another process.
+
+        Raises:
+            ValueError: The lock is not held.
+        """
+        if self._descriptor is None:
+            raise ValueError(f"the lock is not held: {self._path}")
+        return self._descriptor
+
+    def _try(self) -> bool:
+        try:
+            fcntl.flock(self.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, InterruptedError):
+            return False
+        return True
+
+
+def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
+    """Take one of PostgreSQL's advisory locks, and return whether it was free.
+
+    Args:
+        connection: An open transaction. The lock ends with it, so it also works where connections
+            are shared by a pool, and a machine that fails is not waited for.
+        key: The lock, as a signed number of 64 bits.
+        wait: Wait until it is free.
+    """
+    take = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
+    said = connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one()
+    return wait or bool(said)
+
+
+@contextmanager
+def exclusive(engine: Engine, folder: Path, name: str, *, wait: bool = False) -> Iterator[bool]:
+    """Yield whether nobody else is doing what bears the name; nobody begins it meanwhile.
+
+    That holds on this machine and on any other of the database. A process that is killed, or a
+    machine that fails, is not waited for: the system or the database lets go for it.
+
+    Args:
+        engine: The installation's database.
+        folder: Its instance folder.
+        name: What is done.
+        wait: Wait for one's turn instead of yielding False.
+
+    Raises:
+        OSError: The lock's file cannot be opened or locked.
+    """
+    if engine.dialect.name == "postgresql":
+        key = int.from_bytes(sha256(f"parallax {name}".encode()).digest()[:8], signed=True)
+        with engine.begin() as connection:
+            yield advisory_lock(connection, key, wait=wait)
+        return
+    # A database in a file has its users on one machine, and a file can be locked there.
+    lock = FileLock(folder / f"{name}.lock")
+    held = lock.acquire(None if wait else 0.0)
+    try:
+        yield held
+    finally:
+        if held:
+            lock.release()

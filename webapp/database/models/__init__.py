@@ -1,0 +1,47 @@
+"""The records that serving people leaves in the database."""
+
+from webapp.database.models.base import Base
+from webapp.database.models.link import Link
+from webapp.database.models.participant import (
+    Answer,
+    Device,
+    Event,
+    LinkVisit,
+    Participant,
+    Response,
+    Trial,
+    Verdict,
+)
+from webapp.database.models.payment import Payment
+from webapp.database.models.recruitment import Assignment, Hit, Recruitment
+from webapp.database.models.report import OutgoingReport
+from webapp.database.models.run import Place, Run, RunCount, RunItem, StudyFile
+from webapp.database.models.user import AuditEntry, FailedSignIn, SignIn, Unblinding, User
+
+__all__ = [
+    "Answer",
+    "Assignment",
+    "AuditEntry",
+    "Base",
+    "Device",
+    "Event",
+    "FailedSignIn",
+    "Hit",
+    "Link",
+    "LinkVisit",
+    "OutgoingReport",
+    "Participant",
+    "Payment",
+    "Place",
+    "Recruitment",
+    "Response",
+    "Run",
+    "RunCount",
+    "RunItem",
+    "SignIn",
+    "StudyFile",
+    "Trial",
+    "Unblinding",
+    "User",
+    "Verdict",
+]

@@ -1,0 +1,159 @@
+"""A participant, and everything stored about their session."""
+
+from datetime import datetime
+
+from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint, false
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.core.tokens import new_reference
+from webapp.database.models.base import Base, UtcDateTime
+
+
+class Participant(Base):
+    """Somebody who decided on a consent page; who they are elsewhere never leaves the database."""
+
+    __tablename__ = "participant"
+    __table_args__ = (
+        UniqueConstraint("run_id", "platform_id"),
+        UniqueConstraint("run_id", "visit_mark"),
+        # Who fell silent, and who held a place before, are looked for at every arrival.
+        Index(None, "run_id", "state", "consented_at"),
+        Index("ix_participant_place", "run_id", "list", "place"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    ref: Mapped[str] = mapped_column(unique=True)  # random, in exports
+    code: Mapped[str] = mapped_column(  # random, shown to them alone, in no export
+        unique=True, default=new_reference
+    )
+    platform_id: Mapped[str | None]  # what the recruiting platform calls the person
+    visit_mark: Mapped[str | None]  # random, from the consent page whose button was pressed
+    state: Mapped[str]  # experiment.participation.State
+    ending: Mapped[str | None]  # experiment.participation.Ending of who left; null for others
+    watched: Mapped[bool] = mapped_column(  # whether errors on catch trials end the session
+        default=False, server_default=false()
+    )
+    link_id: Mapped[int | None] = mapped_column(ForeignKey("link.id"), index=True)
+    list: Mapped[int | None]
+    place: Mapped[int | None]
+    arrived_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    consented_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    returned_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # after the lease was over
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class LinkVisit(Base):
+    """What a run's link said when somebody opened it; in no export, like all that platforms say.
+
+    A link that no platform of the run would have made has no participant, and its problem.
+    """
+
+    __tablename__ = "link_visit"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participant.id"), index=True)
+    problem: Mapped[str]  # the error's short name; empty where the link was right
+    parameters: Mapped[dict[str, str]] = mapped_column(JSON)  # by the platform's own names
+    digest: Mapped[str]  # of problem and parameters: what was said before is not stored again
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Answer(Base):
+    """One answered field of the questionnaire."""
+
+    __tablename__ = "answer"
+    __table_args__ = (UniqueConstraint("participant_id", "field"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"))
+    field: Mapped[str]
+    value: Mapped[str]
+
+
+class Trial(Base):
+    """Written once, when the participant gets a place; never changed."""
+
+    __tablename__ = "trial"
+    __table_args__ = (UniqueConstraint("participant_id", "position"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"))
+    position: Mapped[int]  # from 1
+    run_item_id: Mapped[int] = mapped_column(ForeignKey("run_item.id"))
+    good_side: Mapped[str]  # experiment.records.Side, or empty; never sent to the browser
+    options: Mapped[str | None]  # the versions on the screen, joined by spaces; null of a pair
+    points: Mapped[int | None]  # of the scale on which the version is rated
+
+
+class Response(Base):
+    """One row per answered trial; the unique trial makes a second answer impossible."""
+
+    __tablename__ = "response"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    trial_id: Mapped[int] = mapped_column(ForeignKey("trial.id"), unique=True)
+    client_uuid: Mapped[str]  # made by the browser, the same for every resend
+    chosen_side: Mapped[str]  # experiment.records.Side; empty of a rating
+    rating: Mapped[int | None]  # a point of the trial's scale, from 1
+    rt_ms: Mapped[float | None]
+    input_method: Mapped[str]
+    viewport_width_px: Mapped[int | None]
+    viewport_height_px: Mapped[int | None]
+    was_hidden: Mapped[bool | None]
+    lost_focus: Mapped[bool | None]
+    client_time: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # What webapp.sessions.measurements reads; null where a browser did not tell.
+    release_ms: Mapped[float | None]
+    onset_source: Mapped[str | None]
+    onset_uncertainty_ms: Mapped[float | None]
+    times_shown: Mapped[int | None]
+    seen_before_ms: Mapped[float | None]
+    waited_ms: Mapped[float | None]
+    trusted: Mapped[bool | None]
+    pointer_moves: Mapped[int | None]
+    pointer_path_px: Mapped[float | None]
+    recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Device(Base):
+    """One row for each device a session was opened on; nothing beyond these columns."""
+
+    __tablename__ = "device"
+    __table_args__ = (UniqueConstraint("participant_id", "mark"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"))
+    mark: Mapped[str]  # random, of this session in this browser; empty where it stores nothing
+    user_agent_family: Mapped[str]  # empty where the browser does not tell
+    refresh_rate_hz: Mapped[float | None]
+    time_zone_offset_min: Mapped[int | None]
+    language: Mapped[str]  # likewise
+    noted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Event(Base):
+    """Append-only."""
+
+    __tablename__ = "event"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"), index=True)
+    kind: Mapped[str]
+    detail: Mapped[dict[str, str]] = mapped_column(JSON)
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Verdict(Base):
+    """What the exclusion rules decided about one participant, and on what evidence."""
+
+    __tablename__ = "verdict"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"), unique=True)
+    kept: Mapped[bool]
+    rule: Mapped[str]
+    evidence: Mapped[str]
+    decided_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -1,0 +1,61 @@
+"""Recruitment: where a run was published, the offers made there, and who accepted them."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database.models.base import Base, UtcDateTime
+
+
+class Recruitment(Base):
+    """Where a run was published; its HITs and payments can only be there."""
+
+    __tablename__ = "recruitment"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), unique=True)
+    endpoint: Mapped[str]  # webapp.recruiters.platform.Platform.endpoint
+    qualification_id: Mapped[str | None]  # "has taken part", null until the platform told
+    published_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Hit(Base):
+    """An offer of some places, committed before the platform is asked to post it."""
+
+    __tablename__ = "hit"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    token: Mapped[str] = mapped_column(unique=True)  # the same whenever it is posted again
+    purpose: Mapped[str]  # "recruitment" or "compensation"
+    places: Mapped[int]  # as it was posted, or grew to
+    platform_id: Mapped[str | None] = mapped_column(unique=True)  # null until the platform told
+    hit_type_id: Mapped[str | None]  # of earlier versions
+    called_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # before the first call
+    posted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Assignment(Base):
+    """One worker's acceptance of a HIT; who returns it and accepts again has another."""
+
+    # A platform may give what one worker returned to another under the same id.
+    __tablename__ = "assignment"
+    __table_args__ = (UniqueConstraint("platform_id", "worker_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    hit_id: Mapped[int | None] = mapped_column(ForeignKey("hit.id"))  # null: not one of ours yet
+    platform_id: Mapped[str]
+    # Null where somebody submitted who never consented here.
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participant.id"), index=True)
+    worker_id: Mapped[str]
+    status: Mapped[str]  # webapp.recruiters.statuses.AssignmentStatus
+    submit_to: Mapped[str]  # the worker site; empty where the worker never came
+    receipt: Mapped[str]  # what the submitted form held; empty until then; hostile
+    accepted_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    submitted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    granted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # "has taken part"
+    seen_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # last told by the platform
+    paid_minor: Mapped[int | None]  # by the platform, bonuses aside; null: status and reward say it

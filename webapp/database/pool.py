@@ -1,0 +1,41 @@
+"""The pool of connections: who may wait for one is counted, not timed."""
+
+from threading import Lock
+
+from sqlalchemy.exc import TimeoutError
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+
+# A process hands this many on within a few seconds; whoever comes later is better told so at once.
+MOST_WAITING = 500
+
+
+class PoolFullError(TimeoutError):
+    """Too many wait for a connection already; nothing was asked of the database."""
+
+
+class CountedPool(QueuePool):
+    """A pool in which a bounded number may wait, for as long as it takes.
+
+    A limit of time would turn away those who have waited longest, and on a busy machine before
+    anything is wrong. A limit of number turns away newcomers, at once.
+    """
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **{**options, "timeout": None})  # type: ignore[arg-type]
+        self._counting, self._asking = Lock(), 0
+
+    def connect(self) -> PoolProxiedConnection:
+        """Return a connection, once one is free.
+
+        Raises:
+            PoolFullError: As many as may wait already do.
+        """
+        with self._counting:
+            if self._asking >= MOST_WAITING:
+                raise PoolFullError(f"{self._asking} requests wait for a connection already")
+            self._asking += 1
+        try:
+            return super().connect()
+        finally:
+            with self._counting:
+                self._asking -= 1

@@ -1,0 +1,105 @@
+"""Counts of each run's places, participants and responses, kept by the database itself.
+
+To count a run's rows costs more the more there are, and every arrival and every look at the
+metrics needs the counts. Triggers (``webapp.database.count_triggers``) therefore keep them in the
+transaction that changes the rows, whichever statement does. A count is the sum of its parts in
+``run_count``: on PostgreSQL each transaction adds to a part that no other one holds, or makes
+one, so nobody waits for anybody. On SQLite, where writers take turns, a count has one part.
+"""
+
+from collections import Counter
+
+from sqlalchemy import Connection, Integer, Select, delete, func, insert, literal, select
+
+from webapp.database.models import Participant, Place, Response, RunCount, Trial
+
+PLACES = "places"
+TAKEN = "taken"
+RESPONSES = "responses"
+PARTICIPANTS = "participants"
+# The run's id, the subject and the list.
+Key = tuple[int, str, int]
+
+
+def participants_in(state: str) -> str:
+    """Return the subject that counts a run's participants in a state."""
+    return f"{PARTICIPANTS} {state}"
+
+
+def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, tuple[int, int]]:
+    """Return the counts that are not what they count: what each says, and what there is.
+
+    Args:
+        connection: An open connection; all rows are read.
+        run_id: The run; None for all.
+    """
+    kept, there = _kept(connection, run_id), _there(connection, run_id)
+    keys = sorted(kept.keys() | there.keys())
+    return {key: (kept[key], there[key]) for key in keys if kept[key] != there[key]}
+
+
+def recount(connection: Connection, run_id: int | None = None) -> None:
+    """Set the counts to what there is, where they differ; whoever changes rows waits meanwhile.
+
+    Args:
+        connection: An open transaction that has changed nothing yet, or holds all locks it needs.
+        run_id: The run; None for all.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql("LOCK TABLE run_count IN SHARE ROW EXCLUSIVE MODE")
+    for key, (_, there) in miscounted(connection, run_id).items():
+        run, subject, list_ = key
+        connection.execute(
+            delete(RunCount).where(
+                RunCount.run_id == run, RunCount.subject == subject, RunCount.list == list_
+            )
+        )
+        counted = {"run_id": run, "subject": subject, "list": list_, "n": there}
+        connection.execute(insert(RunCount), counted)
+
+
+def _kept(connection: Connection, run_id: int | None) -> Counter[Key]:
+    key = (RunCount.run_id, RunCount.subject, RunCount.list)
+    kept = select(*key, func.sum(RunCount.n).cast(Integer)).group_by(*key)
+    if run_id is not None:
+        kept = kept.where(RunCount.run_id == run_id)
+    return _counter(connection, kept)
+
+
+def _there(connection: Connection, run_id: int | None) -> Counter[Key]:
+    place = (Place.run_id, Place.list)
+    counted = [
+        (Place.run_id, select(place[0], literal(PLACES), place[1], func.count()).group_by(*place)),
+        (
+            Place.run_id,
+            select(place[0], literal(TAKEN), place[1], func.count(Place.participant_id)).group_by(
+                *place
+            ),
+        ),
+        (
+            Participant.run_id,
+            select(
+                Participant.run_id,
+                (f"{PARTICIPANTS} " + Participant.state),
+                literal(0),
+                func.count(),
+            ).group_by(Participant.run_id, Participant.state),
+        ),
+        (
+            Participant.run_id,
+            select(Participant.run_id, literal(RESPONSES), literal(0), func.count())
+            .join_from(Response, Trial)
+            .join(Participant, Participant.id == Trial.participant_id)
+            .group_by(Participant.run_id),
+        ),
+    ]
+    found = Counter[Key]()
+    for run, statement in counted:
+        only = statement if run_id is None else statement.where(run == run_id)
+        found.update(_counter(connection, only))
+    return found
+
+
+def _counter(connection: Connection, statement: Select[int, str, int, int]) -> Counter[Key]:
+    rows = connection.execute(statement)
+    return Counter({(run, subject, list_): n for run, subject, list_, n in rows})

@@ -1,0 +1,192 @@
+"""The schema's version: made at once in an empty database, migrated only when asked."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, inspect
+
+from webapp.database.count_triggers import start_counting, stop_counting
+from webapp.database.locks import advisory_lock
+from webapp.database.models import Base, Run, RunCount
+from webapp.database.row_counts import recount
+from webapp.errors import WebappError
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+# The schema of the databases from before there were migrations.
+_FIRST = "0001"
+_ALEMBIC_S = "alembic_version."
+# Any number that no other program takes for a lock of the same PostgreSQL database.
+_LOCK = 0x7061_7261_6C6C_6178
+
+
+class SchemaError(WebappError):
+    """The database's schema is not the one this code works with."""
+
+
+@cache
+def revisions() -> list[str]:
+    """Return every revision this code knows, oldest first; the last is the one it works with."""
+    scripts = ScriptDirectory(str(_MIGRATIONS))
+    return [script.revision for script in scripts.walk_revisions()][::-1]
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision of a database's schema, None where it holds nothing of ours.
+
+    Raises:
+        SchemaError: It was made by a version from before the first revision.
+    """
+    revision = MigrationContext.configure(connection).get_current_revision()
+    if revision is None and inspect(connection).has_table(Run.__tablename__):
+        _refuse_older_than_the_first(connection)
+        return _FIRST
+    return revision
+
+
+def stored_revision(engine: Engine) -> str | None:
+    """Return what ``revision_of`` says of an engine's database."""
+    with engine.connect().execution_options(reading=True) as connection:
+        return revision_of(connection)
+
+
+def ready_schema(engine: Engine) -> None:
+    """Make every table in an empty database; leave any other as it is.
+
+    Raises:
+        SchemaError: The schema is older or newer than this code's.
+    """
+    revision = stored_revision(engine)
+    if revision is None:
+        with alone(engine) as connection:
+            # Several servers may start at once on one empty database.
+            revision = revision_of(connection) or _make(connection)
+    if problem := schema_problem(revision):
+        raise problem
+
+
+def schema_problem(revision: str) -> SchemaError | None:
+    """Return why this code cannot work with a schema, with the remedy; None where it can."""
+    latest = revisions()[-1]
+    if revision == latest:
+        return None
+    if revision in revisions():
+        return SchemaError(
+            f"the database has the schema {revision}, this version of Parallax needs {latest}",
+            remedy="Back it up with: parallax db backup FILE. Then run: parallax db upgrade",
+        )
+    return SchemaError(
+        f"the database has the schema {revision}, which is newer than this code",
+        expected=f"{latest} or older",
+        remedy="Use the version of Parallax that upgraded it, or a newer one",
+    )
+
+
+def upgrade(engine: Engine) -> tuple[str, str]:
+    """Bring the schema to this code's revision in one transaction.
+
+    Returns:
+        The revision it had, and the one it has.
+
+    Raises:
+        SchemaError: The database is empty, or its schema is newer than this code's.
+    """
+    with alone(engine) as connection:
+        before = revision_of(connection)
+        if before is None:
+            raise SchemaError(
+                "the database is empty, so there is nothing to upgrade",
+                remedy="The first start makes its tables",
+            )
+        if before not in revisions() and (problem := schema_problem(before)):
+            raise problem
+        migrate(connection, revisions()[-1])
+    return before, revisions()[-1]
+
+
+def migrate(connection: Connection, to: str) -> None:
+    """Bring the schema to a revision, older or newer, inside the connection's transaction."""
+    now = revision_of(connection)
+    if now == _FIRST:
+        command.stamp(_config(connection), _FIRST)
+    known = ["base", *revisions()]
+    step = command.upgrade if known.index(to) >= known.index(now or "base") else command.downgrade
+    # SQLite refuses to replace a table of which a trigger speaks, or loses its triggers.
+    stop_counting(connection)
+    step(_config(connection), to)
+    if inspect(connection).has_table(RunCount.__tablename__):
+        recount(connection)
+        start_counting(connection)
+
+
+def _make(connection: Connection) -> str:
+    # The same as every migration one after the other, as a test makes sure; only faster.
+    Base.metadata.create_all(connection)
+    start_counting(connection)
+    command.stamp(_config(connection), revisions()[-1])
+    return revisions()[-1]
+
+
+def _config(connection: Connection) -> Config:
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    return config
+
+
+@contextmanager
+def alone(engine: Engine) -> Iterator[Connection]:
+    """Yield a connection in a transaction that changes the schema while no other one does."""
+    with engine.connect() as connection:
+        if engine.dialect.name != "sqlite":
+            with connection.begin():
+                advisory_lock(connection, _LOCK, wait=True)
+                yield connection
+            return
+        with _without_foreign_keys(connection), connection.begin():
+            yield connection
+            broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+            if broken:
+                raise SchemaError(f"{len(broken)} rows would refer to rows that are not there")
+
+
+@contextmanager
+def _without_foreign_keys(connection: Connection) -> Iterator[None]:
+    # A table that is changed is replaced on SQLite, which rows that refer to it must survive.
+    # SQLite heeds this only outside transactions, so the driver is told, not SQLAlchemy.
+    driver = connection.connection.cursor()
+    driver.execute("PRAGMA foreign_keys=OFF")
+    try:
+        yield
+    finally:
+        driver.execute("PRAGMA foreign_keys=ON")
+        driver.close()
+
+
+def _refuse_older_than_the_first(connection: Connection) -> None:
+    scratch = create_engine("sqlite://")
+    with scratch.begin() as first:
+        command.upgrade(_config(first), _FIRST)
+        expected = _columns(first)
+    missing = sorted(
+        column for column in expected - _columns(connection) if not column.startswith(_ALEMBIC_S)
+    )
+    if missing:
+        raise SchemaError(
+            f"the database was made by a version that cannot be upgraded: it lacks"
+            f" {', '.join(missing)}",
+            remedy="Export its runs with that version, and begin with another database_url",
+        )
+
+
+def _columns(connection: Connection) -> set[str]:
+    inspector = inspect(connection)
+    return {
+        f"{table}.{column['name']}"
+        for (_, table), columns in inspector.get_multi_columns().items()
+        for column in columns
+    }

@@ -1,0 +1,102 @@
+"""Turns for those who write to SQLite, which has one writer at a time.
+
+SQLite's own wait is a sleep that grows to a tenth of a second before it looks again: who is always
+quick to come back, as answers are, would leave the others waiting for seconds. Threads of one
+process therefore wait for each other here, and are woken the moment it is their turn; processes of
+one machine lock a file next to the database, for which they look every half millisecond. Whoever
+writes to the file by other means, such as SQLite's own shell, is waited for in pauses: SQLite's
+wait would let nobody else of the process do anything.
+"""
+
+from pathlib import Path
+from sqlite3 import SQLITE_BUSY
+from time import monotonic, sleep
+
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from webapp.database.locks import FairLock, FileLock
+
+_PATIENCE_S = 30.0
+_BETWEEN_LOOKS_S = 0.0005
+_PAUSE_S = 0.05
+_MINE = "turn"
+
+
+class WriteLock:
+    """The right to write, held by one thread of one process at a time.
+
+    Args:
+        path: The file that processes lock.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._threads, self._processes = FairLock(), FileLock(path)
+
+    def acquire(self) -> bool:
+        """Wait for the right, and return whether it came in time.
+
+        Raises:
+            OSError: The file cannot be opened or locked; the next one may fare better, and need
+                not wait for this.
+        """
+        until = monotonic() + _PATIENCE_S
+        if not self._threads.acquire(_PATIENCE_S):
+            return False
+        held = False
+        try:
+            held = self._processes.acquire(until - monotonic(), _BETWEEN_LOOKS_S)
+        finally:
+            if not held:
+                self._threads.release()
+        return held
+
+    def release(self) -> None:
+        """Let the next one write."""
+        try:
+            self._processes.release()
+        finally:
+            self._threads.release()
+
+
+def serialize_writers(engine: Engine) -> None:
+    """Let each writing transaction of the engine begin when those before it are over."""
+    lock = WriteLock(Path(f"{engine.url.database}-turn"))
+
+    def begin(connection: Connection) -> None:
+        if connection.get_execution_options().get("reading", False):
+            connection.exec_driver_sql("BEGIN")
+            return
+        until = monotonic() + _PATIENCE_S
+        if not connection.info.get(_MINE):
+            try:
+                connection.info[_MINE] = lock.acquire()
+            except OSError as error:
+                # Like SQLite's own failures, which are answered kindly.
+                raise OperationalError("BEGIN IMMEDIATE", None, error) from error
+        _begin_to_write(connection, until)
+
+    def give_back(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
+        if entry.info.pop(_MINE, False):
+            lock.release()
+
+    event.listen(engine, "begin", begin)
+    # A connection comes back to the pool however its transaction ended.
+    event.listen(engine, "checkin", give_back)
+
+
+def _begin_to_write(connection: Connection, until: float) -> None:
+    # A plain BEGIN that reads and then writes fails at once when another writer came between;
+    # taking the write lock first makes it wait for its turn instead.
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except OperationalError as error:
+            busy = getattr(error.orig, "sqlite_errorcode", None) == SQLITE_BUSY
+            if not busy or monotonic() > until:
+                raise
+            sleep(_PAUSE_S)
+        else:
+            return

@@ -1,1 +1,0 @@
-"""Reconciling: our records, the platform and the ledger are laid beside each other."""

@@ -1,0 +1,102 @@
+"""Errors at the edge: a kind page for people, one JSON shape for programs, never a trace."""
+
+from http import HTTPStatus
+
+from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from werkzeug.exceptions import HTTPException
+
+from experiment.errors import ParallaxError
+from webapp.core.i18n import gettext
+from webapp.database.engine import FAILURES
+from webapp.database.pool import PoolFullError
+from webapp.errors import RequestError
+
+# The blueprints that programs talk to; everything else is read by people.
+_PROGRAMS_TALK_TO = frozenset({"answers", "health"})
+# After how many seconds a newcomer may ask again.
+_BUSY_FOR_S = "5"
+
+
+def register_error_handlers(app: Flask) -> None:
+    """Answer every error that a request of this app ends in."""
+    app.register_error_handler(RequestError, refused)
+    app.register_error_handler(ParallaxError, _unavailable)
+    app.register_error_handler(PoolFullError, _busy)
+    for failure in FAILURES:
+        app.register_error_handler(failure, _database_failed)
+    app.register_error_handler(HTTPException, _http_error)
+
+
+def refused(error: RequestError) -> Response:
+    """Return the page, or the JSON, for a request that cannot be honoured."""
+    # The address holds the participant's token, so only the endpoint is logged.
+    current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
+    return _answer(error.status, error.code, error.problem)
+
+
+def _unavailable(error: ParallaxError) -> Response:
+    # The operator can mend this, the participant cannot: the paragraph goes to the log.
+    current_app.logger.error("%s", error)
+    text = gettext("This study cannot be shown. Please try again later.")
+    return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", text)
+
+
+def _database_failed(error: SQLAlchemyError) -> Response:
+    # Only the database's own words: the statement's values are participants' answers.
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if getattr(cause, "sqlite_errorname", "") == "SQLITE_ERROR":
+        # SQLite's name for what it was asked wrongly: our fault, and no other try mends it.
+        raise error
+    current_app.logger.error("the database failed: %s", str(cause).partition("\n")[0])
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    return _answer(status, "unavailable", _text(HTTPStatus.INTERNAL_SERVER_ERROR))
+
+
+def _busy(error: PoolFullError) -> Response:
+    current_app.logger.warning("the database is busy: %s", error)
+    text = gettext(
+        "Many people are taking part at this moment. What you have answered so far is safe."
+        " Please load the page again in a few seconds."
+    )
+    response = _answer(HTTPStatus.SERVICE_UNAVAILABLE, "busy", text)
+    response.headers["Retry-After"] = _BUSY_FOR_S
+    return response
+
+
+def _http_error(error: HTTPException) -> Response:
+    status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
+    response = _answer(status, status.name.lower(), _text(status))
+    kept = [(name, value) for name, value in error.get_headers() if name != "Content-Type"]
+    response.headers.extend(kept)
+    return response
+
+
+def _answer(status: int, code: str, text: str) -> Response:
+    if request.blueprint in _PROGRAMS_TALK_TO:
+        return make_response(jsonify(error={"code": code, "message": text}), status)
+    return make_response(render_template("error.html", heading=heading(code), text=text), status)
+
+
+def heading(code: str) -> str:
+    """Return what a page says above the error of that short name."""
+    headings = {
+        "run_full": gettext("The study is full"),
+        "run_closed": gettext("The study is closed"),
+        "expired_token": gettext("This link has expired"),
+        "internal_server_error": gettext("Something went wrong on our side"),
+        "busy": gettext("Please try again in a moment"),
+        "unavailable": gettext("Not available at the moment"),
+    }
+    return headings.get(code) or gettext("This page cannot be shown")
+
+
+def _text(status: HTTPStatus) -> str:
+    texts = {
+        HTTPStatus.NOT_FOUND: gettext("There is no page at this address. Please check the link."),
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: gettext("What was sent is too long."),
+        HTTPStatus.INTERNAL_SERVER_ERROR: gettext(
+            "What you have answered so far is safe. Please load the page again in a moment."
+        ),
+    }
+    return texts.get(status) or gettext("This request cannot be answered.")

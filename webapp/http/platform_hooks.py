@@ -1,0 +1,40 @@
+"""The address that platforms call when something happens there."""
+
+import logging
+
+from flask import Blueprint, Response, request
+
+from experiment.errors import UnknownNameError
+from webapp.core.i18n import gettext
+from webapp.errors import RequestError
+from webapp.recruiters.base import HookedRecruiter
+from webapp.recruiters.platform import PlatformError
+from webapp.recruitment.hints import take_hint
+from webapp.services import current_services
+
+platform_hooks = Blueprint("platform_hooks", __name__)
+_LOG = logging.getLogger("parallax.hooks")
+
+
+@platform_hooks.post("/hooks/<name>")
+def hear(name: str) -> Response:
+    """Take a hint; whatever is lost here, the next poll brings."""
+    services = current_services()
+    try:
+        recruiter = services.recruiter(name)
+    except UnknownNameError as error:
+        raise _nothing_here() from error
+    if not isinstance(recruiter, HookedRecruiter):
+        raise _nothing_here()
+    try:
+        told = recruiter.heard(dict(request.headers), request.get_data(), services.now())
+    except PlatformError as error:
+        _LOG.warning("a webhook's news could not be fetched: %s", error)
+        return Response(status=204)
+    if told is not None:
+        take_hint(services.sessions, told, services.now())
+    return Response(status=204)
+
+
+def _nothing_here() -> RequestError:
+    return RequestError(gettext("There is no such page."), status=404, code="not_found")

@@ -1,0 +1,62 @@
+"""One line, and one count, for every request: what was asked, how it ended, how long it took."""
+
+import logging
+import re
+import secrets
+from functools import partial
+from http import HTTPStatus
+from time import perf_counter
+
+from flask import Flask, Response, request
+from structlog.contextvars import bind_contextvars, clear_contextvars
+
+from webapp.core.metrics import Metrics
+
+REQUEST_ID = "X-Request-ID"
+_LOG = logging.getLogger("parallax.requests")
+_GIVEN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
+_ID, _BEGAN = "parallax.request_id", "parallax.began"
+_NOWHERE = "none"
+
+
+def log_requests(app: Flask, metrics: Metrics | None) -> None:
+    """Log every request of the app, and count it where there are metrics.
+
+    Args:
+        app: The app, before anything else looks at its requests.
+        metrics: The process's metrics; None where nobody asks for them.
+    """
+    app.before_request(_begin)
+    app.after_request(partial(_end, metrics))
+
+
+def _begin() -> None:
+    environ = request.environ
+    # A web server in front may have named the request already, for its own log.
+    given = environ.get("HTTP_X_REQUEST_ID", "")
+    request_id = given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
+    clear_contextvars()
+    bind_contextvars(request_id=request_id)
+    environ[_ID], environ[_BEGAN] = request_id, perf_counter()
+
+
+def _end(metrics: Metrics | None, response: Response) -> Response:
+    environ = request.environ
+    took_s = perf_counter() - environ[_BEGAN]
+    # The address holds the participant's token, so only the endpoint is named.
+    endpoint, status = request.endpoint or _NOWHERE, response.status_code
+    if metrics is not None:
+        metrics.count_request(endpoint, status, took_s)
+    if not (response.is_json and status == HTTPStatus.OK):
+        # Nobody asks about an answer that was acknowledged, and each byte is sent for every one.
+        response.headers[REQUEST_ID] = environ[_ID]
+    _LOG.info(
+        "request",
+        extra={
+            "method": environ["REQUEST_METHOD"],
+            "endpoint": endpoint,
+            "status": status,
+            "duration_ms": round(took_s * 1000, 2),
+        },
+    )
+    return response

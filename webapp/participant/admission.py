@@ -1,0 +1,96 @@
+"""What is asked before the first trial, and the way out before the last."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+
+from experiment.studies.question import Question
+from experiment.studies.study import Study
+from webapp.database.models import Participant, Run
+from webapp.participant.leaving import report_ending, turned_away_at_last
+from webapp.participant.lookup import requested_participant
+from webapp.participant.markdown import as_html
+from webapp.services import current_services
+from webapp.sessions.admission import Step, check_comprehension, next_step, screen, tries_used
+from webapp.sessions.consent import NoRoomError
+from webapp.sessions.finish import LONGEST_TEXT
+from webapp.sessions.leave import leave_on_request
+
+admission_pages = Blueprint("admission", __name__)
+
+_Problems = Mapping[str, str]
+_Take = Callable[[Session, Run, Participant, Study, Mapping[str, str], datetime], dict[str, str]]
+
+
+@admission_pages.post("/p/<token>/screening")
+def answer_screening(token: str) -> ResponseReturnValue:
+    """Take the answers to the screening questions."""
+    return _taken(token, screen)
+
+
+@admission_pages.post("/p/<token>/comprehension")
+def answer_comprehension(token: str) -> ResponseReturnValue:
+    """Take the answers to the questions on the instructions."""
+    return _taken(token, check_comprehension)
+
+
+@admission_pages.post("/p/<token>/leave")
+def leave(token: str) -> ResponseReturnValue:
+    """End the visit of somebody who does not want to go on."""
+    services = current_services()
+    with services.sessions() as session:
+        participant, run = requested_participant(session, token, writing=True)
+        if leave_on_request(session, participant, services.now()):
+            report_ending(session, run, services.study_of(session, run), participant)
+        session.commit()
+    return redirect(url_for("session.show", token=token), 303)
+
+
+def admission_page(session: Session, participant: Participant, _run: Run, study: Study) -> str:
+    """Return the page of what somebody without a place has to answer next."""
+    return _page(session, participant, study, {}, {})
+
+
+def _taken(token: str, take: _Take) -> ResponseReturnValue:
+    services = current_services()
+    with services.sessions() as session:
+        participant, run = requested_participant(session, token, writing=True)
+        study = services.study_of(session, run)
+        try:
+            problems = take(session, run, participant, study, request.form, services.now())
+        except NoRoomError as error:
+            session.rollback()
+            return turned_away_at_last(session, run, study, participant, error)
+        report_ending(session, run, study, participant)
+        session.commit()
+        if problems:
+            return _page(session, participant, study, request.form, problems), 422
+    return redirect(url_for("session.show", token=token), 303)
+
+
+def _page(
+    session: Session,
+    participant: Participant,
+    study: Study,
+    given: Mapping[str, str],
+    problems: _Problems,
+) -> str:
+    step = next_step(session, participant, study)
+    questions: Sequence[Question] = study.screening
+    instructions = None
+    if step is Step.COMPREHENSION and study.comprehension is not None:
+        questions, instructions = study.comprehension.questions, as_html(study.text("instructions"))
+    return render_template(
+        "admission.html",
+        study=study,
+        step=step,
+        questions=questions,
+        instructions=instructions,
+        this_try=tries_used(session, participant) + 1,
+        given=given,
+        problems=problems,
+        longest_text=LONGEST_TEXT,
+    )

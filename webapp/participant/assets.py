@@ -1,0 +1,92 @@
+"""The modules and the style of the pages, under a name made of their content.
+
+The modules import each other as they lie on the disk, so nothing is built or rewritten: all of
+them are one folder on the wire, and the folder's name changes with any of them. A browser keeps
+such a folder for good and asks again only after an upgrade.
+"""
+
+import gzip
+import hashlib
+from base64 import b64encode
+from dataclasses import dataclass
+from mimetypes import guess_type
+from pathlib import Path
+
+from flask import Blueprint, Flask, Response, abort, request
+from markupsafe import Markup
+
+# Stands in every page itself, so that a page can tell what is missing when nothing else arrives.
+_BOOT = "boot.js"
+_YEAR_S = 365 * 24 * 60 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file as it is sent."""
+
+    mimetype: str
+    content: bytes
+    compressed: bytes
+
+
+class Assets:
+    """The files of a folder, read once.
+
+    Attributes:
+        files: Each file by its name.
+        version: Another one for other contents.
+        base: The folder's address.
+        modules: The names of the program's modules.
+        boot: The program that every page holds itself.
+
+    Args:
+        folder: Where they lie.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.files = {path.name: _read(path) for path in sorted(folder.iterdir()) if path.is_file()}
+        digest = hashlib.sha256()
+        for name, asset in self.files.items():
+            digest.update(f"{name}\0{len(asset.content)}\0".encode() + asset.content)
+        self.version = digest.hexdigest()[:12]
+        self.base = f"/assets/{self.version}"
+        self.modules = [name for name in self.files if name.endswith(".js") and name != _BOOT]
+        self.boot = Markup(self.files[_BOOT].content.decode())
+
+    @property
+    def boot_source(self) -> str:
+        """What allows ``boot`` in a content security policy, and no other program."""
+        digest = hashlib.sha256(self.files[_BOOT].content).digest()
+        return f"'sha256-{b64encode(digest).decode()}'"
+
+
+def _read(path: Path) -> Asset:
+    content = path.read_bytes()
+    mimetype = guess_type(path.name)[0] or "application/octet-stream"
+    return Asset(mimetype, content, gzip.compress(content, mtime=0))
+
+
+def serve_assets(app: Flask, assets: Assets) -> None:
+    """Give the app the files' addresses, and its templates what they say of them."""
+    pages = Blueprint("assets", __name__)
+
+    @pages.get("/assets/<version>/<name>")
+    def send(version: str, name: str) -> Response:
+        """Send a file; what follows the version's point only makes the address another one."""
+        if name not in assets.files:
+            abort(404)
+        asset = assets.files[name]
+        compress = request.accept_encodings.quality("gzip") > 0
+        response = Response(asset.compressed if compress else asset.content)
+        response.mimetype = asset.mimetype
+        response.vary.add("Accept-Encoding")
+        if compress:
+            response.content_encoding = "gzip"
+        if version.partition(".")[0] == assets.version:
+            response.cache_control.public = True
+            response.cache_control.max_age = _YEAR_S
+            response.cache_control.immutable = True
+        return response
+
+    app.register_blueprint(pages)
+    app.context_processor(lambda: {"assets": assets})

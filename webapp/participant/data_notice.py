@@ -1,0 +1,53 @@
+"""What is stored of a participant, in the words of the consent page.
+
+The product says it, not the study's author, so that no consent text can forget it. A test counts
+the exported columns against it.
+"""
+
+from collections.abc import Iterator
+
+from experiment.studies.study import Study
+from webapp.core.i18n import gettext
+
+
+def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
+    """Yield what is stored of whoever takes part, one sentence each.
+
+    Args:
+        study: The study they are asked to take part in.
+        known_to_platform: Whether a recruiting platform said who they are.
+    """
+    yield gettext(
+        "Two random codes in place of your name, of which one is shown to you alone, and when you"
+        " came, agreed, came back and finished."
+    )
+    yield gettext(
+        "For each of your choices: what you chose, when you pressed and let go, and how exactly"
+        " that was measured; whether by key, mouse or touch, and how far the mouse moved; presses"
+        " that came too early; how often the choice was shown; the size of the page, whether the"
+        " page was hidden or lost focus meanwhile, and the time of day."
+    )
+    yield gettext(
+        "Once, of each device you open the session on: the browser's family (such as Firefox), the"
+        " screen's refresh rate, the time zone's offset and the language, under a random code."
+    )
+    if study.asks_before_start:
+        yield gettext("Your answers to the questions before the start, unless you are sent back.")
+    if study.questionnaire:
+        yield gettext("Your answers to the questions at the end.")
+    if known_to_platform:
+        yield gettext(
+            "The code by which the recruiting platform knows you and your session, so that you can"
+            " be paid. It is never published."
+        )
+
+
+def answerable(study: Study) -> Iterator[str]:
+    """Yield who answers for a study, one sentence each; nothing where it does not say."""
+    about = study.study
+    if about.institution:
+        yield gettext("Institution: %(name)s", name=about.institution)
+    if about.contact:
+        yield gettext("Contact: %(name)s", name=about.contact)
+    if about.ethics:
+        yield gettext("Ethics: %(name)s", name=about.ethics)

@@ -1,0 +1,66 @@
+"""The way back to where somebody came from, once their visit has ended."""
+
+from flask import current_app, render_template
+from sqlalchemy.orm import Session
+
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.database.models import Participant, Run
+from webapp.errors import RequestError
+from webapp.http.error_handlers import heading
+from webapp.recruiters.arrivals import Arrival
+from webapp.recruiters.endings import Departure, Exit
+from webapp.recruitment.departures import departure_of
+from webapp.recruitment.reports import owe_report
+from webapp.services import current_services
+from webapp.sessions.leave import ending_of
+from webapp.sessions.link_visits import kept_parameters
+
+
+def exit_of(
+    session: Session, run: Run, study: Study, participant: Participant, ending: Ending
+) -> Exit:
+    """Return a participant's way back."""
+    services = current_services()
+    receipt = services.tokens.receipt(participant.ref)
+    departure = departure_of(session, study, participant, ending, receipt)
+    return services.recruiter(run.recruiter).exit(departure)
+
+
+def report_ending(session: Session, run: Run, study: Study, participant: Participant) -> None:
+    """Owe the platform a report of how a visit ended, in the transaction that ends it."""
+    ending = ending_of(participant)
+    if ending is None:
+        return
+    services = current_services()
+    receipt = services.tokens.receipt(participant.ref)
+    departure = departure_of(session, study, participant, ending, receipt)
+    recruiter = services.recruiter(run.recruiter)
+    owe_report(session, recruiter, departure, participant, services.now())
+
+
+def turned_away(run: Run, study: Study, arrival: Arrival, error: RequestError) -> tuple[str, int]:
+    """Return the page for somebody who came when nobody new can, with their way back."""
+    current_app.logger.info("a newcomer was turned away: %s", error.code)
+    departure = Departure(
+        Ending.FULL,
+        study,
+        platform_id=arrival.platform_id,
+        acceptance=arrival.acceptance,
+        parameters=arrival.parameters,
+    )
+    page = render_template(
+        "turned_away.html",
+        heading=heading(error.code),
+        text=error.problem,
+        exit=current_services().recruiter(run.recruiter).exit(departure),
+    )
+    return page, error.status
+
+
+def turned_away_at_last(
+    session: Session, run: Run, study: Study, participant: Participant, error: RequestError
+) -> tuple[str, int]:
+    """Return the same page for somebody who agreed, and finds the last place taken meanwhile."""
+    kept = kept_parameters(session, participant)
+    return turned_away(run, study, Arrival(participant.platform_id, parameters=kept), error)

@@ -1,0 +1,67 @@
+"""The way out, on every page: to stop and keep what was given, or to stop and erase it."""
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from experiment.participation import State
+from webapp.core.i18n import gettext
+from webapp.database.engine import reading
+from webapp.errors import RequestError
+from webapp.participant.data_notice import answerable, stored_data
+from webapp.participant.leaving import report_ending
+from webapp.participant.lookup import requested_participant, requested_run
+from webapp.services import current_services
+from webapp.sessions.withdraw import Wish, withdraw
+
+rights_pages = Blueprint("rights", __name__)
+
+
+@rights_pages.get("/p/<token>/withdraw")
+def ask(token: str) -> ResponseReturnValue:
+    """Ask what becomes of what was given; nothing is stored here."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        participant, run = requested_participant(session, token)
+        study = services.study_of(session, run)
+        finished = participant.state == State.FINISHED
+    home = url_for("session.show", token=token)
+    return render_template("way_out_page.html", study=study, home=home, finished=finished)
+
+
+@rights_pages.post("/p/<token>/withdraw")
+def leave(token: str) -> ResponseReturnValue:
+    """Carry out the wish, in one transaction, and show that it is done."""
+    services = current_services()
+    try:
+        wish = Wish(request.form.get("wish", ""))
+    except ValueError as error:
+        raise RequestError(
+            gettext("Please go back and choose what becomes of your answers."),
+            status=400,
+            code="no_decision",
+        ) from error
+    with services.sessions() as session:
+        participant, run = requested_participant(session, token, writing=True)
+        before = participant.state
+        withdraw(session, participant, wish, services.now())
+        if participant.state != before:
+            report_ending(session, run, services.study_of(session, run), participant)
+        session.commit()
+    return redirect(url_for("session.show", token=token), 303)
+
+
+@rights_pages.get("/run/<ref>/consent.txt")
+def consent_text(ref: str) -> Response:
+    """Send the consent text as a file to keep."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = requested_run(session, ref)
+        study = services.study_of(session, run)
+    known = "platform" in request.args
+    sentences = [f"- {sentence}" for sentence in stored_data(study, known_to_platform=known)]
+    heading = gettext("What is stored of you")
+    parts = (study.text("consent").strip(), heading, *sentences, *answerable(study))
+    response = Response("\n\n".join(parts) + "\n", mimetype="text/plain")
+    name = f"consent-{study.name}.txt"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,29 @@
+"""The working page: instructions, practice and trials in one."""
+
+from flask import render_template
+
+from experiment.records import SIDES
+from experiment.studies.study import Study
+from experiment.trials.presentations import load_presentation
+from webapp.participant.markdown import as_html
+from webapp.sessions.session_payload import Work
+
+
+def working_page(study: Study, work: Work, *, invitation: str = "") -> str:
+    """Return the page on which a participant works, or somebody only looks.
+
+    Args:
+        study: The study.
+        work: What they work on.
+        invitation: Where somebody else would begin; empty where no address is for everybody.
+    """
+    return render_template(
+        "working.html",
+        study=study,
+        instructions=as_html(study.text("instructions")),
+        presentation=load_presentation(study.presentation, study.trial.parameters),
+        work=work,
+        invitation=invitation,
+        pages={position: as_html(study.text(name)) for position, name in work["pages"].items()},
+        sides=list(zip(SIDES, work["keys"], strict=False)),
+    )

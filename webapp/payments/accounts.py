@@ -1,0 +1,147 @@
+"""Who is owed what: the participants of a run, with what they submitted and what they were paid.
+
+Everyone who finished is owed the reward; whether the rules keep them in the analysis makes no
+difference to it.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.payment.bonuses import BonusCandidate
+from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.records import Kind
+from webapp.database.models import (
+    Assignment,
+    Hit,
+    Participant,
+    Payment,
+    Response,
+    Run,
+    RunItem,
+    Trial,
+    Verdict,
+)
+from webapp.payments.ledger import payments_of
+from webapp.recruiters.statuses import HANDED_IN, PAID
+
+
+@dataclass(frozen=True, slots=True)
+class PayeeAccount:
+    """A participant, what they did and what they got.
+
+    Attributes:
+        participant: Who.
+        finished: Whether they answered everything, be it after their place was given away.
+        kept: Whether they enter the analysis; None while no rule has decided.
+        correct_catch_trials: On how many catch trials they chose the expected option.
+        assignment: Their first assignment that the platform calls submitted or more; None while
+            there is none.
+        payments: Their part of the ledger, in the order it was written.
+    """
+
+    participant: Participant
+    finished: bool
+    kept: bool | None
+    correct_catch_trials: int
+    assignment: Assignment | None
+    payments: tuple[Payment, ...]
+
+    @property
+    def finisher(self) -> BonusCandidate:
+        """The participant as bonus rules see one."""
+        return BonusCandidate(self.participant.ref, self.kept, self.correct_catch_trials)
+
+    def payment(self, kind: PaymentKind) -> Payment | None:
+        """Return the participant's first payment of that kind that was not withdrawn."""
+        standing = (p for p in self.payments if p.state != PaymentState.WITHDRAWN)
+        return next((payment for payment in standing if payment.kind == kind), None)
+
+    @property
+    def approved(self) -> bool:
+        """Whether the platform pays the reward, or has."""
+        reward = self.payment(PaymentKind.REWARD)
+        by_us = reward is not None and reward.state == PaymentState.DONE
+        return by_us or (self.assignment is not None and self.assignment.status in PAID)
+
+    @property
+    def paid_assignment(self) -> str | None:
+        """The platform's id of the assignment that was paid, on which a bonus can be paid too.
+
+        It is the submission of the study, or else that of a compensation; None while neither is
+        paid.
+        """
+        if self.approved and self.assignment is not None:
+            return self.assignment.platform_id
+        compensation = self.payment(PaymentKind.COMPENSATION)
+        if compensation is None or compensation.state != PaymentState.DONE:
+            return None
+        return compensation.assignment
+
+
+def accounts(session: Session, run: Run) -> list[PayeeAccount]:
+    """Return the account of everybody who consented, in order of arrival."""
+    people = session.execute(
+        select(Participant, _answered_everything(), Verdict.kept)
+        .outerjoin(Verdict, Verdict.participant_id == Participant.id)
+        .where(Participant.run_id == run.id, Participant.consented_at.is_not(None))
+        .order_by(Participant.id)
+    ).all()
+    submitted = _submitted(session, run)
+    catch = _correct_catch_trials(session, run)
+    payments = defaultdict[int | None, list[Payment]](list)
+    for payment in payments_of(session, run):
+        payments[payment.participant_id].append(payment)
+    return [
+        PayeeAccount(
+            participant=person,
+            finished=finished,
+            kept=kept,
+            correct_catch_trials=catch.get(person.id, 0),
+            assignment=submitted.get(person.id),
+            payments=tuple(payments[person.id]),
+        )
+        for person, finished, kept in people
+    ]
+
+
+def _answered_everything() -> ColumnElement[bool]:
+    trials = select(Trial.id).where(Trial.participant_id == Participant.id)
+    unanswered = trials.outerjoin(Response, Response.trial_id == Trial.id).where(
+        Response.id.is_(None)
+    )
+    late = and_(Participant.state == State.ABANDONED, exists(trials), ~exists(unanswered))
+    # What was done before somebody withdrew is paid all the same.
+    withdrawn = and_(
+        Participant.state == State.WITHDRAWN,
+        or_(Participant.finished_at.is_not(None), and_(exists(trials), ~exists(unanswered))),
+    )
+    return or_(Participant.state == State.FINISHED, late, withdrawn)
+
+
+def _submitted(session: Session, run: Run) -> dict[int, Assignment]:
+    rows: Sequence[Assignment] = session.scalars(
+        select(Assignment)
+        .join(Hit, Hit.id == Assignment.hit_id)
+        .where(Assignment.run_id == run.id, Assignment.participant_id.is_not(None))
+        .where(Hit.purpose == "recruitment", Assignment.status.in_(HANDED_IN))
+        .order_by(Assignment.submitted_at.desc(), Assignment.id.desc())
+    ).all()
+    # The last that is put in wins, and rows come the latest first.
+    return {row.participant_id: row for row in rows if row.participant_id is not None}
+
+
+def _correct_catch_trials(session: Session, run: Run) -> dict[int, int]:
+    rows = session.execute(
+        select(Trial.participant_id, func.count(Response.id))
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .join(Response, Response.trial_id == Trial.id)
+        .where(RunItem.run_id == run.id, RunItem.kind == Kind.CATCH)
+        .where(Response.chosen_side == Trial.good_side)
+        .group_by(Trial.participant_id)
+    )
+    return dict(rows.all())

@@ -1,0 +1,208 @@
+"""Compensating people who worked and could not submit.
+
+Where the platform pays bonuses on work that was not handed in, compensation is one. Elsewhere it
+is an offer that only they can take: of one place, behind a qualification that nobody else has.
+Taking it and submitting is all there is to do; its approval is the payment. The payment and the
+offer are committed under one token before the platform is asked for anything, so giving the command
+again goes on with what is there.
+"""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.payment.payment import Caps, PaymentError, PaymentItem, PaymentKind, PaymentState
+from experiment.studies.study import Study
+from webapp.core.clock import Clock
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Assignment, Hit, Payment, Run
+from webapp.payments.accounts import PayeeAccount
+from webapp.payments.entry import Entry
+from webapp.payments.ledger import record_payments
+from webapp.recruiters.capabilities import Letters, Qualifications
+from webapp.recruiters.platform import Audience, Offer, Platform, PlatformError, Task
+from webapp.recruiters.statuses import HANDED_IN
+from webapp.recruitment.publish import move_expiry, post_hit
+
+COMPENSATION = "compensation"
+_TO_TAKE = timedelta(days=30)
+_TO_SUBMIT = timedelta(hours=1)
+_UNTIL_PAID = timedelta(days=1)  # where nobody here approves it, the platform does
+_NAMED_BY, _LONGEST_TITLE = 12, 128
+
+
+def compensation(
+    account: PayeeAccount | None,
+    worker_id: str,
+    amount_minor: int,
+    reason: str,
+    *,
+    withdrawn: int = 0,
+    assignment: str | None = None,
+) -> Entry:
+    """Return what is to stand in the ledger for somebody who could not submit.
+
+    Args:
+        account: The participant's; None for a worker who never became one.
+        worker_id: What the platform calls them.
+        amount_minor: How much.
+        reason: What they are told.
+        withdrawn: How many earlier offers to them were withdrawn.
+        assignment: The platform's id of what they could not hand in, where the platform pays
+            bonuses on that.
+
+    Raises:
+        PaymentError: They have submitted, so the reward or a bonus is the way.
+    """
+    if account is not None and account.assignment is not None:
+        raise PaymentError(
+            f"{account.participant.ref} has submitted, so no other offer is needed",
+            remedy="Pay with: parallax approve RUN, and more with: parallax bonus RUN --file FILE",
+        )
+    payee, key = worker_id, None
+    if account is not None:
+        payee, key = account.participant.ref, account.participant.id
+    item = PaymentItem(payee, PaymentKind.COMPENSATION, amount_minor, reason, str(withdrawn or ""))
+    return Entry(item, worker_id, assignment, key)
+
+
+def unsubmitted(session: Session, run: Run, worker_id: str) -> str:
+    """Return the platform's id of what a worker had last and could not hand in.
+
+    Raises:
+        PaymentError: The platform told of none.
+    """
+    found = session.scalar(
+        select(Assignment.platform_id)
+        .where(Assignment.run_id == run.id, Assignment.worker_id == worker_id)
+        .order_by(Assignment.id.desc())
+        .limit(1)
+    )
+    if found is None:
+        raise PaymentError(
+            "the platform tells of nothing that they took on", where=f"run {run.ref}"
+        )
+    return found
+
+
+def offer_compensation(
+    sessions: Sessions,
+    platform: Platform,
+    run: Run,
+    study: Study,
+    entry: Entry,
+    caps: Caps,
+    link: str,
+    now: Clock,
+) -> bool:
+    """Make the offer unless it is there, and return whether the platform told the worker of it.
+
+    Args:
+        sessions: The installation's.
+        platform: Where the worker is.
+        run: The run they worked for.
+        study: Its study, whose title the offer bears.
+        entry: What they get.
+        caps: The most that is paid.
+        link: The address of the page by which they submit.
+        now: The clock.
+
+    Raises:
+        PaymentError: It would be too much, or was offered with another amount before.
+        PlatformError: A call was refused or not answered; giving the command again goes on.
+    """
+    with sessions.begin() as session:
+        (payment,) = record_payments(session, run, [entry], caps, now())
+        if session.scalar(select(Hit.id).where(Hit.token == payment.token)) is None:
+            session.add(Hit(run_id=run.id, token=payment.token, purpose=COMPENSATION, places=1))
+    return _post(sessions, platform, study, payment, link, now)
+
+
+def offer_what_was_decided(
+    sessions: Sessions, platform: Platform, run: Run, study: Study, link: str, now: Clock
+) -> None:
+    """Make the offers that were written down, and that the platform never confirmed.
+
+    Raises:
+        PlatformError: A call was refused or not answered; calling again goes on from there.
+    """
+    with reading(sessions) as session:
+        waiting = session.scalars(
+            select(Payment)
+            .join(Hit, Hit.token == Payment.token)
+            .where(Payment.run_id == run.id, Hit.platform_id.is_(None))
+            .where(Payment.state != PaymentState.WITHDRAWN)
+            .order_by(Payment.id)
+        ).all()
+    for payment in waiting:
+        _post(sessions, platform, study, payment, link, now)
+
+
+def taken_up(session: Session, run: Run) -> list[Payment]:
+    """Return the compensation that was taken up since it was last asked, now on its assignment."""
+    rows = session.execute(
+        select(Payment, Assignment.platform_id)
+        .join(Hit, Hit.token == Payment.token)
+        .join(Assignment, Assignment.hit_id == Hit.id)
+        .where(Payment.run_id == run.id, Payment.assignment.is_(None))
+        .where(Payment.state != PaymentState.WITHDRAWN)
+        .where(Assignment.status.in_(HANDED_IN), Assignment.worker_id == Payment.worker_id)
+        .order_by(Assignment.id)
+    ).all()
+    payments = []
+    for payment, assignment in rows:
+        payment.assignment = assignment
+        payments.append(payment)
+    session.flush()
+    return payments
+
+
+def _post(
+    sessions: Sessions, platform: Platform, study: Study, payment: Payment, link: str, now: Clock
+) -> bool:
+    if not isinstance(platform, Qualifications):
+        raise PlatformError(
+            "the platform offers nothing to one person alone", where=platform.endpoint
+        )
+    name = f"parallax compensation {payment.token[:_NAMED_BY]}"
+    qualification_id = platform.make_qualification(name, "Compensation for work in a study")
+    platform.grant(qualification_id, payment.worker_id)
+    title = f"Compensation: {study.study.title}"
+    task = Task(
+        title=title[:_LONGEST_TITLE],
+        description=payment.reason,
+        keywords=(),
+        reward_minor=payment.amount_minor,
+        currency=payment.currency,
+        duration=_TO_SUBMIT,
+        approve_after=_UNTIL_PAID,
+        audience=Audience(having=(qualification_id,)),
+    )
+    offer = Offer(link, 1, _TO_TAKE, payment.token)
+    hit_id = post_hit(sessions, platform, task, qualification_id, offer, now)
+    _open_again(sessions, platform, hit_id, now())
+    return _tell(platform, payment, title)
+
+
+def _open_again(sessions: Sessions, platform: Platform, hit_id: str, now: datetime) -> None:
+    with reading(sessions) as session:
+        expires_at = session.scalar(select(Hit.expires_at).where(Hit.platform_id == hit_id))
+    if expires_at is not None and expires_at <= now:
+        move_expiry(sessions, platform, hit_id, now + _TO_TAKE)
+
+
+def _tell(platform: Platform, payment: Payment, title: str) -> bool:
+    if not isinstance(platform, Letters):
+        return False
+    try:
+        missed = platform.notify(
+            [payment.worker_id],
+            title[:_LONGEST_TITLE],
+            f"{payment.reason}\n\nThere is a task of the same name for you alone. Please accept"
+            " it and hand it in: that is all there is to do.",
+        )
+    except PlatformError:
+        # The platform writes only to those whose work it has seen; the offer stands all the same.
+        return False
+    return payment.worker_id not in missed

@@ -1,0 +1,154 @@
+"""The ledger's moves: a payment is written down, taken in hand, and settled.
+
+The platform is called between the second and the third, by ``webapp.payments.pay``; each move is
+committed before the next one begins.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from experiment.payment.payment import (
+    Caps,
+    PaymentState,
+    refuse_over_caps,
+)
+from webapp.database.engine import Sessions
+from webapp.database.models import Payment, Run
+from webapp.payments.entry import Entry, line_of, refuse_other_amounts
+
+# Longer than any call takes with its retries: a payment in hand for longer was left by a process
+# that is gone.
+CLAIM_TIMEOUT = timedelta(minutes=5)
+SETTLED_FOR_GOOD = (PaymentState.DONE, PaymentState.WITHDRAWN)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedPayment:
+    """A payment in hand.
+
+    Attributes:
+        payment: The payment; nobody else makes it meanwhile.
+        tried: Whether the platform was called for it before.
+    """
+
+    payment: Payment
+    tried: bool
+
+
+def record_payments(
+    session: Session, run: Run, entries: Sequence[Entry], caps: Caps | None, now: datetime
+) -> list[Payment]:
+    """Return the payments of those entries, each written now unless it was before.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        entries: What is to stand in the ledger.
+        caps: The most that may stand there; None for what was paid already.
+        now: The time.
+
+    Raises:
+        PaymentError: They would be too much, or one was written down with another amount.
+    """
+    # Two processes that intend the same payments at the same time do so one after the other.
+    session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
+    lines = payments_of(session, run)
+    refuse_other_amounts(run, entries, lines)
+    found = [line_of(entry, run.ref, lines) for entry in entries]
+    if caps is not None:
+        new = [
+            (entry.worker_id, entry.item.amount_minor)
+            for entry, line in zip(entries, found, strict=True)
+            if line is None
+        ]
+        refuse_over_caps(_promised_minor(lines), new, caps)
+    payments = [
+        line or _payment(run, entry, now) for entry, line in zip(entries, found, strict=True)
+    ]
+    session.add_all(payments)
+    session.flush()
+    return payments
+
+
+def payments_of(session: Session, run: Run) -> Sequence[Payment]:
+    """Return the run's whole ledger, in the order it was written."""
+    return session.scalars(
+        select(Payment).where(Payment.run_id == run.id).order_by(Payment.id)
+    ).all()
+
+
+def _promised_minor(payments: Iterable[Payment]) -> dict[str, int]:
+    totals = dict[str, int]()
+    for payment in payments:
+        if payment.state != PaymentState.WITHDRAWN:
+            totals[payment.worker_id] = totals.get(payment.worker_id, 0) + payment.amount_minor
+    return totals
+
+
+def _payment(run: Run, entry: Entry, now: datetime) -> Payment:
+    return Payment(
+        run_id=run.id,
+        participant_id=entry.participant_id,
+        worker_id=entry.worker_id,
+        assignment=entry.assignment,
+        kind=entry.item.kind,
+        amount_minor=entry.item.amount_minor,
+        currency=run.currency,
+        category=entry.category,
+        reason=entry.item.reason,
+        token=entry.item.token(run.ref),
+        state=PaymentState.INTENDED,
+        made_at=now,
+        answer="",
+    )
+
+
+def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment | None:
+    """Return the payment, in this process's hand from now on, or None where it must not be made.
+
+    None stands for: it is done or withdrawn, another process has it in hand, or there is no
+    assignment yet to pay it on.
+    """
+    with sessions.begin() as session:
+        payment = session.scalars(
+            select(Payment).where(Payment.id == payment_id).with_for_update()
+        ).one()
+        if payment.state in SETTLED_FOR_GOOD or payment.assignment is None:
+            return None
+        if is_claimed(payment, now):
+            return None
+        tried = payment.called_at is not None
+        payment.called_at = now
+        is_ordered = payment.ordered_at is not None
+        payment.state = PaymentState.ORDERED if is_ordered else PaymentState.CALLING
+    return ClaimedPayment(payment, tried)
+
+
+def is_claimed(payment: Payment, now: datetime) -> bool:
+    """Return whether a process may be calling the platform for the payment at this moment."""
+    return (
+        payment.state in (PaymentState.CALLING, PaymentState.ORDERED)
+        and payment.called_at is not None
+        and now - payment.called_at < CLAIM_TIMEOUT
+    )
+
+
+def settle(
+    sessions: Sessions, payment_id: int, state: PaymentState, answer: str, now: datetime
+) -> Payment:
+    """Store how the call ended, and return the payment; what is done stays done."""
+    with sessions.begin() as session:
+        session.execute(
+            update(Payment)
+            .where(Payment.id == payment_id, Payment.state.not_in(SETTLED_FOR_GOOD))
+            .values(
+                state=state,
+                answer=answer,
+                settled_at=now if state in (PaymentState.DONE, PaymentState.REFUSED) else None,
+            )
+        )
+        return session.scalars(select(Payment).where(Payment.id == payment_id)).one()

@@ -1,0 +1,161 @@
+"""Paying: each payment is a committed row before the platform is called, and a settled one after.
+
+Whatever happens in between - a crash, a lost reply, a second process - the next attempt first asks
+the platform whether the payment was made, and repeats it with the same token. The platform's token
+covers what its lists do not show yet; its lists cover what the token, after a day, forgot. Bonuses
+on platforms without tokens go another way: ``webapp.payments.two_steps``.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, PaymentState
+from webapp.core.clock import Clock
+from webapp.database.engine import Sessions
+from webapp.database.models import Payment, Run
+from webapp.payments.entry import Entry
+from webapp.payments.ledger import ClaimedPayment, claim, record_payments, settle
+from webapp.payments.two_steps import pay_in_two_steps
+from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses, TwoStepBonuses
+from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
+from webapp.recruiters.statuses import PAID, AssignmentStatus
+
+_MARK_LENGTH = 12
+
+
+def pay_entries(
+    sessions: Sessions,
+    platform: Platform,
+    run: Run,
+    entries: Sequence[Entry],
+    caps: Caps,
+    now: Clock,
+    *,
+    undo_rejections: bool = False,
+) -> list[Payment]:
+    """Write the entries down, commit, make the payments, and return every one attempted.
+
+    Args:
+        sessions: The installation's.
+        platform: Where the payees are.
+        run: The run.
+        entries: What is to be paid.
+        caps: The most that may be paid.
+        now: The clock.
+        undo_rejections: Whether rewards may be paid for what was rejected before.
+
+    Raises:
+        PaymentError: They would be too much, or one was written down with another amount before.
+    """
+    with sessions.begin() as session:
+        written = record_payments(session, run, entries, caps, now())
+    ids = [payment.id for payment in written]
+    return pay(sessions, platform, ids, now, undo_rejections=undo_rejections)
+
+
+def pay(
+    sessions: Sessions,
+    platform: Platform,
+    payments: Iterable[int],
+    now: Clock,
+    *,
+    undo_rejections: bool = False,
+) -> list[Payment]:
+    """Make the payments that are not made yet, and return every one that was attempted.
+
+    Args:
+        sessions: The installation's.
+        platform: Where the payees are.
+        payments: The ids of payments that were written down and committed.
+        now: The clock.
+        undo_rejections: Whether rewards may be paid for what was rejected before. It is not
+            stored: whoever pays again without it undoes nothing.
+    """
+    attempted = []
+    for payment_id in payments:
+        claimed = claim(sessions, payment_id, now())
+        if claimed is None:
+            continue
+        state, answer = _attempt(sessions, platform, claimed, now, undo_rejection=undo_rejections)
+        attempted.append(settle(sessions, payment_id, state, answer, now()))
+    return attempted
+
+
+def _attempt(
+    sessions: Sessions,
+    platform: Platform,
+    claimed: ClaimedPayment,
+    now: Clock,
+    *,
+    undo_rejection: bool,
+) -> tuple[PaymentState, str]:
+    payment = claimed.payment
+    try:
+        if is_bonus_of(platform, payment) and isinstance(platform, TwoStepBonuses):
+            return pay_in_two_steps(sessions, platform, platform, payment, now)
+        if not (claimed.tried and is_made(platform, payment)):
+            _call(platform, payment, undo_rejection=undo_rejection)
+            if platform.settles_later and not is_made(platform, payment):
+                return PaymentState.UNKNOWN, "the platform has taken it up and not carried it out"
+    except PlatformUnreachable as error:
+        return PaymentState.UNKNOWN, _unnamed(error, payment)
+    except PlatformError as error:
+        return PaymentState.REFUSED, _unnamed(error, payment)
+    return PaymentState.DONE, ""
+
+
+def _unnamed(error: PlatformError, payment: Payment) -> str:
+    # Answers are printed, and what is printed holds nobody's worker id.
+    return str(error).replace(payment.worker_id, "(the worker)")
+
+
+def is_bonus_of(platform: Platform, payment: Payment) -> bool:
+    """Return whether the platform pays this as a bonus; some pay compensation so too."""
+    by_bonus = isinstance(platform, BonusesForAnybody)
+    return payment.kind == PaymentKind.BONUS or (
+        payment.kind == PaymentKind.COMPENSATION and by_bonus
+    )
+
+
+def is_made(platform: Platform, payment: Payment) -> bool:
+    """Return whether the platform lists the payment (or the rejection) as made.
+
+    Raises:
+        PlatformError: The platform cannot be asked.
+    """
+    assert payment.assignment is not None
+    submission = platform.submission(payment.assignment)
+    if payment.kind == PaymentKind.REJECTION:
+        return submission.status is AssignmentStatus.REJECTED
+    if payment.kind != PaymentKind.BONUS:
+        return submission.status in PAID
+    return any(
+        bonus.assignment_id == payment.assignment and mark(payment) in bonus.reason
+        for bonus in _with_tokens(platform).bonuses(submission.offer_id)
+    )
+
+
+def _with_tokens(platform: Platform) -> TokenBonuses:
+    if not isinstance(platform, TokenBonuses):
+        raise PlatformError("the platform pays no bonuses", where=platform.endpoint)
+    return platform
+
+
+def mark(payment: Payment) -> str:
+    """Return what finds a bonus again in the platform's list, which knows no tokens."""
+    return f"[{payment.token[:_MARK_LENGTH]}]"
+
+
+def _call(platform: Platform, payment: Payment, *, undo_rejection: bool) -> None:
+    assert payment.assignment is not None
+    if payment.kind == PaymentKind.REJECTION:
+        platform.reject(payment.assignment, payment.reason, payment.category)
+    elif payment.kind == PaymentKind.BONUS:
+        _with_tokens(platform).send_bonus(
+            payment.worker_id,
+            payment.assignment,
+            payment.amount_minor,
+            f"{payment.reason[:LONGEST_REASON]} {mark(payment)}",
+            payment.token,
+        )
+    else:
+        platform.approve(payment.assignment, payment.reason, undo_rejection=undo_rejection)

@@ -1,0 +1,152 @@
+"""Checks of people: who did the work, who says so, and who holds a place."""
+
+from collections.abc import Iterator
+
+from experiment.money import in_words
+from experiment.payment.payment import PaymentKind, PaymentState
+from webapp.database.models import Assignment
+from webapp.payments.accounts import PayeeAccount
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
+
+
+def finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield who did the work and cannot be paid: the platform has no submission of theirs."""
+    for account in snapshot.accounts:
+        offered = account.payment(PaymentKind.COMPENSATION) is not None
+        if account.finished and account.assignment is None and not offered:
+            ref = account.participant.ref
+            yield Discrepancy(
+                "finished_not_submitted",
+                ref,
+                "finished here, and submitted nothing there",
+                "Wait until their time is over. Then:"
+                f" parallax compensate {snapshot.run_ref} {ref}",
+            )
+
+
+def never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield who finished, submitted, and is in no line of the ledger."""
+    for account, assignment in _to_be_paid(snapshot):
+        if snapshot.ledger.get(assignment.platform_id):
+            continue
+        if account.payment(PaymentKind.COMPENSATION) is None:
+            yield Discrepancy(
+                "never_paid",
+                account.participant.ref,
+                "finished, submitted, and was not paid",
+                f"parallax approve {snapshot.run_ref}",
+            )
+        else:
+            yield Discrepancy(
+                "compensated_and_submitted",
+                account.participant.ref,
+                "submitted after all, and was offered compensation before",
+                f"To pay the reward as well or not: {_decide(snapshot, assignment)}",
+            )
+
+
+def receipt_of_another(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield unpaid submissions whose receipt is not the one that their participant was given."""
+    for account, assignment in _to_be_paid(snapshot):
+        if snapshot.receipts[assignment.platform_id] != account.participant.ref:
+            yield Discrepancy(
+                "receipt_of_another",
+                account.participant.ref,
+                "the submitted receipt is missing, forged or another participant's",
+                "Our page did not send that form; yet they finished, so the reward is theirs",
+            )
+
+
+def submitted_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield submissions that await a decision, and are not the first of somebody who finished."""
+    firsts = {a.assignment.id: a for a in snapshot.accounts if a.assignment is not None}
+    for assignment in snapshot.assignments:
+        first = firsts.get(assignment.id)
+        decided = assignment.status != "submitted" or snapshot.ledger.get(assignment.platform_id)
+        if decided or (first is not None and first.finished):
+            continue
+        if assignment.participant_id is None:
+            problem, detail = "submitted_by_nobody", "submitted by a worker who never took part"
+        elif first is None:
+            problem, detail = "submitted_twice", "a second submission of the same participant"
+        else:
+            problem, detail = "submitted_unfinished", "submitted, and has not finished here"
+        yield Discrepancy(
+            problem,
+            snapshot.ref(assignment.participant_id, assignment.platform_id),
+            detail,
+            _decide(snapshot, assignment),
+        )
+
+
+def stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield who holds a place and fell silent."""
+    for ref in snapshot.silent:
+        yield Discrepancy(
+            "stuck_place",
+            ref,
+            "holds a place, and was not heard of for longer than the study allows",
+            "--fix frees the place",
+            safe=True,
+        )
+
+
+def wrong_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield the kept counts of places, participants and responses that are not what is stored."""
+    for subject in snapshot.miscounted:
+        yield Discrepancy(
+            "wrong_count",
+            snapshot.run_ref,
+            f"the kept count of {subject} is not what is stored",
+            "--fix counts again",
+            safe=True,
+        )
+
+
+def unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield offers of which nobody knows whether the platform has them."""
+    payees = {payment.token: payment.participant_id for payment in snapshot.payments}
+    withdrawn = {p.token for p in snapshot.payments if p.state == PaymentState.WITHDRAWN}
+    for hit in snapshot.hits:
+        if hit.posted_at is None and hit.token not in withdrawn:
+            safe = hit.token in payees
+            yield Discrepancy(
+                "unposted_offer",
+                snapshot.ref(payees.get(hit.token), hit.token[:12]),
+                f"an offer of {hit.purpose} with {hit.places} places was never confirmed",
+                "--fix posts it if it is not there"
+                if safe
+                else f"parallax publish {snapshot.run_ref}",
+                safe=safe,
+            )
+
+
+def compensation_not_taken(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield who was offered compensation, and did not take it up in time."""
+    over = {hit.token for hit in snapshot.hits if hit.expires_at and hit.expires_at <= snapshot.at}
+    for payment in snapshot.payments:
+        withdrawn = payment.state == PaymentState.WITHDRAWN
+        if payment.token in over and payment.assignment is None and not withdrawn:
+            ref = snapshot.ref(payment.participant_id, payment.token[:12])
+            yield Discrepancy(
+                "compensation_not_taken",
+                ref,
+                f"compensation of {in_words(payment.amount_minor, payment.currency)} was offered,"
+                " and not taken up",
+                "Write to them; the same parallax compensate offers it for another 30 days",
+            )
+
+
+def _decide(snapshot: Snapshot, assignment: Assignment) -> str:
+    id_ = assignment.platform_id
+    return (
+        f"parallax approve {snapshot.run_ref} --only {id_}, or parallax"
+        f" reject {snapshot.run_ref} {id_} --reason TEXT"
+    )
+
+
+def _to_be_paid(snapshot: Snapshot) -> Iterator[tuple[PayeeAccount, Assignment]]:
+    for account in snapshot.accounts:
+        assignment = account.assignment
+        if account.finished and assignment is not None and assignment.status == "submitted":
+            yield account, assignment

@@ -1,0 +1,180 @@
+"""Checks of money: the ledger against what the platform says was paid."""
+
+from collections.abc import Iterator
+
+from experiment.money import in_words
+from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
+from webapp.database.models import Assignment, Payment
+from webapp.payments.reconciliation.bonus_books import unrecorded
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
+from webapp.recruiters.platform import Bonus
+from webapp.recruiters.statuses import PAID, AssignmentStatus
+
+REVIEW_DECISIONS: dict[str, PaymentKind] = {
+    AssignmentStatus.APPROVED: PaymentKind.REWARD,
+    AssignmentStatus.PARTIALLY_APPROVED: PaymentKind.REWARD,
+    AssignmentStatus.SCREENED_OUT: PaymentKind.SCREEN_OUT,
+    AssignmentStatus.REJECTED: PaymentKind.REJECTION,
+}
+_UNSETTLED = {
+    PaymentState.INTENDED: "was decided, and not begun",
+    PaymentState.CALLING: "was begun by a process that is gone",
+    PaymentState.ORDERED: "was ordered by a process that is gone",
+    PaymentState.UNKNOWN: "was begun, and the platform did not answer",
+    PaymentState.REFUSED: "was refused by the platform",
+}
+_LOOK_THERE = (
+    "--fix asks the platform whether it was done. If the platform's own site shows that it was not,"
+    " for a day: parallax settle {run} {id} --not-paid"
+)
+_IN_HAND = "was begun a moment ago, perhaps by a process that is still at it"
+
+
+def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield what was decided and not carried out, or nobody knows whether it was."""
+    for payment in snapshot.payments:
+        detail = _UNSETTLED.get(PaymentState(payment.state))
+        # Compensation that nobody has taken up yet waits for the worker, not for us.
+        if detail is None or payment.assignment is None:
+            continue
+        claimed = payment.id in snapshot.claimed
+        yield Discrepancy(
+            f"payment_{payment.state}",
+            _payee(snapshot, payment),
+            f"{_words(payment)} {_IN_HAND if claimed else detail}"
+            f"{payment.answer and f': {payment.answer}'}",
+            "Look again in five minutes"
+            if claimed
+            else _LOOK_THERE.format(run=snapshot.run_ref, id=payment.id)
+            if payment.ordered_at is not None
+            else "--fix asks the platform whether it was done, and does it if it was not",
+            safe=not claimed,
+        )
+
+
+def decided_elsewhere(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield what the platform calls approved or rejected and no line of the ledger tells of."""
+    for assignment, _, again in unrecorded_decisions(snapshot):
+        yield Discrepancy(
+            "paid_twice" if again and assignment.status in PAID else "reviewed_elsewhere",
+            snapshot.ref(assignment.participant_id, assignment.platform_id),
+            f"{'a second submission was ' if again else ''}{assignment.status} on the platform,"
+            " after its delay or by hand",
+            "--fix writes it into the ledger",
+            safe=True,
+        )
+
+
+def unrecorded_decisions(snapshot: Snapshot) -> Iterator[tuple[Assignment, PaymentKind, bool]]:
+    """Yield each decided assignment that the ledger does not tell of.
+
+    Yields:
+        The assignment, the kind that its line in the ledger would have, and whether the
+        participant has such a line for another assignment.
+    """
+    known = {(payment.participant_id, payment.kind) for payment in snapshot.payments}
+    for assignment in snapshot.assignments:
+        kind = REVIEW_DECISIONS.get(assignment.status)
+        lines = snapshot.ledger.get(assignment.platform_id, [])
+        if kind is not None and not any(line.kind == kind for line in lines):
+            who = assignment.participant_id
+            yield assignment, kind, who is not None and (who, kind) in known
+            known.add((who, kind))
+
+
+def bonuses_astray(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield bonuses that the platform lists twice, or that are in no line of the ledger."""
+    for payment in snapshot.payments:
+        if payment.kind == PaymentKind.BONUS and (times := snapshot.books.shown[payment.id]) > 1:
+            yield Discrepancy(
+                "paid_twice",
+                _payee(snapshot, payment),
+                f"the platform lists {_words(payment)} {times} times",
+                "What is paid cannot be taken back; please report it as an error of Parallax",
+            )
+    for bonus, _ in unrecorded_bonuses(snapshot):
+        yield Discrepancy(
+            "bonus_elsewhere",
+            snapshot.ref(snapshot.participant_of(bonus.assignment_id), bonus.assignment_id),
+            f"a bonus of {in_words(bonus.amount_minor, snapshot.currency)} was paid by hand",
+            "--fix writes it into the ledger",
+            safe=True,
+        )
+
+
+def unrecorded_bonuses(snapshot: Snapshot) -> Iterator[tuple[Bonus, PaymentItem]]:
+    """Yield each bonus that was paid by hand and is in no line, and how it stands in one."""
+    return unrecorded(snapshot.books, snapshot.run_ref, snapshot.payments)
+
+
+def recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield what the ledger calls done and the platform does not."""
+    status = {assignment.platform_id: assignment.status for assignment in snapshot.assignments}
+    for payment in snapshot.payments:
+        if payment.state != PaymentState.DONE or payment.called_at is None:
+            continue  # What was called done without a call was read from the platform itself.
+        if payment.kind == PaymentKind.REJECTION and _was_undone(snapshot, payment):
+            continue
+        if payment.kind == PaymentKind.BONUS:
+            made = snapshot.books.shown[payment.id] > 0
+        else:
+            # Submissions of compensation's own offers are not among the run's.
+            said = status.get(payment.assignment or "")
+            made = said is None or REVIEW_DECISIONS.get(said) == _review_decision(payment)
+        if not made:
+            yield Discrepancy(
+                "recorded_not_made",
+                _payee(snapshot, payment),
+                f"the ledger calls {_words(payment)} done, and the platform does not",
+                "Look at the requester's own site; nothing was taken from the participant here",
+            )
+
+
+def _was_undone(snapshot: Snapshot, rejection: Payment) -> bool:
+    lines = snapshot.ledger.get(rejection.assignment, [])
+    return any(p.kind == PaymentKind.REWARD and p.state == PaymentState.DONE for p in lines)
+
+
+def sums_differ(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield whose money is another sum in the ledger than in the platform's books."""
+    for statement in snapshot.statements:
+        if not statement.agrees:
+            yield Discrepancy(
+                "sums_differ",
+                statement.payee,
+                f"got {in_words(statement.ledger_minor, statement.currency)} by the ledger, and"
+                f" {in_words(statement.platform_minor or 0, statement.currency)} by the"
+                " platform's books",
+                "--fix records what the platform shows. If it stays so, compare the lines of"
+                " parallax review with the requester's own site",
+            )
+
+
+def paid_too_little(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield who was paid, and less than the study's rule says: a bonus, or part of the reward."""
+    paid = {a.participant.ref for a in snapshot.accounts if a.paid_assignment is not None}
+    for statement in snapshot.statements:
+        if statement.is_short and statement.payee in paid:
+            yield Discrepancy(
+                "paid_too_little",
+                statement.payee,
+                f"is owed {in_words(statement.owed_minor or 0, statement.currency)} by the study's"
+                f" rule, and got {in_words(statement.ledger_minor, statement.currency)}",
+                f"The rule's bonus: parallax bonus {snapshot.run_ref}. Anything else:"
+                f" parallax bonus {snapshot.run_ref} --file FILE",
+            )
+
+
+def _review_decision(payment: Payment) -> PaymentKind:
+    kind = PaymentKind(payment.kind)
+    return PaymentKind.REWARD if kind is PaymentKind.COMPENSATION else kind
+
+
+def _payee(snapshot: Snapshot, payment: Payment) -> str:
+    return snapshot.ref(payment.participant_id, payment.assignment or payment.token[:12])
+
+
+def _words(payment: Payment) -> str:
+    if payment.kind == PaymentKind.REJECTION:
+        return "a rejection"
+    return f"a {payment.kind} of {in_words(payment.amount_minor, payment.currency)}"

@@ -1,0 +1,134 @@
+"""Reconciling a run: every check, and mending what is safe to mend."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.payment.payment import PaymentItem, PaymentState
+from experiment.studies.study import Study
+from webapp.core.clock import Clock
+from webapp.database.engine import Sessions
+from webapp.database.models import Run
+from webapp.database.row_counts import recount
+from webapp.payments.compensate import offer_what_was_decided
+from webapp.payments.entry import Entry
+from webapp.payments.ledger import record_payments
+from webapp.payments.pay import pay
+from webapp.payments.reconciliation.participant_checks import (
+    compensation_not_taken,
+    finished_not_submitted,
+    never_paid,
+    receipt_of_another,
+    stuck_places,
+    submitted_without_work,
+    unposted_offers,
+    wrong_counts,
+)
+from webapp.payments.reconciliation.payment_checks import (
+    bonuses_astray,
+    decided_elsewhere,
+    paid_too_little,
+    recorded_not_made,
+    sums_differ,
+    unrecorded_bonuses,
+    unrecorded_decisions,
+    unsettled,
+)
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
+from webapp.payments.statement import told_minor
+from webapp.recruiters.platform import Platform
+from webapp.sessions.lease import release_expired
+
+_CHECKS: tuple[Callable[[Snapshot], Iterator[Discrepancy]], ...] = (
+    never_paid,
+    unsettled,
+    finished_not_submitted,
+    submitted_without_work,
+    receipt_of_another,
+    decided_elsewhere,
+    bonuses_astray,
+    recorded_not_made,
+    stuck_places,
+    unposted_offers,
+    compensation_not_taken,
+    wrong_counts,
+)
+ELSEWHERE = "decided on the platform, not by Parallax"
+
+
+def discrepancies(snapshot: Snapshot) -> list[Discrepancy]:
+    """Return everything that is not as it should be; nothing for a run that is clean."""
+    found = [discrepancy for check in _CHECKS for discrepancy in check(snapshot)]
+    explained = {discrepancy.who for discrepancy in found}
+    sums = (*sums_differ(snapshot), *paid_too_little(snapshot))
+    # What explains a wrong sum is told instead of it.
+    return found + [discrepancy for discrepancy in sums if discrepancy.who not in explained]
+
+
+def fix_discrepancies(
+    sessions: Sessions,
+    platform: Platform,
+    run: Run,
+    study: Study,
+    link: str,
+    snapshot: Snapshot,
+    now: Clock,
+) -> None:
+    """Do what is safe: settle what is in doubt, write down what was paid elsewhere, free places.
+
+    Args:
+        sessions: The installation's.
+        platform: Where the run was published.
+        run: The run.
+        study: Its study.
+        link: The address of the page by which compensation is taken up.
+        snapshot: What was found.
+        now: The clock.
+
+    Raises:
+        PlatformError: An offer was refused or not answered; fixing again goes on from there.
+    """
+    if snapshot.miscounted:
+        # By itself: whoever changes what is counted waits for this transaction.
+        with sessions.begin() as session:
+            recount(session.connection(), run.id)
+    with sessions.begin() as session:
+        session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
+        release_expired(session, run, now())
+        _record(session, run, [*_decisions(snapshot, study), *_bonuses(snapshot)], now())
+    pay(sessions, platform, [payment.id for payment in snapshot.payments], now)
+    offer_what_was_decided(sessions, platform, run, study, link, now)
+
+
+def _record(session: Session, run: Run, entries: list[Entry], now: datetime) -> None:
+    # What is paid already cannot break a cap any more.
+    for payment in record_payments(session, run, entries, None, now):
+        if payment.called_at is None:
+            payment.state, payment.settled_at = PaymentState.DONE, now
+    session.flush()
+
+
+def _decisions(snapshot: Snapshot, study: Study) -> Iterator[Entry]:
+    for assignment, kind, again in unrecorded_decisions(snapshot):
+        payee = assignment.platform_id
+        if not again:
+            payee = snapshot.ref(assignment.participant_id, payee)
+        amount_minor = told_minor(assignment, study.reward_minor, study.screen_out_minor)
+        yield Entry(
+            PaymentItem(payee, kind, amount_minor, ELSEWHERE),
+            assignment.worker_id,
+            assignment.platform_id,
+            assignment.participant_id,
+        )
+
+
+def _bonuses(snapshot: Snapshot) -> Iterator[Entry]:
+    for bonus, item in unrecorded_bonuses(snapshot):
+        yield Entry(
+            item,
+            bonus.worker_id,
+            bonus.assignment_id,
+            snapshot.participant_of(bonus.assignment_id),
+        )

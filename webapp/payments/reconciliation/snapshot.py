@@ -1,0 +1,180 @@
+"""What is laid side by side: a run's records, its ledger, and what the platform lists."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.payment.payment import PaymentKind
+from experiment.studies.study import Study
+from webapp.core.tokens import Tokens
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Assignment, Hit, Payment, Run
+from webapp.database.row_counts import miscounted
+from webapp.payments.accounts import PayeeAccount, accounts
+from webapp.payments.ledger import is_claimed, payments_of
+from webapp.payments.reconciliation.bonus_books import BonusBooks, bonus_books
+from webapp.payments.statement import Statement, statements, told_minor
+from webapp.recruiters.platform import Bonus, Platform
+from webapp.recruiters.statuses import HANDED_IN
+from webapp.runs.runs import study_as_launched
+from webapp.sessions.lease import expired
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """One thing that is not as it should be.
+
+    Attributes:
+        problem: Its name, for programs.
+        who: A participant's reference; the platform's id of the assignment where it is of nobody
+            here; the beginning of an offer's token where it is of an offer.
+        detail: What was seen.
+        remedy: What to do about it.
+        safe: Whether ``--fix`` corrects it.
+    """
+
+    problem: str
+    who: str
+    detail: str
+    remedy: str
+    safe: bool = False
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run and its platform.
+
+    Attributes:
+        run_ref: The run's reference.
+        accounts: Everybody who consented, with what they got.
+        assignments: Every assignment of the run's recruitment that was handed in.
+        hits: Every offer.
+        payments: The whole ledger.
+        books: Every bonus that the platform lists, and which line of the ledger it is.
+        currency: The code of the run's currency.
+        receipts: The participant whom a submission's receipt names, by the assignment's id; None
+            where it is none of ours.
+        silent: The references of those whose places could be given to others.
+        claimed: The ids of payments that another process may be making at this moment.
+        statements: What everybody is owed and got.
+        miscounted: The subjects of the run's counts that are not what they count.
+        at: When this was so.
+    """
+
+    run_ref: str
+    accounts: Sequence[PayeeAccount]
+    assignments: Sequence[Assignment]
+    hits: Sequence[Hit]
+    payments: Sequence[Payment]
+    books: BonusBooks
+    currency: str
+    receipts: Mapping[str, str | None]
+    silent: Sequence[str]
+    claimed: frozenset[int]
+    statements: Sequence[Statement]
+    miscounted: Sequence[str]
+    at: datetime
+
+    @cached_property
+    def ledger(self) -> Mapping[str | None, list[Payment]]:
+        """The payments by the platform's id of the assignment they are on."""
+        lines = defaultdict[str | None, list[Payment]](list)
+        for payment in self.payments:
+            lines[payment.assignment].append(payment)
+        return lines
+
+    def ref(self, participant_id: int | None, otherwise: str) -> str:
+        """Return the participant's reference, or what stands for somebody who has none."""
+        return self._refs.get(participant_id, otherwise)
+
+    def participant_of(self, assignment_id: str) -> int | None:
+        """Return the key of the participant who submitted that, None where it is nobody here."""
+        ids = [a.participant_id for a in self.assignments if a.platform_id == assignment_id]
+        # Compensation has assignments of its own, which only the ledger knows.
+        ids += [line.participant_id for line in self.ledger.get(assignment_id, [])]
+        return next(iter(ids), None)
+
+    @cached_property
+    def _refs(self) -> Mapping[int | None, str]:
+        return {account.participant.id: account.participant.ref for account in self.accounts}
+
+
+def take_snapshot(
+    sessions: Sessions, platform: Platform, run: Run, tokens: Tokens, now: datetime
+) -> Snapshot:
+    """Return the run and its platform; the submissions were brought in by a poll before.
+
+    Raises:
+        PlatformError: The platform cannot be asked.
+    """
+    with reading(sessions) as session:
+        assignments = _handed_in(session, run)
+        payments = payments_of(session, run)
+        hits = session.scalars(select(Hit).where(Hit.run_id == run.id).order_by(Hit.id)).all()
+        people, silent = accounts(session, run), expired(session, run, now)
+        wrong = miscounted(session.connection(), run.id)
+        study = study_as_launched(session, run)
+        taken = session.scalars(select(Assignment).where(Assignment.run_id == run.id)).all()
+    books = bonus_books(
+        platform,
+        [hit.platform_id for hit in hits if hit.platform_id],
+        [(a.platform_id, a.worker_id) for a in taken if _may_have_bonus(a, payments)],
+        payments,
+    )
+    platform_minor = _platform_minor(taken, payments, books.listed, study)
+    return Snapshot(
+        run_ref=run.ref,
+        accounts=people,
+        assignments=assignments,
+        hits=hits,
+        payments=payments,
+        books=books,
+        currency=run.currency,
+        receipts={a.platform_id: tokens.read_receipt(a.receipt) for a in assignments},
+        silent=[person.ref for person in silent],
+        claimed=frozenset(payment.id for payment in payments if is_claimed(payment, now)),
+        statements=statements(people, payments, study, platform_minor),
+        miscounted=sorted({subject for _, subject, _ in wrong}),
+        at=now,
+    )
+
+
+def _handed_in(session: Session, run: Run) -> Sequence[Assignment]:
+    return session.scalars(
+        select(Assignment)
+        .outerjoin(Hit, Hit.id == Assignment.hit_id)
+        .where(Assignment.run_id == run.id, Assignment.status.in_(HANDED_IN))
+        .where(Hit.purpose.is_distinct_from("compensation"))
+        .order_by(Assignment.id)
+    ).all()
+
+
+def _may_have_bonus(assignment: Assignment, payments: Sequence[Payment]) -> bool:
+    lines = (line for line in payments if line.assignment == assignment.platform_id)
+    return assignment.status in HANDED_IN or any(line.amount_minor for line in lines)
+
+
+def _platform_minor(
+    taken: Sequence[Assignment],
+    payments: Sequence[Payment],
+    bonuses: Sequence[Bonus],
+    study: Study,
+) -> Mapping[str, int]:
+    """Return what the platform paid, by its id of the payee, compensation included."""
+    compensations = {
+        payment.assignment: payment.amount_minor
+        for payment in payments
+        if payment.kind == PaymentKind.COMPENSATION
+    }
+    paid = Counter[str]()
+    for assignment in taken:
+        reward_minor = compensations.get(assignment.platform_id, study.reward_minor)
+        paid[assignment.worker_id] += told_minor(assignment, reward_minor, study.screen_out_minor)
+    for bonus in bonuses:
+        paid[bonus.worker_id] += bonus.amount_minor
+    return paid

@@ -1,0 +1,126 @@
+"""One statement for each payee: what the study's rule owes, the ledger says and the platform paid.
+
+``parallax review`` and ``parallax reconcile`` print these. A run is clean only where ledger and
+platform agree to the smallest unit, and nobody got less than the rule says.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from experiment.payment.bonuses import bonus_owed_minor
+from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.studies.study import Study
+from webapp.database.models import Assignment, Payment
+from webapp.payments.accounts import PayeeAccount
+from webapp.recruiters.statuses import AssignmentStatus
+
+_STRANGER = "(no participant)"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What one payee is owed and got, in minor units.
+
+    Attributes:
+        payee: The participant's reference; the platform's id of an assignment for somebody who
+            never became one.
+        owed_minor: The reward and the bonus by the study's rule; None while the rule is undecided.
+        ledger_minor: What the ledger calls done.
+        currency: The code of their currency.
+        platform_minor: What the platform lists as paid; None where it was not asked.
+    """
+
+    payee: str
+    owed_minor: int | None
+    ledger_minor: int
+    currency: str
+    platform_minor: int | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether ledger and platform say the same."""
+        return self.platform_minor in (None, self.ledger_minor)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the payee got less than the study's rule says."""
+        return self.owed_minor is not None and self.ledger_minor < self.owed_minor
+
+
+def owed_minor(account: PayeeAccount, study: Study) -> int | None:
+    """Return what a participant is owed by the study's rule; None while it is undecided.
+
+    Who did not finish is owed nothing by the rule, nor is who was rejected and not paid after all.
+    Who was screened out is owed what the study gives for that; who was paid in part, that part.
+    """
+    status = account.assignment.status if account.assignment is not None else None
+    if status == AssignmentStatus.SCREENED_OUT:
+        return study.screen_out_minor
+    rejected = account.payment(PaymentKind.REJECTION) is not None
+    rejected = rejected or status == AssignmentStatus.REJECTED
+    if not account.finished or (rejected and not account.approved):
+        return 0
+    bonus = bonus_owed_minor(study.payment, account.finisher)
+    if bonus is None:
+        return None
+    if status == AssignmentStatus.PARTIALLY_APPROVED and account.assignment is not None:
+        return (account.assignment.paid_minor or 0) + bonus
+    return study.reward_minor + bonus
+
+
+def told_minor(assignment: Assignment, reward_minor: int, screen_out_minor: int) -> int:
+    """Return what the platform paid for an assignment, bonuses aside.
+
+    Args:
+        assignment: The assignment, as the platform told of it.
+        reward_minor: The reward of the offer that it is of.
+        screen_out_minor: What who is screened out gets.
+    """
+    if assignment.paid_minor is not None:
+        return assignment.paid_minor
+    if assignment.status == AssignmentStatus.SCREENED_OUT:
+        return screen_out_minor
+    return reward_minor if assignment.status == AssignmentStatus.APPROVED else 0
+
+
+def paid_minor(payments: Iterable[Payment]) -> int:
+    """Return what the ledger calls done, rejections aside."""
+    return sum(
+        payment.amount_minor
+        for payment in payments
+        if payment.state == PaymentState.DONE and payment.kind != PaymentKind.REJECTION
+    )
+
+
+def statements(
+    accounts: Iterable[PayeeAccount],
+    payments: Iterable[Payment],
+    study: Study,
+    platform_minor: Mapping[str, int] | None = None,
+) -> list[Statement]:
+    """Return the statement of everybody who consented, and of everybody else who was paid.
+
+    Args:
+        accounts: The participants'.
+        payments: The whole ledger.
+        study: The study, which says what is owed.
+        platform_minor: What the platform paid, by its id of the payee; None where it was not asked.
+    """
+    of_worker = defaultdict[str, list[Payment]](list)
+    for payment in payments:
+        of_worker[payment.worker_id].append(payment)
+    made, currency, left = [], study.currency, dict(platform_minor or {})
+    for account in accounts:
+        worker_id = account.participant.platform_id
+        lines = of_worker.pop(worker_id, []) if worker_id else list(account.payments)
+        paid = None if platform_minor is None else left.pop(worker_id or "", 0)
+        owed = owed_minor(account, study)
+        made.append(Statement(account.participant.ref, owed, paid_minor(lines), currency, paid))
+    for worker_id, lines in of_worker.items():
+        paid = None if platform_minor is None else left.pop(worker_id, 0)
+        named = next((line.assignment for line in lines if line.assignment), lines[0].token[:12])
+        made.append(Statement(named, 0, paid_minor(lines), currency, paid))
+    # Paid on the platform, and in no line: their ids there are not printed.
+    made += [Statement(_STRANGER, 0, 0, currency, paid) for paid in left.values() if paid]
+    return made

@@ -1,0 +1,144 @@
+"""Bonuses on platforms that would pay a second call again: set up, stored, ordered once, read.
+
+Each step is committed before the next. A set-up that was lost with its answer is made anew, since
+it costs nothing. Once the order is committed the platform is only read, whatever became of the
+call: it is told to pay a set-up at most once. What it never shows is for a person to decide
+(``settle_by_hand``).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, cast
+
+from sqlalchemy import CursorResult, select, update
+
+from experiment.payment.payment import PaymentError, PaymentKind, PaymentState
+from webapp.core.clock import Clock
+from webapp.database.engine import Sessions
+from webapp.database.models import Payment, Run
+from webapp.payments.ledger import is_claimed
+from webapp.recruiters.capabilities import TwoStepBonuses
+from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
+
+_NOT_SHOWN = "the platform was told to pay it, and does not show it yet"
+
+
+def pay_in_two_steps(
+    sessions: Sessions, platform: Platform, bonuses: TwoStepBonuses, payment: Payment, now: Clock
+) -> tuple[PaymentState, str]:
+    """Go on with one bonus from wherever it was left, and return its state and the answer to it.
+
+    Args:
+        sessions: The installation's.
+        platform: Where the payee is.
+        bonuses: The same platform, as one that pays bonuses.
+        payment: The bonus, in this process's hand.
+        now: The clock.
+
+    Raises:
+        PlatformUnreachable: The set-up was not answered, or the platform cannot be read.
+        PlatformError: It refused: nothing was paid, and the next attempt sets up anew.
+    """
+    assert payment.assignment is not None
+    if payment.ordered_at is None:
+        set_up_id = payment.set_up_id or _set_up(sessions, platform, bonuses, payment)
+        if _is_to_order(sessions, payment, now):
+            try:
+                bonuses.pay_bonus(set_up_id)
+            except PlatformUnreachable as error:
+                return PaymentState.UNKNOWN, f"{_NOT_SHOWN} ({error.problem})"
+            except PlatformError:
+                _update(sessions, payment, set_up_id=None, ordered_at=None)
+                raise
+    try:
+        shown = bonuses.bonuses_of(payment.assignment)
+    except PlatformError as error:
+        return PaymentState.UNKNOWN, f"{_NOT_SHOWN} ({error.problem})"
+    is_paid = _settle_if_shown(sessions, payment, shown, now)
+    return (PaymentState.DONE, "") if is_paid else (PaymentState.UNKNOWN, _NOT_SHOWN)
+
+
+def settle_by_hand(
+    sessions: Sessions, run: Run, payment_id: int, now: Clock, *, is_paid: bool
+) -> Payment:
+    """Settle a payment of which the platform shows nothing, as a person says who looked there.
+
+    Args:
+        sessions: The installation's.
+        run: The run.
+        payment_id: The payment's number.
+        now: The clock.
+        is_paid: Whether it was paid; else the next attempt pays it anew.
+
+    Raises:
+        PaymentError: There is no such payment in doubt.
+    """
+    with sessions.begin() as session:
+        payment = session.scalar(
+            select(Payment)
+            .where(Payment.id == payment_id, Payment.run_id == run.id)
+            .where(Payment.state.in_((PaymentState.UNKNOWN, PaymentState.ORDERED)))
+            .with_for_update()
+        )
+        if payment is None or is_claimed(payment, now()):
+            raise PaymentError(
+                f"payment {payment_id} is not in doubt",
+                where=f"run {run.ref}",
+                expected="the number of a payment that parallax reconcile calls in doubt",
+            )
+        payment.set_up_id = payment.ordered_at = None
+        payment.settled_at = now()
+        payment.state = PaymentState.DONE if is_paid else PaymentState.REFUSED
+        payment.answer = "" if is_paid else "not paid, as a person said who looked"
+    return payment
+
+
+def _set_up(
+    sessions: Sessions, platform: Platform, bonuses: TwoStepBonuses, payment: Payment
+) -> str:
+    assert payment.assignment is not None
+    offer_id = platform.submission(payment.assignment).offer_id
+    set_up_id = bonuses.set_up_bonus(offer_id, payment.assignment, payment.amount_minor)
+    _update(sessions, payment, set_up_id=set_up_id)
+    return set_up_id
+
+
+def _is_to_order(sessions: Sessions, payment: Payment, now: Clock) -> bool:
+    """Commit that the platform is told to pay, and return whether nobody else did so before."""
+    with sessions.begin() as session:
+        first = session.execute(
+            update(Payment)
+            .where(Payment.id == payment.id, Payment.ordered_at.is_(None))
+            .values(ordered_at=now(), state=PaymentState.ORDERED)
+        )
+        return cast(CursorResult[Any], first).rowcount == 1
+
+
+def _settle_if_shown(
+    sessions: Sessions, payment: Payment, shown: Sequence[int], now: Clock
+) -> bool:
+    """Mark the bonus as done if the platform shows one of its amount that is no other line's."""
+    with sessions.begin() as session:
+        # Of two bonuses of one amount, only one may claim what is shown once.
+        session.execute(select(Run.id).where(Run.id == payment.run_id).with_for_update())
+        others = session.scalars(
+            select(Payment.amount_minor).where(
+                Payment.assignment == payment.assignment,
+                Payment.id != payment.id,
+                Payment.kind.in_((PaymentKind.BONUS, PaymentKind.COMPENSATION)),
+                Payment.state == PaymentState.DONE,
+            )
+        ).all()
+        if not (Counter(shown) - Counter(others))[payment.amount_minor]:
+            return False
+        session.execute(
+            update(Payment)
+            .where(Payment.id == payment.id)
+            .values(state=PaymentState.DONE, answer="", settled_at=now())
+        )
+    return True
+
+
+def _update(sessions: Sessions, payment: Payment, **values: object) -> None:
+    with sessions.begin() as session:
+        session.execute(update(Payment).where(Payment.id == payment.id).values(values))

@@ -1,0 +1,58 @@
+"""What the templates of a panel may say of one person."""
+
+import logging
+from collections.abc import Mapping
+
+from experiment.panels.panel import Panel
+from experiment.panels.templates import UnfilledError, fill
+from webapp.errors import WebappError
+from webapp.recruiters.endings import Departure
+from webapp.recruiters.panel.settings import PanelSettings
+
+_LOG = logging.getLogger("parallax.panels")
+
+
+def secrets_of(panel: Panel, settings: PanelSettings) -> dict[str, str]:
+    """Return the panel's secrets by their names in templates.
+
+    Raises:
+        WebappError: The installation does not have one.
+    """
+    for kept in panel.secrets.values():
+        if kept not in settings.secrets:
+            raise WebappError(
+                f'the installation has no secret "{kept}", which the study\'s [panel] names',
+                where="panel_secrets",
+                expected=f'a line {kept} = "..." under [panel.secrets] in parallax.toml',
+                remedy="Secrets stay in the installation: docs/panels.md says where each is found",
+            )
+    return {name: settings.secrets[kept].get_secret_value() for name, kept in panel.secrets.items()}
+
+
+def secrets_at_hand(panel: Panel, settings: PanelSettings) -> dict[str, str]:
+    """Return those of the panel's secrets that the installation has; the log names the others.
+
+    Whoever leaves sees a page in any case: they can do nothing about the installation.
+    """
+    there = {name: kept for name, kept in panel.secrets.items() if kept in settings.secrets}
+    if len(there) < len(panel.secrets):
+        _LOG.error(
+            "panel_secrets lacks: %s", ", ".join({*panel.secrets.values()} - {*there.values()})
+        )
+    return {name: settings.secrets[kept].get_secret_value() for name, kept in there.items()}
+
+
+def known_of(panel: Panel, departure: Departure, secrets: Mapping[str, str]) -> dict[str, str]:
+    """Return what templates may name of somebody who leaves."""
+    known = {
+        **{name: value for name, value in departure.parameters.items() if name in panel.parameters},
+        **panel.values,
+        **secrets,
+        "participant": departure.platform_id or "",
+        "receipt": departure.receipt,
+    }
+    try:
+        known["code"] = fill(panel.code(departure.ending), known)
+    except UnfilledError:
+        known["code"] = ""
+    return known

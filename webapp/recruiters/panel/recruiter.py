@@ -1,0 +1,191 @@
+"""The recruiter whose ways in and out stand in the study's own ``[panel]``."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from experiment.panels.panel import Panel
+from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.errors import WebappError
+from webapp.recruiters.arrivals import Arrival, Landing, checked_id, other_study
+from webapp.recruiters.base import Recruiter, ReportTerms
+from webapp.recruiters.endings import Departure, Exit, ExitForm
+from webapp.recruiters.panel.known import known_of, secrets_at_hand, secrets_of
+from webapp.recruiters.panel.reporting import call
+from webapp.recruiters.panel.settings import PanelSettings
+from webapp.recruiters.panel.signature import Signatures
+from webapp.recruiters.panel.texts import text_of
+
+if TYPE_CHECKING:
+    from webapp.simulation.crowd import Visitor
+
+_STANDS_FOR_NAME = "x"
+
+
+class PanelRecruiter(Recruiter):
+    """Brings whom a panel sends by a link, and sends them back by another.
+
+    Args:
+        settings: The installation's secrets.
+    """
+
+    name = "panel"
+    settings_model = PanelSettings
+    # What panels call people: Prolific 24 hexadecimal digits, CloudResearch and Toloka 32.
+    id_patterns = (r"\b[0-9a-f]{24}\b", r"\b[0-9a-fA-F]{32}\b")
+
+    def __init__(self, settings: PanelSettings) -> None:
+        super().__init__(settings)
+        self._settings, self._signatures = settings, Signatures()
+
+    def check(self, study: Study) -> None:
+        """Let a launch pass only where the study has a panel, and the installation its secrets.
+
+        Raises:
+            WebappError: It has not.
+        """
+        secrets_of(_panel(study), self._settings)
+
+    def sites(self, study: Study | None) -> tuple[str, ...]:
+        """Return the sites to which the study's endings lead."""
+        if study is None or study.panel is None:
+            return ()
+        panel = study.panel
+        addresses = filter(None, map(panel.address_of, Ending))
+        found = (_site(panel, address) for address in addresses)
+        return tuple(dict.fromkeys((*filter(None, found), *panel.sites)))
+
+    def posted_link(self, public_url: str, run_ref: str, study: Study) -> str:
+        """Return the link to paste on the platform, with its own placeholders in it."""
+        link = self.invitation(public_url, run_ref)
+        pairs = [
+            f"{name}={parameter.placeholder}"
+            for name, parameter in _panel(study).parameters.items()
+            if parameter.placeholder
+        ]
+        return f"{link}?{'&'.join(pairs)}" if pairs else link
+
+    def arrival(self, landing: Landing) -> Arrival:
+        """Return whom the link names.
+
+        With ``?preview=1`` somebody only looks.
+
+        Raises:
+            ArrivalError: The platform would not have made the link, or for another study.
+        """
+        panel, arguments = _panel(landing.study), landing.arguments
+        if arguments.get("preview") == "1":
+            return Arrival(platform_id="" if panel.person else None, preview=True)
+        kept = {
+            name: checked_id(arguments, name, parameter.pattern)
+            for name, parameter in panel.parameters.items()
+            if parameter.required or arguments.get(name)
+        }
+        for name, parameter in panel.parameters.items():
+            if name in kept and parameter.only and not _is_only(panel, parameter.only, kept[name]):
+                raise other_study(name)
+        if panel.signature is not None:
+            self._signatures.check(panel, landing, secrets_of(panel, self._settings))
+        person = " ".join(kept[name] for name in panel.person) or None
+        link = arguments.get("link", "") if panel.access_codes else None
+        return Arrival(person, link=link, parameters=kept)
+
+    def exit(self, departure: Departure) -> Exit:
+        """Return the ending's redirect or form, its code, and what the page says of them.
+
+        What cannot be filled in for this person is left out: the page then says what to do.
+        """
+        if departure.study.panel is None:
+            return super().exit(departure)
+        panel = departure.study.panel
+        known = known_of(panel, departure, secrets_at_hand(panel, self._settings))
+        form = _form(panel, departure.ending, known)
+        way = panel.way_back(departure.ending)
+        reported = way.report is not None and bool(departure.receipt)
+        text = way.text or text_of(
+            departure.ending, form=form is not None, code=bool(known["code"]), reported=reported
+        )
+        return Exit(text, form, known["code"])
+
+    def visitor(self) -> "Visitor":
+        """Return what makes a simulated participant, who comes through the panel's stand-in.
+
+        Raises:
+            WebappError: The settings name none.
+        """
+        from webapp.simulation.stand_in import StandInVisit
+
+        if not self._settings.stand_in:
+            raise WebappError(
+                "simulated participants of a panel need a stand-in that sends them",
+                where="panel_stand_in",
+                remedy="Start one with: parallax marketplace --platform panels",
+            )
+        return partial(StandInVisit, listed=self._settings.stand_in)
+
+    def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
+        """Return on what terms the study's panel is told of an ending; None where it is not."""
+        report = study.panel and study.panel.way_back(ending).report
+        if study.panel is None or not report:
+            return None
+        return ReportTerms(report.repeatable, study.panel.report_tries)
+
+    def report(self, departure: Departure) -> str:
+        """Tell the panel, and return its answer.
+
+        Raises:
+            PlatformUnreachable: Nobody knows whether it was done.
+            PlatformError: The panel refused, or the link did not say what it must be told.
+            WebappError: The installation lacks a secret.
+        """
+        panel = _panel(departure.study)
+        report = panel.way_back(departure.ending).report
+        assert report is not None, "no report is made of this ending"
+        secrets = secrets_of(panel, self._settings)
+        return call(report, known_of(panel, departure, secrets), secrets.values())
+
+
+def _panel(study: Study) -> Panel:
+    if study.panel is None:
+        raise WebappError(
+            f'the study "{study.name}" does not say from which panel its people come',
+            where="study.toml, [panel]",
+            expected='a table such as [panel] with preset = "prolific"',
+            remedy="docs/panels.md says what to write for each panel",
+        )
+    return study.panel
+
+
+def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | None:
+    way, address = panel.way_back(ending), panel.address_of(ending)
+    if not address:
+        return None
+    try:
+        filled = fill_address(address, known)
+        fields = {name: fill(template, known) for name, template in way.fields.items()}
+    except UnfilledError:
+        return None
+    redirect = ExitForm.redirect(filled)
+    if way.method == "redirect":
+        return redirect
+    return replace(redirect, fields={**redirect.fields, **fields}, method="post")
+
+
+def _is_only(panel: Panel, template: str, value: str) -> bool:
+    try:
+        return fill(template, panel.values) == value
+    except UnfilledError:
+        return True
+
+
+def _site(panel: Panel, address: str) -> str:
+    """Return the site of an address, which nobody who comes can change."""
+    others = {name: quote(_STANDS_FOR_NAME) for name in names_in(address)}
+    try:
+        parts = urlsplit(fill_address(address, {**others, **panel.values}))
+    except UnfilledError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

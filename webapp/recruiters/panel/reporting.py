@@ -1,0 +1,93 @@
+"""The call by which our server tells a panel of an ending."""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+
+import httpx
+
+from experiment.panels.table import Report
+from experiment.panels.templates import UnfilledError, fill, fill_address
+from webapp.recruiters.platform import PlatformError, PlatformUnreachable
+
+_PATIENCE_S = 20.0
+_LARGEST_ANSWER_BYTES = 64 * 1024
+
+
+def call(report: Report, known: Mapping[str, str], secrets: Collection[str]) -> str:
+    """Make a report's call and return the answer, in which no secret stands.
+
+    Args:
+        report: What is called, and what the answer must say.
+        known: What its templates may name.
+        secrets: What no record may hold.
+
+    Raises:
+        PlatformUnreachable: No answer came, or a fault: nobody knows whether it was done.
+        PlatformError: The panel refused, or the call cannot be filled in.
+    """
+    try:
+        address = fill_address(report.address, known)
+        fields = {name: fill(template, known) for name, template in report.fields.items()}
+        headers = {name: fill(template, known) for name, template in report.headers.items()}
+    except UnfilledError as error:
+        raise PlatformError(f'the call cannot be made: "{error.name}" is not known') from error
+    posted = fields if report.method == "POST" else None
+    as_json = report.format == "json"
+    try:
+        # Redirects are not followed: a secret goes to no site but the one that the study names.
+        with (
+            httpx.Client(timeout=_PATIENCE_S, trust_env=False) as client,
+            client.stream(
+                report.method,
+                address,
+                headers=headers,
+                json=posted if as_json else None,
+                data=None if as_json else posted,
+            ) as response,
+        ):
+            status, text = response.status_code, _text(response)
+    except httpx.HTTPError as error:
+        # The error's own words name the address, and with it the secret.
+        raise PlatformUnreachable(f"no answer ({type(error).__name__})") from error
+    return _judged(report, status, _without(text, secrets))
+
+
+def _judged(report: Report, status: int, text: str) -> str:
+    answer = f"{status} {text}".strip()
+    if status >= 500 or status in (408, 425, 429):
+        raise PlatformUnreachable(answer)
+    if report.done_before and re.search(report.done_before, text):
+        return answer
+    if status >= 300:
+        raise PlatformError(answer)
+    if re.search(report.done, text):
+        return answer
+    if not _is_whole(text.strip()):
+        # It was cut off on the way, so it says nothing.
+        raise PlatformUnreachable(f"{answer} (incomplete)")
+    raise PlatformError(answer)
+
+
+def _is_whole(text: str) -> bool:
+    if text.startswith(("{", "[")):
+        try:
+            json.loads(text)
+        except ValueError:
+            return False
+    return bool(text) and text.startswith("<") == text.endswith(">")
+
+
+def _text(response: httpx.Response) -> str:
+    content = b""
+    for chunk in response.iter_bytes():
+        content += chunk
+        if len(content) > _LARGEST_ANSWER_BYTES:
+            break
+    return content[:_LARGEST_ANSWER_BYTES].decode(response.encoding or "utf-8", "replace")
+
+
+def _without(text: str, secrets: Collection[str]) -> str:
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "(secret)")
+    return text

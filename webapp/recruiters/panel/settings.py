@@ -1,0 +1,31 @@
+"""What panels want kept secret: it stays in the installation, never in a study."""
+
+import json
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+
+class PanelSettings(BaseModel):
+    """The secrets that studies name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    secrets: dict[str, SecretStr] = Field(
+        default={},
+        description="name -> secret, as a table; in the environment, as a JSON object",
+    )
+    stand_in: str = Field(
+        default="",
+        pattern=r"^(https?://[\w.:\[\]-]+/[\w-]+)?$",
+        description="where simulated participants find the study: a stand-in's address and name",
+    )
+
+    @field_validator("secrets", mode="before")
+    @classmethod
+    def _a_table(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError("not a JSON object of names and secrets") from error

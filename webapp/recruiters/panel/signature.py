@@ -1,0 +1,133 @@
+"""Links that their platform signed: whoever comes by another is turned away."""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from experiment.panels.panel import Panel
+from experiment.panels.table import Signature
+from experiment.panels.templates import UnfilledError, fill
+from webapp.core.i18n import gettext
+from webapp.errors import RequestError
+from webapp.recruiters.arrivals import ArrivalError, Landing
+
+if TYPE_CHECKING:
+    import jwt
+
+_PATIENCE_S = 5
+_KEYS_KEPT_S = 3600
+
+
+class Signatures:
+    """Checks tokens; the keys of platforms are asked for once an hour."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, jwt.PyJWKClient] = {}
+
+    def check(self, panel: Panel, landing: Landing, secrets: Mapping[str, str]) -> None:
+        """Let pass only whom the platform sent.
+
+        Raises:
+            ArrivalError: The token is missing, forged, too old or of somebody else.
+            RequestError: The platform's keys cannot be had at this moment.
+        """
+        signature = panel.signature
+        if signature is None:
+            return
+        token = landing.arguments.get(signature.parameter, "")
+        if signature.algorithm == "HMAC-SHA256":
+            good = _is_code(panel, signature, token, landing.arguments, secrets)
+        else:
+            good = self._is_token(panel, signature, token, landing, secrets)
+        if not good:
+            raise ArrivalError(
+                gettext(
+                    "This link was not made by the platform, or is too old. Please open the study"
+                    " once more from the page where you found it."
+                ),
+                code="bad_signature",
+                parameter=signature.parameter,
+            )
+
+    def _is_token(
+        self,
+        panel: Panel,
+        signature: Signature,
+        token: str,
+        landing: Landing,
+        secrets: Mapping[str, str],
+    ) -> bool:
+        # It brings the network along, which the server's worker must make its own first.
+        import jwt
+
+        known = {**landing.arguments, **panel.values, "url": _without(landing.url, signature)}
+        try:
+            claims = jwt.decode(
+                token,
+                secrets.get(signature.secret) or self._key(signature, token),
+                algorithms=[signature.algorithm],
+                issuer=signature.issuer or None,
+                audience=fill(signature.audience, known) if signature.audience else None,
+                leeway=signature.leeway_s,
+                options={"require": ["exp"], "verify_aud": bool(signature.audience)},
+            )
+        except jwt.PyJWKClientConnectionError as error:
+            raise _unavailable() from error
+        except (jwt.PyJWTError, UnfilledError, ValueError):
+            return False
+        return all(
+            _claim(claims, path) == landing.arguments.get(name)
+            for name, path in signature.claims.items()
+        )
+
+    def _key(self, signature: Signature, token: str) -> "jwt.PyJWK":
+        import jwt
+
+        client = self._keys.get(signature.keys)
+        if client is None:
+            client = self._keys[signature.keys] = jwt.PyJWKClient(
+                signature.keys, cache_keys=True, lifespan=_KEYS_KEPT_S, timeout=_PATIENCE_S
+            )
+        return client.get_signing_key_from_jwt(token)
+
+
+def _is_code(
+    panel: Panel,
+    signature: Signature,
+    token: str,
+    arguments: Mapping[str, str],
+    secrets: Mapping[str, str],
+) -> bool:
+    try:
+        text = fill(signature.signed, {**arguments, **panel.values})
+    except UnfilledError:
+        return False
+    key = secrets[signature.secret].encode()
+    expected = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), token.lower().encode())
+
+
+def _claim(claims: object, path: str) -> object:
+    for name in path.split("."):
+        claims = claims.get(name) if isinstance(claims, dict) else None
+    return claims
+
+
+def _without(url: str, signature: Signature) -> str:
+    parts = urlsplit(url)
+    kept = [
+        (name, value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if name != signature.parameter
+    ]
+    return urlunsplit(parts._replace(query=urlencode(kept)))
+
+
+def _unavailable() -> RequestError:
+    return RequestError(
+        gettext("We cannot check this link at the moment. Please load the page again in a minute."),
+        status=503,
+        code="unavailable",
+    )

@@ -1,0 +1,1 @@
+"""Prolific: its words stay in this folder."""

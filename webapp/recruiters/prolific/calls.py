@@ -1,0 +1,163 @@
+"""Calls of Prolific's API over HTTP: which are repeated, and what their failures mean.
+
+A call that only reads, or says the same thing again, is repeated where the platform is busy or
+silent. A call that would do something twice is made once: ``once``.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from webapp.recruiters.platform import PlatformError, PlatformUnreachable
+
+_API = "/api/v1"
+_BUSY = 429
+_TOKEN = (
+    "Set prolific_token to a token of the researcher's account (Prolific: Settings, Go to API token"
+    " page): docs/prolific.md"
+)
+_AGAIN = "Give the same command again in a while; nothing is done twice"
+_LONGEST_WAIT_S = 30.0
+
+
+class Busy(PlatformUnreachable):
+    """The wallet is in use by another call (429): certainly nothing was done."""
+
+
+class NotSent(PlatformUnreachable):
+    """There was no connection, so the call never reached the platform."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The API of one endpoint.
+
+    Attributes:
+        http: The connection, with the token.
+        attempts: How often a call that may be repeated is made before it counts as unanswered.
+        sleep: Waits for so many seconds.
+    """
+
+    http: httpx.Client
+    attempts: int
+    sleep: Callable[[float], object]
+
+    def read(self, path: str, params: Mapping[str, str | int] | None = None) -> Any:  # noqa: ANN401
+        """Return what the platform tells.
+
+        Raises:
+            PlatformUnreachable: It does not answer.
+            PlatformError: It refuses.
+        """
+        return self._repeated("GET", path, params=params)
+
+    def say(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
+        """Return the answer to a call whose repetition changes nothing.
+
+        Raises:
+            PlatformUnreachable: Nobody knows whether it was done.
+            PlatformError: The platform refuses.
+        """
+        return self._repeated(method, path, body=body)
+
+    def once(self, path: str, body: object = None) -> Any:  # noqa: ANN401
+        """Return the answer to a call that is never repeated, whatever becomes of it.
+
+        Raises:
+            Busy: The platform is busy; nothing was done.
+            NotSent: There was no connection; nothing was done.
+            PlatformUnreachable: Nobody knows whether it was done.
+            PlatformError: The platform refuses.
+        """
+        return self._made("POST", path, body, None)
+
+    def pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[Any]:
+        """Yield each entry of a list, page by page as the platform links them."""
+        address: str | None = path
+        wanted: Mapping[str, str | int] | None = params
+        while address:
+            answer = self.read(address, wanted)
+            yield from answer["results"]
+            # The link holds the parameters of the first page.
+            address, wanted = (answer.get("_links", {}).get("next") or {}).get("href"), None
+            address = address and f"{address.partition(_API)[2]}"
+
+    def _repeated(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: object = None,
+        params: Mapping[str, str | int] | None = None,
+    ) -> Any:  # noqa: ANN401 - JSON of any shape
+        for attempt in range(1, self.attempts + 1):
+            try:
+                return self._made(method, path, body, params)
+            except PlatformUnreachable:
+                if attempt == self.attempts:
+                    raise
+                self.sleep(min(0.5 * 2**attempt, _LONGEST_WAIT_S))
+        raise AssertionError("a call is made at least once")
+
+    def _made(
+        self, method: str, path: str, body: object, params: Mapping[str, str | int] | None
+    ) -> Any:  # noqa: ANN401 - JSON of any shape
+        where = f"{method} {path.partition('?')[0]}"
+        try:
+            answer = self.http.request(method, f"{_API}{path}", json=body, params=params)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise NotSent(f"there is no connection: {error}", where=where, remedy=_AGAIN) from error
+        except httpx.HTTPError as error:
+            problem = f"there was no answer ({type(error).__name__})"
+            raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
+        if not answer.is_success:
+            raise _refusal(answer, where)
+        return _content(answer, where)
+
+
+def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON of any shape
+    if not answer.headers.get("Content-Type", "").startswith("application/json"):
+        return answer.text
+    if not answer.content.strip():
+        return None
+    try:
+        return answer.json()
+    except ValueError as error:
+        # It was cut off on the way: the deed may be done all the same.
+        problem = "the answer cannot be read"
+        raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
+
+
+def _refusal(answer: httpx.Response, where: str) -> PlatformError:
+    code, words = _told(answer)
+    status = answer.status_code
+    if status == _BUSY:
+        problem = f"the platform is busy with another call ({words})"
+        return Busy(problem, code=code, where=where, remedy=_AGAIN)
+    if status >= 500 or status == 408:
+        problem = f"the platform has a fault ({status} {words})"
+        return PlatformUnreachable(problem, code=code, where=where, remedy=_AGAIN)
+    if status in (401, 403):
+        problem = f"the platform does not accept the token ({words})"
+        return PlatformError(problem, code=code, where=where, remedy=_TOKEN)
+    return PlatformError(f"the platform refused: {words}", code=code or str(status), where=where)
+
+
+def _told(answer: httpx.Response) -> tuple[str, str]:
+    """Return the platform's number of an error, and its words; only some calls wrap them."""
+    try:
+        told = answer.json()
+        told = told.get("error", told)
+        return str(told.get("error_code", "")), _words(told.get("detail", ""))
+    except (ValueError, AttributeError):
+        return "", answer.reason_phrase
+
+
+def _words(detail: object) -> str:
+    if isinstance(detail, dict):
+        return "; ".join(f"{name}: {_words(part)}" for name, part in detail.items())
+    if isinstance(detail, list):
+        return " ".join(map(_words, detail))
+    return str(detail)[:500]

@@ -1,0 +1,91 @@
+"""Completion codes: which ending has one, who enters it, and what it brings about.
+
+Every code is the researcher's (``actor``): our server completes a submission once its answers are
+stored, and no browser ever sees a code. Endings without a code give their place back: the
+participant returns the submission, or its time runs out.
+"""
+
+import hashlib
+from typing import Any
+
+from experiment.participation import Ending
+from webapp.recruiters.platform import PlatformError, Task
+from webapp.recruiters.prolific.answers import SCREEN_OUT, StudyAnswer
+
+# The platform's name for each ending that is handed in.
+CODE_TYPES = {
+    Ending.COMPLETED: "COMPLETED",
+    Ending.FAILED_CHECK: "FAILED_ATTENTION_CHECK",
+    # Whoever takes their consent back is paid as the consent text says; a person decides.
+    Ending.WITHDRAWN: "OTHER",
+    Ending.SCREENED_OUT: "FIXED_SCREENOUT",
+}
+_REVIEWED: dict[str, object] = {"action": "MANUALLY_REVIEW"}
+_CODE_CHARS = 12
+
+
+def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
+    """Return the completion codes of a new study.
+
+    Args:
+        task: The task; it says whether who is screened out is paid.
+        token: The offer's; each offer has codes of its own.
+    """
+    codes = [
+        _code(ending, token, _REVIEWED)
+        for ending in CODE_TYPES
+        if ending is not Ending.SCREENED_OUT
+    ]
+    if task.screen_out_minor and task.screen_out_places:
+        action: dict[str, object] = {
+            "action": SCREEN_OUT,
+            "fixed_screen_out_reward": task.screen_out_minor,
+            "slots": task.screen_out_places,
+        }
+        codes.append(_code(Ending.SCREENED_OUT, token, action))
+    return codes
+
+
+def _code(ending: Ending, token: str, action: dict[str, object]) -> dict[str, Any]:
+    drawn = hashlib.sha256(f"{token}\x1f{ending}".encode()).hexdigest()
+    return {
+        "code": drawn[:_CODE_CHARS].upper(),
+        "code_type": CODE_TYPES[ending],
+        "actions": [action],
+        "actor": "researcher",
+    }
+
+
+def code_of(study: StudyAnswer, ending: Ending) -> str:
+    """Return the code by which our server completes a submission that ended so.
+
+    Raises:
+        PlatformError: The study has none, so somebody changed it on the platform.
+    """
+    for each in study.completion_codes:
+        if each.code_type == CODE_TYPES[ending] and each.actor == "researcher" and each.code:
+            return each.code
+    raise PlatformError(
+        f"the study has no completion code {CODE_TYPES[ending]} of the researcher's",
+        where=f"study {study.id}",
+        remedy="Somebody changed it on the platform: complete the submission there by hand",
+    )
+
+
+def screen_out_slots(study: StudyAnswer) -> int | None:
+    """Return how many may be paid for being screened out; None where nobody is."""
+    for code in study.completion_codes:
+        for action in code.actions:
+            if action.get("action") == SCREEN_OUT:
+                return int(action["slots"])
+    return None
+
+
+def with_slots(study: StudyAnswer, slots: int) -> list[dict[str, Any]]:
+    """Return a study's codes with another number of screen-outs."""
+    codes = [code.model_dump() for code in study.completion_codes]
+    for code in codes:
+        for action in code["actions"]:
+            if action.get("action") == SCREEN_OUT:
+                action["slots"] = slots
+    return codes

@@ -1,0 +1,44 @@
+"""Webhooks: who may call us, and of which submission they tell."""
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from webapp.core.i18n import gettext
+from webapp.errors import RequestError
+
+_SIGNATURE, _TIME = "X-Prolific-Request-Signature", "X-Prolific-Request-Timestamp"
+_SUBMISSION = "submission.status.change"
+# An older call is somebody's who kept it.
+_OLDEST = timedelta(minutes=15)
+
+
+def submission_told(
+    secret: str, headers: Mapping[str, str], body: bytes, at: datetime
+) -> str | None:
+    """Return the id of the submission that a call tells of; None for other events.
+
+    Raises:
+        RequestError: The platform did not make the call, or long ago, or nobody set a secret.
+    """
+    stamp = headers.get(_TIME, "")
+    digest = hmac.new(secret.encode(), stamp.encode() + body, hashlib.sha256).digest()
+    ours = base64.b64encode(digest)
+    if not secret or not hmac.compare_digest(ours, headers.get(_SIGNATURE, "").encode()):
+        raise _refused("bad_signature")
+    if not stamp.isdecimal() or abs(at - datetime.fromtimestamp(int(stamp), UTC)) > _OLDEST:
+        raise _refused("too_old")
+    try:
+        told = json.loads(body)
+    except ValueError as error:
+        raise _refused("unreadable") from error
+    if not isinstance(told, dict) or told.get("event_type") != _SUBMISSION:
+        return None
+    return str(told.get("resource_id", "")) or None
+
+
+def _refused(code: str) -> RequestError:
+    return RequestError(gettext("This call was not made by the platform."), status=403, code=code)

@@ -1,0 +1,75 @@
+"""What a researcher should know before publishing, and what somebody changed afterwards."""
+
+from collections.abc import Iterator, Sequence
+
+from experiment.money import in_words
+from webapp.recruiters.platform import Task
+from webapp.recruiters.prolific.answers import Recommendation, StudyAnswer
+from webapp.recruiters.prolific.drafts import entry_link
+from webapp.recruiters.prolific.settings import ProlificSettings
+
+
+def notes_on(
+    task: Task,
+    recommended: Recommendation | None,
+    settings: ProlificSettings,
+    screen_out_fees_minor: int,
+) -> Sequence[tuple[str, str]]:
+    """Return what to know of a task before it is published."""
+    return [
+        *_pay(task, recommended),
+        ("devices", ", ".join(task.devices) or "any"),
+        ("filters", "; ".join(map(_filter_in_words, task.filters)) or "everybody"),
+        ("links", "signed by Prolific" if settings.signed_arrivals else "not signed"),
+        ("who finishes", "handed in by our server, waits for review"),
+        ("who fails the attention check", "handed in by our server, waits for review"),
+        ("who withdraws", "handed in by our server, waits for review"),
+        ("who is screened out", _screened_out(task, screen_out_fees_minor)),
+        ("who declines, comes late or finds it full", "is asked to return the submission"),
+    ]
+
+
+def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
+    """Return what of a study is not as it was posted, in words."""
+    pairs = (
+        ("the reward", in_words(study.reward, task.currency),
+         in_words(task.reward_minor, task.currency)),
+        ("the address", study.external_study_url, entry_link(link)),
+    )  # fmt: skip
+    found = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]
+    ours = [code for code in study.completion_codes if code.actor == "researcher"]
+    return found if ours else [*found, "no completion code is the researcher's any more"]
+
+
+def _pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, str]]:
+    if recommended is None:
+        yield "Prolific recommends", "nothing for this currency"
+        return
+    good = in_words(recommended.recommended_reward_per_hour, task.currency)
+    least = in_words(recommended.min_reward_per_hour, task.currency)
+    yield "Prolific recommends for an hour", f"{good}, and at least {least}"
+    if task.median_minutes:
+        hourly = round(task.reward_minor * 60 / task.median_minutes)
+        if hourly < recommended.min_reward_per_hour:
+            yield "WARNING", "the pay is below the platform's least; it will not be published"
+        elif hourly < recommended.recommended_reward_per_hour:
+            yield "WARNING", "the pay is below what the platform recommends"
+
+
+def _filter_in_words(chosen: object) -> str:
+    if not isinstance(chosen, dict):
+        return str(chosen)
+    name = chosen.get("filter_id", "?")
+    span = chosen.get("selected_range")
+    if isinstance(span, dict):
+        return f"{name} from {span.get('lower', '')} to {span.get('upper', '')}"
+    return f"{name}: {', '.join(map(str, chosen.get('selected_values', [])))}"
+
+
+def _screened_out(task: Task, fees_minor: int) -> str:
+    if not (task.screen_out_minor and task.screen_out_places):
+        return "is asked to return the submission"
+    paid = in_words(task.screen_out_minor, task.currency)
+    most = in_words(task.screen_out_minor * task.screen_out_places + fees_minor, task.currency)
+    times = f"{task.screen_out_places} times, {most} more with fees"
+    return f"is paid {paid} at once, at most {times}; then the study pauses"

@@ -1,0 +1,66 @@
+"""Opening Prolific for commands that publish and pay, and for telling it of endings."""
+
+import time
+
+import httpx
+
+from webapp.core.clock import Clock, utc_now
+from webapp.core.urls import is_loopback
+from webapp.errors import WebappError
+from webapp.recruiters.prolific.calls import Calls
+from webapp.recruiters.prolific.client import ProlificClient
+from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruiters.prolific.sites import LIVE, api_url
+
+_ATTEMPTS, _TIMEOUT_S = 4, 30.0
+# What a stand-in on this machine is called with where no token is set: it checks nobody.
+_PLAY_TOKEN = "parallax"
+
+
+def open_prolific(
+    settings: ProlificSettings, *, live: bool, attempts: int = _ATTEMPTS, now: Clock = utc_now
+) -> ProlificClient:
+    """Return the client of the endpoint that the settings name; nothing is called yet.
+
+    Args:
+        settings: The installation's.
+        live: Whether the command said that real money may be spent.
+        attempts: How often a call that may be repeated is made before it counts as unanswered.
+        now: The clock.
+
+    Raises:
+        WebappError: It is the live one and the command does not say so, or there is no token.
+    """
+    if settings.endpoint == LIVE and not live:
+        raise WebappError(
+            "Prolific spends real money",
+            where="prolific_endpoint = live",
+            remedy="Add --live to the command, or try it first on a stand-in:"
+            " parallax marketplace --platform prolific --port 8200",
+        )
+    return ProlificClient(settings.endpoint, calls_of(settings, attempts), settings, now)
+
+
+def calls_of(settings: ProlificSettings, attempts: int = _ATTEMPTS) -> Calls:
+    """Return the API that the settings name, with their token.
+
+    Raises:
+        WebappError: There is no token.
+    """
+    url = api_url(settings)
+    token = settings.token.get_secret_value()
+    if not token and not is_loopback(url):
+        raise WebappError(
+            "there is no API token",
+            where="prolific_token",
+            remedy="docs/prolific.md says where Prolific shows it",
+        )
+    http = httpx.Client(
+        base_url=url,
+        headers={"Authorization": f"Token {token or _PLAY_TOKEN}"},
+        timeout=_TIMEOUT_S,
+        # A proxy that the environment names does not know this machine's own addresses.
+        trust_env=not is_loopback(url),
+        follow_redirects=False,
+    )
+    return Calls(http, attempts, time.sleep)

@@ -1,0 +1,93 @@
+"""Simulated participants: programs that go through Prolific's stand-in as participants do."""
+
+import hashlib
+from urllib.parse import urlsplit
+
+import httpx
+
+from experiment.studies.admission import ScreeningQuestion
+from webapp.simulation.plan import Plan
+from webapp.simulation.visit import Visit, VisitError
+
+_TIMEOUT_S = 60.0
+_ID_CHARS = 24
+
+
+class ParticipantVisit(Visit):
+    """A simulated participant on the way from the platform's list to the closing page.
+
+    Args:
+        client: The connection to the study's server.
+        plan: What the participant knows.
+        number: Which of the run's participants this is, from 1.
+        site: The platform's site for participants.
+    """
+
+    def __init__(self, client: httpx.Client, plan: Plan, number: int, *, site: str) -> None:
+        super().__init__(client, plan, number)
+        self._site = httpx.Client(
+            base_url=site,
+            headers={"Accept": "application/json"},
+            timeout=_TIMEOUT_S,
+            trust_env=False,
+        )
+
+    def arrive(self) -> None:
+        """Sign in, take the study, open it and agree to it."""
+        key = f"{self._plan.run_ref} {self.number}".encode()
+        ref = hashlib.sha256(key).hexdigest()[:_ID_CHARS]
+        self._at_site("POST", "/signin", {"participant_id": ref})
+        self._agree(self._open_study())
+
+    def take_part(self) -> None:
+        """Answer everything; the study's server then completes the submission."""
+        self._answer_everything()
+        self._site.close()
+
+    def _open_study(self) -> str:
+        """Return the run's link as the platform makes it for this participant."""
+        study = self._plan.study
+        name = (study.recruitment and study.recruitment.title) or study.study.title
+        for listed in self._at_site("GET", "/studies").json()["studies"]:
+            if listed["name"] == name:
+                taken = self._at_site("POST", f"/studies/{listed['study_id']}/take")
+                opened = self._at_site("POST", f"{taken.headers['location']}/open")
+                link = str(opened.headers["location"])
+                if urlsplit(link).path == f"/run/{self._plan.run_ref}":
+                    return link
+        raise VisitError(
+            "the platform's list does not hold the study",
+            where=str(self._site.base_url),
+            remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
+        )
+
+    def _at_site(self, method: str, url: str, form: dict[str, str] | None = None) -> httpx.Response:
+        response = self._site.request(method, url, data=form)
+        if response.status_code not in (200, 303):
+            raise VisitError(
+                f"the platform answered {method} {response.url.path} with"
+                f" {response.status_code}: {response.text[:200].strip()}"
+            )
+        return response
+
+
+class ScreenedOutVisit(ParticipantVisit):
+    """A simulated participant whom the study is not for, and who says so when asked."""
+
+    def take_part(self) -> None:
+        """Go: the study's server tells the platform what became of the submission."""
+        self._site.close()
+
+    def _answer_before_start(self) -> None:
+        unwanted = {each.name: _unwanted(each) for each in self._plan.study.screening}
+        form = {**self._open(self._home, "screening").hidden, **unwanted}
+        self._request(303, "POST", f"{self._home}screening", form=form)
+
+
+def _unwanted(question: ScreeningQuestion) -> str:
+    if question.type != "number":
+        others = (option for option in question.options if option not in question.accept)
+        return next(others, "nothing of that kind")
+    if question.at_least is not None:
+        return str(question.at_least - 1)
+    return str((question.at_most or 0) + 1)

@@ -1,0 +1,137 @@
+"""The recruiter whose participants come from Prolific."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.core.i18n import gettext
+from webapp.recruiters.arrivals import Acceptance, Arrival, Landing, checked_id
+from webapp.recruiters.base import Recruiter, ReportTerms
+from webapp.recruiters.endings import Departure, Exit, ExitForm
+from webapp.recruiters.platform import Platform, PlatformError, Submission
+from webapp.recruiters.prolific.codes import CODE_TYPES, code_of
+from webapp.recruiters.prolific.drafts import entry_link
+from webapp.recruiters.prolific.hooks import submission_told
+from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruiters.prolific.signature import SIGNED, Signatures
+from webapp.recruiters.prolific.sites import participant_site
+
+if TYPE_CHECKING:
+    from webapp.simulation.crowd import Visitor
+
+_ID = r"[0-9a-f]{24}"
+_PERSON, _STUDY, _SESSION = SIGNED
+_TRIES = 12
+
+
+class ProlificRecruiter(Recruiter):
+    """Brings participants of Prolific, and completes their submissions from our server."""
+
+    name = "prolific"
+    settings_model = ProlificSettings
+    id_patterns = (rf"\b{_ID}\b",)
+
+    def __init__(self, settings: ProlificSettings) -> None:
+        super().__init__(settings)
+        self._settings, self._signatures = settings, Signatures(settings)
+
+    def sites(self, study: Study | None) -> tuple[str, ...]:
+        """Return the participants' site, to which the closing page leads."""
+        return (participant_site(self._settings),)
+
+    def posted_link(self, public_url: str, run_ref: str, study: Study) -> str:
+        """Return the run's link with the ids that the platform fills in."""
+        return entry_link(self.invitation(public_url, run_ref))
+
+    def arrival(self, landing: Landing) -> Arrival:
+        """Return whom Prolific sends, and for which submission.
+
+        With ``?preview=1`` somebody only looks.
+
+        Raises:
+            ArrivalError: The link lacks an id, or is not the one that the platform made.
+        """
+        arguments = landing.arguments
+        if arguments.get("preview") == "1":
+            return Arrival(platform_id="", preview=True)
+        person, study, session = (checked_id(arguments, name, _ID) for name in SIGNED)
+        if self._settings.signed_arrivals:
+            self._signatures.check(landing)
+        return Arrival(
+            person,
+            acceptance=Acceptance(session, study, participant_site(self._settings)),
+            parameters={_STUDY: study, _SESSION: session},
+        )
+
+    def exit(self, departure: Departure) -> Exit:
+        """Return the way back; whoever has handed nothing in is asked to return the submission."""
+        back = ExitForm.redirect(f"{participant_site(self._settings)}/studies")
+        if self._completes(departure.study, departure.ending):
+            return Exit(
+                gettext("Our server tells Prolific that you have finished. You can go back now."),
+                back,
+            )
+        return Exit(gettext("Please return your submission on Prolific."), back)
+
+    def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
+        """Return on what terms a submission is completed; None for endings that give it back."""
+        return (
+            ReportTerms(repeatable=True, tries=_TRIES) if self._completes(study, ending) else None
+        )
+
+    def report(self, departure: Departure) -> str:
+        """Complete the submission from our server, and return the status it has then.
+
+        Raises:
+            PlatformUnreachable: Nobody knows whether it was done; it may be asked again.
+            PlatformError: The submission can be completed no more, or the study was changed.
+        """
+        from webapp.recruiters.prolific.opening import open_prolific
+
+        session, study = (departure.parameters.get(name) for name in (_SESSION, _STUDY))
+        if not (session and study):
+            raise PlatformError("the link did not say which submission it was for")
+        # Completing costs what publishing has set aside, and was agreed to then.
+        platform = open_prolific(self._settings, live=True, attempts=1)
+        code = code_of(platform.study(study), departure.ending)
+        return platform.complete(session, code)
+
+    def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:
+        """Return the submission that a webhook tells of, as the platform tells it when asked.
+
+        Raises:
+            RequestError: Prolific did not make the call.
+            PlatformError: It cannot be asked.
+        """
+        from webapp.recruiters.prolific.opening import open_prolific
+
+        secret = self._settings.hook_secret.get_secret_value()
+        found = submission_told(secret, headers, body, at)
+        # Reading spends nothing.
+        platform = open_prolific(self._settings, live=True, attempts=1)
+        return platform.submission(found) if found else None
+
+    def visitor(self) -> "Visitor":
+        """Return what makes a simulated participant, who comes through the platform's pages."""
+        from webapp.recruiters.prolific.participant import ParticipantVisit
+
+        return partial(ParticipantVisit, site=participant_site(self._settings))
+
+    def open_platform(self, *, live: bool) -> Platform:
+        """Return the client of the endpoint that the settings name.
+
+        Raises:
+            WebappError: It is the live one and the command does not say so, or there is no token.
+        """
+        from webapp.recruiters.prolific.opening import open_prolific
+
+        return open_prolific(self._settings, live=live)
+
+    def _completes(self, study: Study, ending: Ending) -> bool:
+        if ending is Ending.SCREENED_OUT:
+            terms = study.recruitment
+            return bool(study.screen_out_minor and terms and terms.screen_out_places)
+        return ending in CODE_TYPES

@@ -1,0 +1,42 @@
+"""The settings of Prolific and of its stand-in."""
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from webapp.core.settings import checked_address
+
+_ID = r"^([0-9a-f]{24})?$"
+
+
+class ProlificSettings(BaseModel):
+    """Where people are found and paid, and who we are there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    endpoint: str = Field(
+        default="http://127.0.0.1:8200",
+        pattern=r"^(live|https?://[\w.:\[\]-]+/?)$",
+        description="which Prolific: live, or the address of a stand-in",
+    )
+    token: SecretStr = Field(
+        default=SecretStr(""), description="the API token; it may do everything that you may"
+    )
+    workspace: str = Field(
+        default="", pattern=_ID, description="the workspace that pays; the first when empty"
+    )
+    project: str = Field(
+        default="", pattern=_ID, description="the project of new studies; the first when empty"
+    )
+    signed_arrivals: bool = Field(
+        default=False, description="whether Prolific signs its links; not every workspace has it"
+    )
+    leeway_s: int = Field(
+        default=60, ge=0, le=600, description="how far clocks may differ when links are checked"
+    )
+    hook_secret: SecretStr = Field(
+        default=SecretStr(""), description="what Prolific signs its webhooks with; empty for none"
+    )
+
+    @field_validator("endpoint")
+    @classmethod
+    def _an_address(cls, value: str) -> str:
+        return checked_address(value)

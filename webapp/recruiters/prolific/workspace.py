@@ -1,0 +1,72 @@
+"""The workspace that pays: its currency, wallet, fees and recommended pay."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from experiment.payment.cost import Charge
+from webapp.recruiters.platform import PlatformError
+from webapp.recruiters.prolific.answers import BalanceAnswer, Recommendation, member, read
+from webapp.recruiters.prolific.calls import Calls
+
+
+@dataclass(slots=True)
+class Workspace:
+    """One workspace; what does not change is asked for once.
+
+    Attributes:
+        calls: The API.
+        ref: Its id; empty for the first that the token may use.
+    """
+
+    calls: Calls
+    ref: str = ""
+    _currency: str = ""
+    _fees: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def id(self) -> str:
+        """Return its id.
+
+        Raises:
+            PlatformError: The token may use none.
+        """
+        if not self.ref:
+            first = next(iter(self.calls.pages("/workspaces/", {})), None)
+            if first is None:
+                raise PlatformError("the token may use no workspace", where="GET /workspaces/")
+            self.ref = str(member(first, "id", "GET /workspaces/"))
+        return self.ref
+
+    def currency(self) -> str:
+        """Return the code of its currency."""
+        if not self._currency:
+            self._currency = self._balance().currency_code
+        return self._currency
+
+    def balance_minor(self) -> int:
+        """Return the money that no study holds back."""
+        return self._balance().available_balance
+
+    def fees_minor(self, charges: Sequence[Charge]) -> int:
+        """Return fees and taxes on payments, as the platform's calculator tells."""
+        return sum(map(self._fee, charges))
+
+    def recommendation(self) -> Recommendation | None:
+        """Return what the platform recommends to pay; None where it recommends nothing."""
+        wanted = {"workspace_id": self.id(), "currency": self.currency()}
+        told = self.calls.read("/reward-recommendations/", wanted)
+        return read(Recommendation, told[0], "GET /reward-recommendations/") if told else None
+
+    def _fee(self, charge: Charge) -> int:
+        if not (charge.amount_minor and charge.payments):
+            return 0
+        key = charge.amount_minor, charge.payments
+        if key not in self._fees:
+            asked = {"reward": charge.amount_minor, "total_available_places": charge.payments}
+            where = "/study-cost-calculator/"
+            total = int(member(self.calls.say("POST", where, asked), "total_cost", where))
+            self._fees[key] = total - charge.amount_minor * charge.payments
+        return self._fees[key]
+
+    def _balance(self) -> BalanceAnswer:
+        where = f"/workspaces/{self.id()}/balance/"
+        return read(BalanceAnswer, self.calls.read(where), f"GET {where}")

@@ -1,0 +1,155 @@
+"""Accepting: which piece of a platform's paid work a participant does here."""
+
+from datetime import datetime
+
+from sqlalchemy import or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from webapp.core.i18n import gettext
+from webapp.database.models import Assignment, Hit, Participant, Run
+from webapp.errors import RequestError
+from webapp.recruiters.arrivals import Acceptance
+from webapp.recruiters.statuses import GIVEN_BACK, HANDED_IN, AssignmentStatus
+
+
+def accept(
+    session: Session,
+    run: Run,
+    participant: Participant,
+    acceptance: Acceptance,
+    now: datetime,
+    *,
+    worker_id: str | None = None,
+) -> Assignment:
+    """Return the assignment under which the participant works from now on.
+
+    Who gave one back and accepted another goes on where they were, under the new one.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        participant: Who works.
+        acceptance: What they come for.
+        now: The time.
+        worker_id: What their link calls them; the participant's own name unless it is given.
+
+    Raises:
+        RequestError: Somebody else has handed it in, or they have handed in their work already.
+    """
+    worker_id = worker_id or participant.platform_id
+    known = _known(session, worker_id, acceptance)
+    if known is None or known.status not in HANDED_IN:
+        _leave_others(session, participant, acceptance)
+    if known is None:
+        try:
+            with session.begin_nested():
+                known = _new(session, run, participant, worker_id, acceptance, now)
+        except IntegrityError:
+            # The same page was sent twice, and the other request came first.
+            known = _known(session, worker_id, acceptance)
+            if known is None:
+                raise
+    if known.status not in HANDED_IN:
+        known.status = AssignmentStatus.ACTIVE
+    known.participant_id = participant.id
+    known.submit_to = known.submit_to or acceptance.submit_to
+    session.flush()
+    return known
+
+
+def current_assignment(session: Session, participant: Participant) -> Assignment | None:
+    """Return the assignment under which the participant works, or worked last; None without one.
+
+    Who has handed one in works under no other.
+    """
+    return session.scalar(
+        select(Assignment)
+        .where(Assignment.participant_id == participant.id)
+        # A platform may give somebody the id again that they had returned.
+        .order_by(
+            Assignment.status.not_in(HANDED_IN),
+            Assignment.status.in_(GIVEN_BACK),
+            Assignment.id.desc(),
+        )
+        .limit(1)
+    )
+
+
+def is_returning(session: Session, run: Run, platform_id: str | None) -> bool:
+    """Return whether somebody whom the platform names is a participant of the run already."""
+    if platform_id is None:
+        return False
+    known = select(Participant.id).where(
+        Participant.run_id == run.id, Participant.platform_id == platform_id
+    )
+    return session.scalar(known) is not None
+
+
+def _known(session: Session, worker_id: str | None, acceptance: Acceptance) -> Assignment | None:
+    return session.scalar(
+        select(Assignment).where(
+            Assignment.platform_id == acceptance.assignment_id,
+            Assignment.worker_id == worker_id,
+        )
+    )
+
+
+def _leave_others(session: Session, participant: Participant, acceptance: Acceptance) -> None:
+    """Take the participant's other assignments, and others' claims to this one, as returned."""
+    others = session.scalars(
+        select(Assignment).where(
+            or_(
+                Assignment.participant_id == participant.id,
+                Assignment.platform_id == acceptance.assignment_id,
+            )
+        )
+    ).all()
+    for other in others:
+        if other.status in HANDED_IN:
+            raise taken_part() if other.participant_id == participant.id else _in_use()
+        other.status = AssignmentStatus.RETURNED
+
+
+def taken_part() -> RequestError:
+    """Return the error for somebody who has handed in their work already."""
+    return RequestError(
+        gettext(
+            "You have taken part already, and your work was handed in. Please return this"
+            " assignment, so that somebody else can take it."
+        ),
+        status=409,
+        code="taken_part",
+    )
+
+
+def _in_use() -> RequestError:
+    return RequestError(
+        gettext("Somebody else has handed in this assignment. Please return it."),
+        status=409,
+        code="assignment_in_use",
+    )
+
+
+def _new(
+    session: Session,
+    run: Run,
+    participant: Participant,
+    worker_id: str | None,
+    acceptance: Acceptance,
+    now: datetime,
+) -> Assignment:
+    hit = select(Hit.id).where(Hit.run_id == run.id, Hit.platform_id == acceptance.hit_id)
+    assignment = Assignment(
+        run_id=run.id,
+        hit_id=session.scalar(hit),
+        platform_id=acceptance.assignment_id,
+        participant_id=participant.id,
+        worker_id=worker_id,
+        status=AssignmentStatus.ACTIVE,
+        submit_to=acceptance.submit_to,
+        receipt="",
+        accepted_at=now,
+    )
+    session.add(assignment)
+    return assignment

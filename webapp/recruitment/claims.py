@@ -1,0 +1,133 @@
+"""Claims: whose word counts where two browsers come under one worker's id.
+
+A platform that signs nothing puts the worker's id into a link, and so can anybody. Whoever comes
+first under an id works under it. Whoever comes under it with another assignment, and cannot show
+the session that there is, gets a session of their own under no name: nobody takes over a session by
+writing an id. The platform tells in the end which of the assignments was the worker's, and that
+session bears the name from then on (docs/decisions/forged-arrivals.md).
+"""
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State, move
+from webapp.database.models import Assignment, Hit, Participant, Run
+from webapp.recruiters.arrivals import Acceptance, Arrival, other_study
+from webapp.recruiters.statuses import AT_WORK, HANDED_IN, AssignmentStatus
+from webapp.recruitment.assignments import taken_part
+from webapp.sessions.assign import free_places
+from webapp.sessions.lease import AT_WORK as PARTICIPANT_AT_WORK
+
+
+def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> None:
+    """Let pass only work of an offer of the run's.
+
+    Raises:
+        ArrivalError: The platform's offers of the run are others.
+    """
+    offers = session.execute(
+        select(Hit.platform_id, Hit.called_at).where(Hit.run_id == run.id)
+    ).all()
+    known = {offer_id for offer_id, _ in offers}
+    # Somebody may be faster than the answer to our posting it.
+    is_posting = any(offer_id is None and called_at for offer_id, called_at in offers)
+    if acceptance.hit_id not in known and not is_posting:
+        raise other_study("hitId")
+
+
+def name_to_work_under(
+    session: Session, run: Run, arrival: Arrival, shown: str | None
+) -> tuple[Participant | None, str | None]:
+    """Return the participant who goes on, or else the name under which somebody begins.
+
+    Args:
+        session: An open session.
+        run: The run they came to.
+        arrival: What their link says.
+        shown: The reference of the participant whose session their browser holds; None without.
+
+    Returns:
+        The participant, None for a newcomer; and the platform's id of the newcomer, None where
+        somebody else works under it.
+
+    Raises:
+        RequestError: The worker of that id has handed in another assignment.
+    """
+    acceptance, worker_id = arrival.acceptance, arrival.platform_id
+    if acceptance is None or worker_id is None or arrival.proven:
+        return None, worker_id
+    rows = session.execute(
+        select(Assignment, Participant)
+        .join(Participant, Participant.id == Assignment.participant_id)
+        .where(Assignment.run_id == run.id, Assignment.worker_id == worker_id)
+    ).all()
+    for assignment, participant in rows:
+        if assignment.platform_id == acceptance.assignment_id:
+            return participant, worker_id
+    for _, participant in rows:
+        if shown is not None and participant.ref == shown:
+            return participant, worker_id
+    if any(assignment.status in HANDED_IN for assignment, _ in rows):
+        raise taken_part()
+    holder = _holder(session, run.id, worker_id)
+    return None, worker_id if holder is None else None
+
+
+def confirm_claim(
+    session: Session, run_id: int, told: Assignment, status: AssignmentStatus, now: datetime
+) -> int | None:
+    """Return whose an assignment is that the platform tells of, and settle others' claims to it.
+
+    Args:
+        session: An open session that writes.
+        run_id: The run.
+        told: The assignment as we have it, with whoever works under it here.
+        status: What the platform says of it.
+        now: The time.
+    """
+    holder = _holder(session, run_id, told.worker_id)
+    claimant = told.participant_id and session.get_one(Participant, told.participant_id)
+    if not claimant:
+        return holder.id if holder else None
+    if status not in (*HANDED_IN, *AT_WORK):
+        return claimant.id
+    if holder is not None and holder.id != claimant.id:
+        if _rows_of(session, Assignment.participant_id == holder.id, HANDED_IN):
+            # The worker has handed in another one: this is a second piece of the same person's.
+            give_up(session, claimant)
+            return holder.id
+        holder.platform_id = None
+        session.flush()
+    if claimant.platform_id is None:
+        claimant.platform_id = told.worker_id
+        session.flush()
+    others = Assignment.worker_id == told.worker_id, Assignment.participant_id != claimant.id
+    for row in _rows_of(session, Assignment.run_id == run_id, AT_WORK, *others):
+        row.status, row.seen_at = AssignmentStatus.RETURNED, now
+        if row.participant_id is not None:
+            give_up(session, session.get_one(Participant, row.participant_id))
+    return claimant.id
+
+
+def give_up(session: Session, participant: Participant) -> None:
+    """Free the place of somebody at work whose claim or assignment is gone."""
+    if participant.state in PARTICIPANT_AT_WORK:
+        participant.state = move(State(participant.state), State.ABANDONED)
+        free_places(session, [participant.id])
+
+
+def _holder(session: Session, run_id: int, worker_id: str) -> Participant | None:
+    named = (Participant.run_id == run_id, Participant.platform_id == worker_id)
+    return session.scalar(select(Participant).where(*named))
+
+
+def _rows_of(
+    session: Session,
+    whose: ColumnElement[bool],
+    statuses: tuple[AssignmentStatus, ...],
+    *more: ColumnElement[bool],
+) -> list[Assignment]:
+    found = select(Assignment).where(whose, Assignment.status.in_(statuses), *more)
+    return list(session.scalars(found).all())

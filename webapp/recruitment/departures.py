@@ -1,0 +1,39 @@
+"""Departures: what a recruiter is told of somebody whose visit ended."""
+
+from sqlalchemy.orm import Session
+
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.database.models import Participant
+from webapp.recruiters.arrivals import Acceptance
+from webapp.recruiters.endings import Departure
+from webapp.recruiters.statuses import HANDED_IN
+from webapp.recruitment.assignments import current_assignment
+from webapp.sessions.link_visits import kept_parameters
+
+
+def departure_of(
+    session: Session, study: Study, participant: Participant, ending: Ending, receipt: str
+) -> Departure:
+    """Return a participant's departure.
+
+    Args:
+        session: An open session.
+        study: The study of their run.
+        participant: Who leaves.
+        ending: How.
+        receipt: What proves to us later who left.
+    """
+    assignment = current_assignment(session, participant)
+    acceptance = None
+    if assignment is not None and assignment.status not in HANDED_IN:
+        # Where the worker never came, the hit is not needed to hand the work in.
+        acceptance = Acceptance(assignment.platform_id, "", assignment.submit_to)
+    return Departure(
+        ending,
+        study,
+        platform_id=participant.platform_id,
+        acceptance=acceptance,
+        parameters=kept_parameters(session, participant),
+        receipt=receipt,
+    )

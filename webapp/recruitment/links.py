@@ -1,0 +1,51 @@
+"""Coming by a link or a code that was given out for a run."""
+
+import re
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.core.i18n import gettext
+from webapp.database.models import Link, Run
+from webapp.recruiters.arrivals import ArrivalError
+from webapp.sessions.links import PARAMETER
+
+
+class LinkWantedError(ArrivalError):
+    """Somebody comes by the run's bare address, and it takes only who has a link or a code."""
+
+
+def followed_link(session: Session, run: Run, given: str, *, required: bool) -> Link | None:
+    """Return the link by which somebody comes; None where the run asks for none.
+
+    A run for which links were made takes nobody without one.
+
+    Args:
+        session: An open session.
+        run: The run.
+        given: What stands in the address, or was typed in; empty where there is nothing.
+        required: Whether the run's recruiter asks for one in any case.
+
+    Raises:
+        LinkWantedError: There is none, and there must be one.
+        ArrivalError: It was not given out for this run, or is not good any more.
+    """
+    token = re.sub(r"[\s-]", "", given).lower()
+    if not token:
+        if required or session.scalar(select(Link.id).where(Link.run_id == run.id).limit(1)):
+            raise LinkWantedError(
+                gettext("This study is open to those who were given a link or an access code."),
+                code="missing_link",
+            )
+        return None
+    link = session.scalar(select(Link).where(Link.run_id == run.id, Link.token == token))
+    if link is None or link.revoked_at is not None:
+        raise ArrivalError(
+            gettext(
+                "This link or access code is not known, or not good any more. Please check it, and"
+                " write to whoever gave it to you."
+            ),
+            code="unknown_link",
+            parameter=PARAMETER,
+        )
+    return link

@@ -1,0 +1,296 @@
+"""Publishing: a run's open places are offered on its platform, each offer exactly once.
+
+An offer is a committed row with a token before the platform is asked for it. Whatever happens in
+between - a crash, a lost reply, two publishers at once - publishing again goes on with the same
+rows: what was posted is found by its token, what was not is posted now.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.payment.cost import Cost, cost, split_places
+from experiment.studies.study import Study
+from webapp.core.clock import Clock
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Hit, Recruitment, Run
+from webapp.errors import RunError
+from webapp.recruiters.capabilities import Drafts, GrowingOffers, Qualifications
+from webapp.recruiters.platform import Offer, Platform, Task
+from webapp.recruitment.terms import (
+    TAKEN_PART,
+    lifetime_of,
+    offer_of,
+    qualifications,
+    refuse_elsewhere,
+    refuse_other_currency,
+    refuse_unpublishable,
+    task_of,
+    terms_of,
+    unfilled_places,
+)
+from webapp.runs.runs import named_run, study_as_launched
+
+RECRUITMENT = "recruitment"
+_YET_TO_BE_MADE = "(the id of the qualification)"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishPlan:
+    """What publishing a run would do now.
+
+    Attributes:
+        run_ref: The run.
+        study: Its study.
+        qualification: Name and description of the run's own, which is yet to be made; None where
+            it was made before.
+        task: What workers are offered; a qualification yet to be made stands in it without its id.
+        unfilled: How many of the run's places nobody has filled yet.
+        open: How many of them are offered or being worked on at the platform already.
+        reopen: Offers that have expired with free places, to be open anew (their ids there).
+        grow: Offers that get more places: their ids, and how many they have then.
+        offers: The offers to be posted, those first that were written down before.
+        cost: What all of these cost at most; the platform set nothing aside for what expired.
+    """
+
+    run_ref: str
+    study: Study
+    qualification: tuple[str, str] | None
+    task: Task
+    unfilled: int
+    open: int
+    reopen: tuple[str, ...]
+    grow: tuple[tuple[str, int], ...]
+    offers: tuple[Offer, ...]
+    cost: Cost
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.reopen or self.grow or self.offers)
+
+
+def draft(
+    sessions: Sessions, platform: Platform, run_ref: str, link: str, now: datetime
+) -> PublishPlan:
+    """Return what publishing would do, without doing it; the platform is only read.
+
+    Raises:
+        RunError: The run may not be published there.
+        PlatformError: The platform cannot tell how far the run's HITs have come.
+    """
+    with reading(sessions) as session:
+        run = named_run(session, run_ref)
+        study = study_as_launched(session, run)
+        terms = terms_of(study)
+        recruitment = recruitment_of(session, run)
+        refuse_unpublishable(run, platform.endpoint, link, recruitment)
+        refuse_other_currency(study, platform)
+        hits = recruitment_hits(session, run)
+        unfilled = unfilled_places(session, run)
+        not_again = qualifications(session, run, study, platform.endpoint)
+    marks = isinstance(platform, Qualifications)
+    is_new = marks and (recruitment is None or recruitment.qualification_id is None)
+    if is_new:
+        not_again.append(_YET_TO_BE_MADE)
+    waiting = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
+    posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
+    open_, reopen = _standing(platform, posted, now)
+    missing = unfilled - open_ - sum(places for places, _ in waiting)
+    reopened = dict[str, int]()
+    for hit_id, available in reopen.items():
+        if available <= missing:
+            reopened[hit_id] = available
+            missing -= available
+    missing = max(0, missing)
+    grow = _growth(platform, posted, missing)
+    sizes = split_places(0 if grow else missing, platform.most_places)
+    new = [(places, _token(run_ref, len(hits) + n)) for n, places in enumerate(sizes, start=1)]
+    offers = tuple(offer_of(terms, link, places, token) for places, token in (*waiting, *new))
+    task = task_of(study, not_again=not_again)
+    sizes = [*reopened.values(), missing if grow else 0, *(offer.places for offer in offers)]
+    fees = partial(platform.fees_minor, audience=task.audience)
+    return PublishPlan(
+        run_ref=run_ref,
+        study=study,
+        qualification=_named(run_ref) if is_new else None,
+        task=task,
+        unfilled=unfilled,
+        open=open_,
+        reopen=tuple(reopened),
+        grow=grow,
+        offers=offers,
+        cost=cost(study, sizes, fees),
+    )
+
+
+def _growth(platform: Platform, posted: Sequence[str], missing: int) -> tuple[tuple[str, int], ...]:
+    """Return the offer that gets the missing places, and how many it has then, if one may."""
+    if not (missing and posted and isinstance(platform, GrowingOffers)):
+        return ()
+    return ((posted[-1], platform.state(posted[-1]).places + missing),)
+
+
+def _standing(
+    platform: Platform, hit_ids: Sequence[str], now: datetime
+) -> tuple[int, dict[str, int]]:
+    """Return how many places are open, and the free places of each HIT that has expired."""
+    open_, expired = 0, dict[str, int]()
+    for hit_id in hit_ids:
+        state = platform.state(hit_id)
+        open_ += state.pending
+        if state.is_open(now):
+            open_ += state.available
+        elif state.available:
+            expired[hit_id] = state.available
+    return open_, expired
+
+
+def publish(
+    sessions: Sessions, platform: Platform, plan: PublishPlan, now: Clock
+) -> Iterator[tuple[str, int]]:
+    """Carry out a draft, and yield each offer as it is there: its id and its free places.
+
+    Raises:
+        PlatformError: A call was refused or not answered; publishing again goes on from there.
+    """
+    _write_down(sessions, platform.endpoint, plan, now())
+    own_qualification = _own_qualification(sessions, platform, plan.run_ref)
+    for hit_id in plan.reopen:
+        move_expiry(sessions, platform, hit_id, now() + lifetime_of(terms_of(plan.study)))
+        yield hit_id, platform.state(hit_id).available
+    for offer_id, places in plan.grow:
+        yield offer_id, _grow(sessions, platform, offer_id, places)
+    lacking = [own_qualification or id_ if id_ == _YET_TO_BE_MADE else id_
+               for id_ in plan.task.audience.lacking]  # fmt: skip
+    task = replace(plan.task, audience=replace(plan.task.audience, lacking=tuple(lacking)))
+    for offer in plan.offers:
+        yield post_hit(sessions, platform, task, own_qualification, offer, now), offer.places
+
+
+def published(session: Session, run: Run, endpoint: str) -> Recruitment:
+    """Return where a run was published, which must be there.
+
+    Raises:
+        RunError: It was not published, or elsewhere.
+    """
+    recruitment = recruitment_of(session, run)
+    if recruitment is None:
+        raise RunError(
+            f'the run "{run.ref}" is not published', remedy=f"parallax publish {run.ref}"
+        )
+    refuse_elsewhere(run, recruitment, endpoint)
+    return recruitment
+
+
+def recruitment_of(session: Session, run: Run) -> Recruitment | None:
+    """Return where a run was published; None if it was not."""
+    return session.scalar(select(Recruitment).where(Recruitment.run_id == run.id))
+
+
+def recruitment_hits(session: Session, run: Run) -> Sequence[Hit]:
+    """Return the HITs through which a run finds its participants, in the order they were made."""
+    return session.scalars(
+        select(Hit).where(Hit.run_id == run.id, Hit.purpose == RECRUITMENT).order_by(Hit.id)
+    ).all()
+
+
+def move_expiry(sessions: Sessions, platform: Platform, hit_id: str, at: datetime) -> None:
+    """Let workers find a posted HIT until another time."""
+    platform.expire(hit_id, at)
+    with sessions.begin() as session:
+        hit = session.scalars(select(Hit).where(Hit.platform_id == hit_id)).one()
+        hit.expires_at = at
+
+
+def _write_down(sessions: Sessions, endpoint: str, plan: PublishPlan, now: datetime) -> None:
+    with sessions.begin() as session:
+        run = named_run(session, plan.run_ref)
+        # Two publishers at once: the second finds the rows of the first, and adds none.
+        session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
+        if recruitment_of(session, run) is None:
+            session.add(Recruitment(run_id=run.id, endpoint=endpoint, published_at=now))
+        written = {hit.token for hit in recruitment_hits(session, run)}
+        session.add_all(
+            Hit(run_id=run.id, token=offer.token, purpose=RECRUITMENT, places=offer.places)
+            for offer in plan.offers
+            if offer.token not in written
+        )
+
+
+def _token(run_ref: str, number: int) -> str:
+    return hashlib.sha256(f"{run_ref}\x1f{RECRUITMENT}\x1f{number}".encode()).hexdigest()
+
+
+def _named(run_ref: str) -> tuple[str, str]:
+    return f"parallax run {run_ref}", TAKEN_PART
+
+
+def _grow(sessions: Sessions, platform: Platform, offer_id: str, places: int) -> int:
+    assert isinstance(platform, GrowingOffers)
+    platform.grow(offer_id, places)
+    with sessions.begin() as session:
+        session.scalars(select(Hit).where(Hit.platform_id == offer_id)).one().places = places
+    return platform.state(offer_id).available
+
+
+def _own_qualification(sessions: Sessions, platform: Platform, run_ref: str) -> str | None:
+    if not isinstance(platform, Qualifications):
+        return None
+    with reading(sessions) as session:
+        known = recruitment_of(session, named_run(session, run_ref))
+        if known is not None and known.qualification_id is not None:
+            return known.qualification_id
+    made = platform.make_qualification(*_named(run_ref))
+    with sessions.begin() as session:
+        recruitment = recruitment_of(session, named_run(session, run_ref))
+        assert recruitment is not None
+        recruitment.qualification_id = made
+    return made
+
+
+def post_hit(
+    sessions: Sessions,
+    platform: Platform,
+    task: Task,
+    own_qualification: str | None,
+    offer: Offer,
+    now: Clock,
+) -> str:
+    """Post the offer of a written-down HIT unless it is posted, and return its id there.
+
+    Args:
+        sessions: The installation's.
+        platform: Where it is posted.
+        task: What is offered.
+        own_qualification: A qualification of ours in the task's audience, by which the offer is
+            found again; None on a platform without them.
+        offer: The offer; its token is the HIT's.
+        now: The clock.
+    """
+    with sessions.begin() as session:
+        hit = _written(session, offer.token)
+        if hit.platform_id is not None and hit.posted_at is not None:
+            return hit.platform_id
+        posted, tried, hit.called_at = hit.platform_id, hit.called_at is not None, now()
+    if posted is None:
+        # The platform forgets tokens after a day, so what may be there already is looked for.
+        posted = platform.find_posted(offer.token, own_qualification) if tried else None
+        posted = posted or platform.post(task, offer)
+        with sessions.begin() as session:
+            _written(session, offer.token).platform_id = posted
+    if isinstance(platform, Drafts):
+        platform.launch(posted)
+    with sessions.begin() as session:
+        hit = _written(session, offer.token)
+        hit.posted_at, hit.expires_at = now(), now() + offer.lifetime
+    return posted
+
+
+def _written(session: Session, token: str) -> Hit:
+    return session.scalars(select(Hit).where(Hit.token == token).with_for_update()).one()

@@ -1,0 +1,188 @@
+"""Telling platforms of endings: owed together with the ending, sent later, never in a page's time.
+
+Whatever dies in between, a report is neither forgotten nor, where the platform would do the deed
+twice, sent twice: each call is committed before it is made.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.core.clock import Clock
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import OutgoingReport, Participant, Run
+from webapp.recruiters.base import ReportingRecruiter
+from webapp.recruiters.endings import Departure
+from webapp.recruiters.platform import PlatformError, PlatformUnreachable
+
+_FIRST_WAIT, _LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=6)
+_LONGEST_ANSWER = 2_000
+_AT_A_TIME = 200
+
+
+class ReportState(StrEnum):
+    """How far a report has come."""
+
+    WAITING = "waiting"  # to be sent, or sent again
+    SENDING = "sending"  # a call that must not be repeated was made, or was about to be
+    DONE = "done"  # the platform said so
+    REFUSED = "refused"  # the platform said no
+    UNKNOWN = "unknown"  # nobody knows whether the platform heard it
+
+
+def owe_report(
+    session: Session, recruiter: object, departure: Departure, person: Participant, now: datetime
+) -> None:
+    """Note that the platform is to be told of an ending, if it wants to be, and unless it is noted.
+
+    Args:
+        session: The session whose transaction the ending is stored in.
+        recruiter: The run's.
+        departure: Who leaves, and how.
+        person: The same, as they are stored.
+        now: The time.
+    """
+    if not isinstance(recruiter, ReportingRecruiter):
+        return
+    if recruiter.report_terms(departure.study, departure.ending) is None:
+        return
+    same = (OutgoingReport.participant_id == person.id, OutgoingReport.ending == departure.ending)
+    if session.scalar(select(OutgoingReport.id).where(*same)) is None:
+        session.add(
+            OutgoingReport(
+                run_id=person.run_id,
+                participant_id=person.id,
+                ending=departure.ending,
+                state=ReportState.WAITING,
+                made_at=now,
+                next_at=now,
+            )
+        )
+        session.flush()
+
+
+def due_reports(sessions: Sessions, now: datetime) -> list[int]:
+    """Return the reports whose time has come, the oldest first."""
+    due = (
+        select(OutgoingReport.id)
+        .where(OutgoingReport.state == ReportState.WAITING, OutgoingReport.next_at <= now)
+        .order_by(OutgoingReport.next_at, OutgoingReport.id)
+        .limit(_AT_A_TIME)
+    )
+    with reading(sessions) as session:
+        return list(session.scalars(due))
+
+
+def send_report(
+    sessions: Sessions,
+    recruiter: ReportingRecruiter,
+    departure: Departure,
+    report_id: int,
+    now: Clock,
+) -> ReportState:
+    """Make one report's call, unless another process is making it, and keep what came of it.
+
+    Args:
+        sessions: The installation's.
+        recruiter: The run's.
+        departure: Who left, and how.
+        report_id: Which report.
+        now: The clock.
+
+    Returns:
+        The state that the report has now.
+    """
+    terms = recruiter.report_terms(departure.study, departure.ending)
+    assert terms is not None, "nobody is owed such a report"
+    tries = _claim(sessions, report_id, now(), repeatable=terms.repeatable)
+    if tries == 0:
+        return ReportState.SENDING
+    try:
+        answer = recruiter.report(departure)
+        state = ReportState.DONE
+    except PlatformUnreachable as error:
+        again = terms.repeatable and tries < terms.tries
+        state, answer = (ReportState.WAITING if again else ReportState.UNKNOWN), error.problem
+    except PlatformError as error:
+        state, answer = ReportState.REFUSED, error.problem
+    with sessions.begin() as session:
+        report = session.get_one(OutgoingReport, report_id)
+        report.state, report.answer = state, answer[:_LONGEST_ANSWER]
+        if state is not ReportState.WAITING:
+            report.next_at, report.settled_at = None, now()
+    return state
+
+
+def send_again(
+    session: Session,
+    run: Run,
+    recruiter: ReportingRecruiter,
+    study: Study,
+    now: datetime,
+    *,
+    also_unsafe: bool = False,
+) -> int:
+    """Let a run's reports that were refused or got lost be sent again, and return how many.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        recruiter: The run's.
+        study: The run's.
+        now: The time.
+        also_unsafe: Also those of which the platform may have heard and must not hear twice.
+    """
+    ended = OutgoingReport.state.not_in([ReportState.DONE, ReportState.WAITING])
+    of_run = select(OutgoingReport).where(OutgoingReport.run_id == run.id, ended)
+    found = []
+    for report in session.scalars(of_run).all():
+        terms = recruiter.report_terms(study, ending_told(report))
+        safe = report.state == ReportState.REFUSED or (terms is not None and terms.repeatable)
+        if safe or also_unsafe:
+            found.append(report)
+    for report in found:
+        report.state, report.tries, report.next_at = ReportState.WAITING, 0, now
+        report.settled_at = None
+    session.flush()
+    return len(found)
+
+
+def reports_of(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Participant]]:
+    """Yield every report of a run with its participant, in the order in which they were owed."""
+    rows = session.execute(
+        select(OutgoingReport, Participant)
+        .join(Participant, Participant.id == OutgoingReport.participant_id)
+        .where(OutgoingReport.run_id == run.id)
+        .order_by(OutgoingReport.id)
+    )
+    yield from ((report, person) for report, person in rows)
+
+
+def ending_told(report: OutgoingReport) -> Ending:
+    """Return the ending that a report tells of."""
+    return Ending(report.ending)
+
+
+def _claim(sessions: Sessions, report_id: int, now: datetime, *, repeatable: bool) -> int:
+    """Commit that the call is about to be made, and return which try it is; 0 if it is not ours."""
+    with sessions.begin() as session:
+        due = (
+            OutgoingReport.id == report_id,
+            OutgoingReport.state == ReportState.WAITING,
+            OutgoingReport.next_at <= now,
+        )
+        tries = session.scalar(select(OutgoingReport.tries).where(*due))
+        if tries is None:
+            return 0
+        wait = min(_FIRST_WAIT * 2 ** min(tries, 16), _LONGEST_WAIT)
+        claimed = update(OutgoingReport).where(*due, OutgoingReport.tries == tries)
+        values = {"called_at": now, "tries": tries + 1, "next_at": now + wait}
+        # What must not be repeated stays "sending" where this process dies in the middle.
+        state = ReportState.WAITING if repeatable else ReportState.SENDING
+        claimed = claimed.values(**values, state=state).returning(OutgoingReport.id)
+        return tries + 1 if session.scalar(claimed) is not None else 0

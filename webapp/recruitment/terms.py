@@ -1,0 +1,169 @@
+"""What a run asks of a paying platform: its task, its offers, and whether it may ask at all."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.studies.recruitment import Recruitment as Terms
+from experiment.studies.study import Study
+from webapp.core.urls import is_loopback
+from webapp.database.models import Participant, Place, Recruitment, Run
+from webapp.errors import RunError
+from webapp.recruiters.platform import Audience, Offer, Platform, Task
+
+TAKEN_PART = "Has taken part in a study on how sentences sound"
+
+
+def terms_of(study: Study) -> Terms:
+    """Return on what terms a study is offered.
+
+    Raises:
+        RunError: It does not say so.
+    """
+    if study.recruitment is None:
+        raise RunError(
+            "the study does not say what workers read and get",
+            where=f"{study.name}/study.toml",
+            expected="a table [recruitment]",
+            remedy="docs/studies.md lists its keys; launch the study again with it",
+        )
+    return study.recruitment
+
+
+def refuse_unpublishable(
+    run: Run, endpoint: str, link: str, where_it_is: Recruitment | None
+) -> None:
+    """Let pass only a run that may be published there.
+
+    Args:
+        run: The run.
+        endpoint: The platform's.
+        link: The address its workers would be shown.
+        where_it_is: Where the run was published before; None if it was not.
+
+    Raises:
+        RunError: It is closed or published elsewhere, workers' browsers could not show its pages,
+            or it is for programs and the platform is for people.
+    """
+    local = is_loopback(endpoint)
+    if run.closed_at is not None:
+        raise RunError(
+            f'the run "{run.ref}" is closed', remedy=f"Open it with: parallax open {run.ref}"
+        )
+    if where_it_is is not None:
+        refuse_elsewhere(run, where_it_is, endpoint)
+    if run.simulated and not local:
+        raise RunError(
+            f'the run "{run.ref}" is for simulated participants, and "{endpoint}" is for people',
+            expected="a marketplace on this machine",
+            remedy="Launch a run for people, without --simulated",
+        )
+    if urlsplit(link).scheme != "https" and not (local and is_loopback(link)):
+        raise RunError(
+            f"workers' browsers would not show \"{link}\" in the marketplace's frame",
+            where="public_url",
+            expected="an address that begins with https://",
+            remedy="Put a web server with a certificate in front: docs/settings.md",
+        )
+
+
+def refuse_elsewhere(run: Run, where_it_is: Recruitment, endpoint: str) -> None:
+    """Let pass only the place where the run was published.
+
+    Raises:
+        RunError: It is another.
+    """
+    if where_it_is.endpoint != endpoint:
+        raise RunError(
+            f'the run "{run.ref}" is published at "{where_it_is.endpoint}", not at "{endpoint}"',
+            where=f"the settings of {run.recruiter}",
+            remedy="Set the place back, or launch another run for the other one",
+        )
+
+
+def refuse_other_currency(study: Study, platform: Platform) -> None:
+    """Let pass only a study whose amounts are in the platform's money.
+
+    Raises:
+        RunError: They are in another currency; nothing is ever converted.
+    """
+    if study.currency != platform.currency:
+        raise RunError(
+            f"the study pays in {study.currency}, and the platform in {platform.currency}",
+            where=f"{study.name}/study.toml, payment, currency",
+            expected=f'currency = "{platform.currency}"',
+            remedy="Write its amounts in that currency and launch the study again",
+        )
+
+
+def task_of(study: Study, *, not_again: Sequence[str]) -> Task:
+    """Return the task that workers of a platform are offered.
+
+    Args:
+        study: The study; it says on what terms.
+        not_again: The qualifications of those who took part before.
+    """
+    terms = terms_of(study)
+    return Task(
+        title=terms.title or study.study.title,
+        description=terms.description,
+        keywords=tuple(terms.keywords),
+        reward_minor=study.reward_minor,
+        currency=study.currency,
+        duration=timedelta(minutes=terms.duration_minutes),
+        approve_after=timedelta(days=terms.auto_approve_days),
+        audience=Audience(
+            countries=tuple(terms.countries),
+            min_approval_percent=terms.min_approval_percent,
+            min_approved=terms.min_approved,
+            masters=terms.masters,
+            having=tuple(terms.require),
+            lacking=(*not_again, *terms.refuse),
+        ),
+        median_minutes=terms.median_minutes,
+        screen_out_minor=study.screen_out_minor,
+        screen_out_places=terms.screen_out_places,
+        devices=tuple(terms.devices),
+        filters=tuple(terms.filters),
+    )
+
+
+def offer_of(terms: Terms, link: str, places: int, token: str) -> Offer:
+    """Return an offer of so many places on a study's terms."""
+    return Offer(link, places, lifetime_of(terms), token, terms.frame_height_px)
+
+
+def lifetime_of(terms: Terms) -> timedelta:
+    """Return for how long workers can find what is offered."""
+    return timedelta(hours=terms.lifetime_hours)
+
+
+def qualifications(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
+    """Return the qualifications of those who took part before: in this run or excluded ones.
+
+    A run's own is there once it was published.
+    """
+    published = select(Recruitment.qualification_id).join(Run, Run.id == Recruitment.run_id)
+    if terms_of(study).exclude_earlier_runs:
+        published = published.where(
+            Run.study == run.study, Run.id <= run.id, Recruitment.endpoint == endpoint
+        )
+    else:
+        published = published.where(Run.id == run.id)
+    return [id_ for id_ in session.scalars(published.order_by(Run.id)) if id_ is not None]
+
+
+def unfilled_places(session: Session, run: Run) -> int:
+    """Return how many of a run's places are not held by somebody who finished."""
+    return session.execute(
+        select(func.count(Place.id))
+        .outerjoin(Participant, Participant.id == Place.participant_id)
+        .where(
+            Place.run_id == run.id,
+            or_(Participant.id.is_(None), Participant.state != State.FINISHED),
+        )
+    ).scalar_one()

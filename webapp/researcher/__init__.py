@@ -1,0 +1,39 @@
+"""The researcher's pages: watch runs, look at participants, and act on them.
+
+Every route says which role it needs (``access.allowed``); a route that says nothing is refused,
+and a test reads the table of all routes against all roles.
+"""
+
+from flask import Blueprint, Flask
+
+from experiment.money import in_words
+from webapp.database.models import Payment
+from webapp.researcher.access import PREFIX, guarded
+from webapp.researcher.audit import audit_pages
+from webapp.researcher.launch import launch_pages
+from webapp.researcher.live import live_pages
+from webapp.researcher.participants import participant_pages
+from webapp.researcher.runs import run_pages
+from webapp.researcher.sign_in import sign_in_pages
+
+_PAGES = (sign_in_pages, run_pages, launch_pages, live_pages, participant_pages, audit_pages)
+
+
+def register_researcher_pages(app: Flask) -> None:
+    """Add the pages that researchers meet."""
+    for pages in (
+        sign_in_pages,
+        run_pages,
+        launch_pages,
+        live_pages,
+        participant_pages,
+        audit_pages,
+    ):
+        app.register_blueprint(guarded(pages), url_prefix=PREFIX)
+    files = Blueprint("researcher_files", __name__, static_folder="static")
+    app.register_blueprint(files, url_prefix=PREFIX)
+    app.add_template_filter(_amount, "amount")
+
+
+def _amount(payment: Payment) -> str:
+    return in_words(payment.amount_minor, payment.currency)

@@ -1,0 +1,160 @@
+"""Who may see which page: roles, the session's cookie, and forms that no other site can send."""
+
+import hmac
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from flask import Blueprint, current_app, g, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from webapp.core.i18n import SOURCE_LANGUAGE, set_language
+from webapp.database.engine import reading
+from webapp.database.models import SignIn, User
+from webapp.errors import RequestError
+from webapp.services import current_services
+from webapp.users.roles import Role
+from webapp.users.sign_in import form_token, signed_in, still_here
+
+COOKIE = "parallax_researcher"
+PREFIX = "/researcher"
+_CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+def allowed(role: Role | None, *, largest_body: int | None = None) -> Callable[[View], View]:
+    """Say which role a view needs.
+
+    Args:
+        role: The role; None where the view is open to everybody, signed in or not.
+        largest_body: How many bytes may be sent to it; None for what all pages take.
+    """
+
+    def mark(view: View) -> View:
+        view.needed_role = role  # type: ignore[attr-defined]
+        view.largest_body = largest_body  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def needed_role(endpoint: str) -> Role | None:
+    """Return the role that a view needs, None where everybody may see it.
+
+    Raises:
+        KeyError: The view does not say.
+    """
+    view = current_app.view_functions[endpoint]
+    if not hasattr(view, "needed_role"):
+        raise KeyError(f"the view {endpoint} does not say which role it needs")
+    role: Role | None = view.needed_role
+    return role
+
+
+def guarded(pages: Blueprint) -> Blueprint:
+    """Return the pages, each of which lets in only who may see it."""
+    if not pages._got_registered_once:
+        pages.before_request(_let_in)
+        pages.context_processor(_shown_everywhere)
+        pages.register_error_handler(RequestError, _refused)
+    return pages
+
+
+def current_user() -> User:
+    """Return who is signed in."""
+    user: User = g.user
+    return user
+
+
+def _let_in() -> ResponseReturnValue | None:
+    set_language(SOURCE_LANGUAGE)
+    g.user, g.form_token = None, ""
+    role = needed_role(request.endpoint or "")
+    token = request.cookies.get(COOKIE, "")
+    found = _session_of(token)
+    if found is not None:
+        g.user, here = found
+        g.form_token = form_token(token)
+        still_here(current_services().sessions, here, current_services().now())
+    if request.method in _CHANGES:
+        view: Any = current_app.view_functions[request.endpoint or ""]
+        if view.largest_body is not None and found is not None:
+            request.max_content_length = view.largest_body
+        _refuse_foreign_form(token if found else "")
+    if role is None:
+        return None
+    if g.user is None:
+        return redirect(url_for("sign_in.show", next=_way_back()), 303)
+    if not Role(g.user.role).may(role):
+        raise RequestError(
+            f"Your role is {g.user.role}; this needs the role {role}."
+            " Ask an owner of this installation.",
+            status=403,
+            code="not_allowed",
+        )
+    return None
+
+
+def _refused(error: RequestError) -> ResponseReturnValue:
+    current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
+    titles = {HTTPStatus.NOT_FOUND: "Not found", HTTPStatus.FORBIDDEN: "Not allowed"}
+    heading = titles.get(HTTPStatus(error.status), "Nothing was done")
+    page = render_template("researcher/error.html", heading=heading, text=error.problem)
+    return page, error.status
+
+
+def _session_of(token: str) -> tuple[User, SignIn] | None:
+    if not token:
+        return None
+    services = current_services()
+    with reading(services.sessions) as session:
+        return signed_in(session, token, services.now())
+
+
+def _refuse_foreign_form(token: str) -> None:
+    # The app has refused what another site sent; who is not signed in has no session to use.
+    if token and not hmac.compare_digest(form_token(token), request.form.get("form_token", "")):
+        raise RequestError(
+            "This form is too old, so nothing was done. Please load the page again and repeat it.",
+            status=403,
+            code="old_form",
+        )
+
+
+def _way_back() -> str:
+    return request.full_path.rstrip("?") if request.method == "GET" else ""
+
+
+def safe_way_back(address: str) -> str:
+    """Return an address of ours to go on to after signing in, whatever a link says."""
+    own = address.startswith(f"{PREFIX}/") and "\\" not in address and "//" not in address
+    return address if own else url_for("runs.show_all")
+
+
+def with_cookie(response: Response, token: str) -> Response:
+    """Return the response, with the cookie that keeps somebody signed in."""
+    response.set_cookie(
+        COOKIE,
+        token,
+        path=PREFIX,
+        secure=current_services().settings.link_base.startswith("https:"),
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def without_cookie(response: Response) -> Response:
+    """Return the response, which ends the cookie."""
+    response.delete_cookie(COOKIE, path=PREFIX, httponly=True, samesite="Lax")
+    return response
+
+
+def _shown_everywhere() -> dict[str, object]:
+    user: User | None = g.get("user")
+    return {
+        "user": user,
+        "form_token": g.get("form_token", ""),
+        "may": lambda role: user is not None and Role(user.role).may(Role(role)),
+    }

@@ -1,0 +1,44 @@
+"""The audit log as a page, and as a file."""
+
+import csv
+import io
+import json
+
+from flask import Blueprint, Response, render_template
+
+from webapp.database.engine import reading
+from webapp.researcher.access import allowed
+from webapp.services import current_services
+from webapp.users.audit_log import audit_entries, first_broken
+from webapp.users.roles import Role
+
+audit_pages = Blueprint("audit", __name__)
+
+_COLUMNS = ("number", "at", "who", "act", "run_ref", "before", "after", "previous_hash", "hash")
+
+
+@audit_pages.get("/audit")
+@allowed(Role.OWNER)
+def show() -> str:
+    """Show every act, the latest first, and whether the chain is whole."""
+    with reading(current_services().sessions) as session:
+        entries, broken = list(audit_entries(session))[::-1], first_broken(session)
+    return render_template("researcher/audit.html", entries=entries, broken=broken)
+
+
+@audit_pages.get("/audit.csv")
+@allowed(Role.OWNER)
+def download() -> Response:
+    """Send the whole log as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(_COLUMNS)
+    with reading(current_services().sessions) as session:
+        for entry in audit_entries(session):
+            values = (getattr(entry, column) for column in _COLUMNS)
+            writer.writerow(
+                json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+                for value in values
+            )
+    headers = {"Content-Disposition": "attachment; filename=parallax-audit.csv"}
+    return Response(text.getvalue(), mimetype="text/csv", headers=headers)

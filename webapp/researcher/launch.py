@@ -1,0 +1,109 @@
+"""Launching a study from the browser: choose or upload it, read what its checks say, confirm."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from flask import Blueprint, current_app, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.errors import RequestError
+from webapp.recruiters.registry import RECRUITERS
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.own_process import parallax
+from webapp.researcher.uploads import LARGEST_ZIP_BYTES, known_studies, store_upload
+from webapp.services import current_services
+from webapp.users.audit_log import record_act
+from webapp.users.roles import Role
+
+launch_pages = Blueprint("launch", __name__)
+
+_SEED = re.compile(r"\d{1,19}", re.ASCII)
+_LAUNCHED = re.compile(r"^Run (\w+) of ", re.MULTILINE)
+
+
+@launch_pages.get("/launch")
+@allowed(Role.RESEARCHER)
+def choose() -> str:
+    """Show the studies that can be launched."""
+    return render_template(
+        "researcher/launch.html", studies=known_studies(_instance()), recruiters=list(RECRUITERS)
+    )
+
+
+@launch_pages.post("/launch/upload")
+@allowed(Role.RESEARCHER, largest_body=LARGEST_ZIP_BYTES)
+def upload() -> ResponseReturnValue:
+    """Store a study folder that came as a zip file, and go on to its checks."""
+    file = request.files.get("file")
+    study = store_upload(_instance(), file.read() if file else b"")
+    services = current_services()
+    with services.sessions.begin() as session:
+        name, now = current_user().name, services.now()
+        record_act(session, name, "study uploaded", now, after={"study": study})
+    return redirect(url_for("launch.check", study=study, seed="1", recruiter="direct"), 303)
+
+
+@launch_pages.get("/launch/check")
+@allowed(Role.RESEARCHER)
+def check() -> str:
+    """Show what launching the study would find, and what the study looks like."""
+    study, folder, seed, recruiter = _asked(request.args)
+    checked = parallax(_instance(), "study", "check", "--seed", seed, "--", folder)
+    shown = parallax(_instance(), "study", "show", "--seed", seed, "--", folder)
+    return render_template(
+        "researcher/launch_check.html",
+        study=study,
+        seed=seed,
+        recruiter=recruiter,
+        checked=checked,
+        shown=shown if checked.worked else None,
+    )
+
+
+@launch_pages.post("/launch")
+@allowed(Role.RESEARCHER)
+def launch() -> ResponseReturnValue:
+    """Launch the study, unless its checks find a mistake."""
+    study, folder, seed, recruiter = _asked(request.form)
+    options = ["--seed", seed, "--recruiter", recruiter]
+    if request.form.get("simulated"):
+        options.append("--simulated")
+    done = parallax(_instance(), "launch", *options, "--", folder)
+    found = _LAUNCHED.search(done.text)
+    if not done.worked or found is None:
+        return (
+            render_template("researcher/launch_refused.html", study=study, text=done.text),
+            409,
+        )
+    services = current_services()
+    with services.sessions.begin() as session:
+        record_act(
+            session,
+            current_user().name,
+            "run launched",
+            services.now(),
+            run_ref=found[1],
+            after={"study": study, "seed": seed, "recruiter": recruiter},
+        )
+    return redirect(url_for("runs.show", ref=found[1]), 303)
+
+
+def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
+    """Return the study's name and folder, the seed and the recruiter that a form asks for."""
+    study, seed = form.get("study", ""), form.get("seed", "").strip()
+    recruiter, studies = form.get("recruiter", ""), known_studies(_instance())
+    problem = ""
+    if study not in studies:
+        problem = f"There is no study {study!r} here."
+    elif not _SEED.fullmatch(seed):
+        problem = "The seed must be a whole number, such as 1."
+    elif recruiter not in set(RECRUITERS):
+        problem = f"There is no recruiter {recruiter!r}."
+    if problem:
+        raise RequestError(problem, status=400, code="bad_launch")
+    return study, studies[study], seed, recruiter
+
+
+def _instance() -> Path:
+    return Path(current_app.instance_path)

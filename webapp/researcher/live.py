@@ -1,0 +1,69 @@
+"""The live part of a run's page, by server-sent events.
+
+A watching browser holds one connection and no database session: the part is made anew every few
+seconds, once for all who watch the same run. There is room for few watchers, so that they never
+take the connections that participants need; who finds no room gets the page as it is.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from threading import BoundedSemaphore
+
+from flask import Blueprint, Response, copy_current_request_context, current_app
+from flask.typing import ResponseReturnValue
+
+from webapp.errors import RequestError
+from webapp.researcher.access import allowed
+from webapp.researcher.overview_page import live_part
+from webapp.users.roles import Role
+
+live_pages = Blueprint("live", __name__)
+
+WATCHERS = 20
+_EVERY_S = 2.0
+# The browser connects again by itself; a worker that is to end never waits long for a watcher.
+_ROUNDS = 10
+_PARTS = "parallax_live_parts"
+_room = BoundedSemaphore(WATCHERS)
+
+
+@live_pages.get("/runs/<ref>/live")
+@allowed(Role.VIEWER)
+def watch(ref: str) -> ResponseReturnValue:
+    """Send the live part now, and again whenever it has changed."""
+    live_part(ref)  # an unknown run is told before the stream begins
+    if not _room.acquire(blocking=False):
+        raise RequestError(
+            "Too many pages are watching runs at this moment; this one does not move by itself.",
+            status=503,
+            code="too_many_watchers",
+        )
+    parts: dict[str, tuple[float, str]] = current_app.extensions.setdefault(_PARTS, {})
+    # Every part is made in a request of its own, so none stays open while nothing is sent.
+    events = _events(ref, parts, copy_current_request_context(live_part))
+    response = Response(events, mimetype="text/event-stream")
+    # Called also where the browser went away before the first event.
+    response.call_on_close(_room.release)
+    response.headers["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _events(
+    ref: str, parts: dict[str, tuple[float, str]], make: Callable[[str], str]
+) -> Iterator[str]:
+    sent = ""
+    for round_ in range(_ROUNDS):
+        if round_:
+            time.sleep(_EVERY_S)
+        made_at, part = parts.get(ref, (float("-inf"), ""))
+        if time.monotonic() - made_at >= _EVERY_S:
+            part = make(ref)
+            parts[ref] = time.monotonic(), part
+        if part != sent:
+            sent = part
+            yield _event(part)
+
+
+def _event(part: str) -> str:
+    lines = "".join(f"data: {line}\n" for line in part.splitlines())
+    return f"event: overview\n{lines}\n"

@@ -1,0 +1,39 @@
+"""One run's page, whole or only the part that is live."""
+
+from flask import render_template
+
+from webapp.database.engine import reading
+from webapp.runs.overview import overview
+from webapp.runs.unblind import unblinding_of
+from webapp.services import current_services
+from webapp.sessions.lookup import find_run
+
+
+def run_page(ref: str, problem: str = "") -> str:
+    """Return the page of a run.
+
+    Args:
+        ref: The run's reference.
+        problem: Why what was asked for was not done; empty where nothing was.
+    """
+    return render_template("researcher/run.html", problem=problem, **_facts(ref))
+
+
+def live_part(ref: str) -> str:
+    """Return the part of a run's page that changes while people take part."""
+    return render_template("researcher/run_live.html", **_facts(ref))
+
+
+def _facts(ref: str) -> dict[str, object]:
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        return {
+            "run": run,
+            "study": services.study_of(session, run),
+            "overview": overview(session, run, services.now()),
+            "unblinding": unblinding_of(session, run),
+            "invitation": services.recruiter(run.recruiter).invitation(
+                services.settings.link_base, run.ref
+            ),
+        }

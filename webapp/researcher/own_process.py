@@ -1,0 +1,63 @@
+"""Long work of the researcher's pages, done by a command of its own.
+
+Building and auditing lists keeps a processor busy for seconds. The server answers on one thread, so
+every participant would wait; another process keeps nobody waiting.
+"""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiment.plugins import OWN_CODE_VARIABLE
+from webapp.core.settings import INSTANCE_VARIABLE
+from webapp.errors import RequestError
+
+_LIMIT_S = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a command ended.
+
+    Attributes:
+        worked: Whether it did what it was asked.
+        text: What it printed.
+    """
+
+    worked: bool
+    text: str
+
+
+def parallax(instance: Path, *arguments: str) -> Done:
+    """Return how a ``parallax`` command ended that imports only what is installed.
+
+    Args:
+        instance: The instance folder.
+        *arguments: The command and its arguments, none of which begins with a dash by accident.
+
+    Raises:
+        RequestError: It took longer than five minutes and was ended.
+    """
+    command = [sys.executable, "-m", "parallax", *arguments]
+    settings = {INSTANCE_VARIABLE: str(instance), OWN_CODE_VARIABLE: "refuse"}
+    try:
+        ended = subprocess.run(
+            command,
+            env=os.environ | settings,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RequestError(
+            "The study is too large to be checked here. Launch it on the server with:"
+            " parallax launch STUDY",
+            status=503,
+            code="too_slow",
+        ) from error
+    worked = ended.returncode == 0
+    return Done(worked, ended.stdout if worked else ended.stdout + ended.stderr)

@@ -1,0 +1,89 @@
+"""A run's participants, and one of them replayed."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from experiment.participation import State
+from experiment.records import Side
+from webapp.database.engine import reading
+from webapp.errors import RequestError
+from webapp.researcher.access import allowed
+from webapp.runs.people import Person, people, record_of
+from webapp.runs.unblind import unblinding_of
+from webapp.services import current_services
+from webapp.sessions.lookup import find_run
+from webapp.sessions.session_payload import shown_trial
+from webapp.users.roles import Role
+
+participant_pages = Blueprint("participants", __name__)
+
+_Key = Callable[[Person], float | str]
+# By what the table can be sorted; the first key of each is its name in the address.
+SORTS: dict[str, tuple[str, _Key]] = {
+    "arrival": ("arrival", lambda person: person.participant.id),
+    "list": ("list", lambda person: person.participant.list or 0),
+    "answered": ("answered", lambda person: person.answered),
+    "time": ("minutes", lambda person: person.minutes or 0.0),
+    "rt": ("median reaction time", lambda person: person.median_rt_ms or 0.0),
+    "fast": ("fast answers", lambda person: -person.fast),
+    "side": ("same side", lambda person: -(person.same_side or 0.0)),
+    "hidden": ("page hidden", lambda person: -person.hidden),
+    "events": ("events", lambda person: -person.events),
+}
+
+
+@participant_pages.get("/runs/<ref>/participants")
+@allowed(Role.VIEWER)
+def show_all(ref: str) -> str:
+    """Show the participants of a run, filtered and sorted as the address says."""
+    wanted, search = request.args.get("state", ""), request.args.get("search", "").strip()
+    sort = request.args.get("sort", "arrival")
+    state = State(wanted) if wanted in set(State) else None
+    with reading(current_services().sessions) as session:
+        run = find_run(session, ref)
+        found = people(session, run, state=state, search=search)
+    _, key = SORTS.get(sort, SORTS["arrival"])
+    return render_template(
+        "researcher/participants.html",
+        run=run,
+        people=sorted(found, key=key),
+        states=list(State),
+        state=state,
+        search=search,
+        sort=sort,
+        sorts=SORTS,
+    )
+
+
+@participant_pages.get("/runs/<ref>/participants/<participant_ref>")
+@allowed(Role.VIEWER)
+def show(ref: str, participant_ref: str) -> ResponseReturnValue:
+    """Show what one participant saw and did, trial by trial."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        study, record = services.study_of(session, run), record_of(session, run, participant_ref)
+        if record is None:
+            raise RequestError(
+                f"The run {ref} has no participant {participant_ref}.",
+                status=404,
+                code="unknown_participant",
+            )
+        unblinding = unblinding_of(session, run)
+    shown = [
+        (
+            each,
+            shown_trial(study, each.trial.position, each.item.item, Side(each.trial.good_side)),
+        )
+        for each in record.trials
+    ]
+    return render_template(
+        "researcher/participant.html",
+        run=run,
+        study=study,
+        record=record,
+        shown=shown,
+        blind=unblinding is None,
+    )

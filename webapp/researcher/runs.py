@@ -1,0 +1,144 @@
+"""The runs of the installation, and one of them."""
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from flask import Blueprint, redirect, render_template, request, send_file, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from webapp.database.engine import reading
+from webapp.database.models import Run
+from webapp.database.retry import in_transaction
+from webapp.errors import RunError
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.overview_page import run_page
+from webapp.runs.exclude import exclude
+from webapp.runs.export import export
+from webapp.runs.runs import close_run, open_run, progress
+from webapp.runs.unblind import unblind
+from webapp.services import current_services
+from webapp.sessions.lookup import find_run
+from webapp.users.audit_log import record_act
+from webapp.users.roles import Role
+
+run_pages = Blueprint("runs", __name__)
+
+
+@run_pages.get("/")
+@allowed(Role.VIEWER)
+def show_all() -> str:
+    """List the runs, the latest first."""
+    with reading(current_services().sessions) as session:
+        found = progress(session)[::-1]
+    return render_template("researcher/runs.html", runs=found)
+
+
+@run_pages.get("/runs/<ref>")
+@allowed(Role.VIEWER)
+def show(ref: str) -> str:
+    """Show how one run is going."""
+    return run_page(ref)
+
+
+@run_pages.post("/runs/<ref>/close")
+@allowed(Role.RESEARCHER)
+def close(ref: str) -> Response:
+    """Let nobody new in."""
+
+    def change(session: Session) -> None:
+        run = find_run(session, ref)
+        _note(session, run, "run closed", was="open" if run.closed_at is None else "closed")
+        close_run(session, run, current_services().now())
+
+    return _changed(ref, change)
+
+
+@run_pages.post("/runs/<ref>/open")
+@allowed(Role.RESEARCHER)
+def open_again(ref: str) -> Response:
+    """Let people in again."""
+
+    def change(session: Session) -> None:
+        run = find_run(session, ref)
+        _note(session, run, "run opened", was="open" if run.closed_at is None else "closed")
+        open_run(session, run)
+
+    return _changed(ref, change)
+
+
+@run_pages.post("/runs/<ref>/exclude")
+@allowed(Role.RESEARCHER)
+def apply_rules(ref: str) -> ResponseReturnValue:
+    """Apply the study's exclusion rules to who finished."""
+
+    def change(session: Session) -> None:
+        run = find_run(session, ref)
+        result = exclude(session, run, current_services().now())
+        _note(session, run, "exclusion rules applied", decided=str(result.decided))
+
+    return _changed(ref, change)
+
+
+@run_pages.post("/runs/<ref>/unblind")
+@allowed(Role.RESEARCHER)
+def show_results(ref: str) -> Response:
+    """Let the results be seen from now on."""
+    reason = request.form.get("reason", "").strip()
+
+    def change(session: Session) -> None:
+        run, user = find_run(session, ref), current_user()
+        unblind(session, run, by=user.name, reason=reason, now=current_services().now())
+
+    return _changed(ref, change)
+
+
+@run_pages.post("/runs/<ref>/export")
+@allowed(Role.RESEARCHER)
+def download(ref: str) -> ResponseReturnValue:
+    """Send everything that the run has gathered as one zip file."""
+    services = current_services()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / f"run-{ref}"
+        with reading(services.sessions) as session:
+            export(session, find_run(session, ref), folder)
+        archive = _zipped(folder)
+    with services.sessions.begin() as session:
+        _note(session, find_run(session, ref), "run exported")
+    return send_file(
+        archive,
+        mimetype="application/zip",
+        as_attachment=True,
+        download_name=f"parallax-run-{ref}.zip",
+    )
+
+
+@run_pages.errorhandler(RunError)
+def refuse(error: RunError) -> ResponseReturnValue:
+    """Show the paragraph on the run's own page."""
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+
+
+def _changed(ref: str, change: Callable[[Session], None]) -> Response:
+    in_transaction(current_services().sessions, change)
+    return redirect(url_for("runs.show", ref=ref), 303)
+
+
+def _note(session: Session, run: Run, act: str, *, was: str = "", **after: str) -> None:
+    before = {"run": was} if was else {}
+    now = current_services().now()
+    record_act(session, current_user().name, act, now, run_ref=run.ref, before=before, after=after)
+
+
+def _zipped(folder: Path) -> io.BytesIO:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                zipped.write(path, path.relative_to(folder.parent))
+    archive.seek(0)
+    return archive

@@ -1,0 +1,107 @@
+"""Studies that came through the browser: a zip file of one study folder, read with suspicion.
+
+An uploaded study names only what is installed: its lists are built and its run is launched by a
+process that imports no ``module:NAME`` of anybody's own.
+"""
+
+import io
+import re
+import secrets
+import shutil
+import stat
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from experiment.studies.load import built_in_studies
+from experiment.studies.study import STUDY_FILE
+from webapp.errors import RequestError
+
+LARGEST_ZIP_BYTES = 20 * 1024 * 1024
+_LARGEST_STUDY_BYTES = 60 * 1024 * 1024
+_MOST_FILES = 500
+_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
+_FOLDER = "studies"
+
+
+def known_studies(instance: Path) -> dict[str, str]:
+    """Return what can be launched: the built-in studies and the uploaded ones.
+
+    Args:
+        instance: The instance folder.
+
+    Returns:
+        The name or the folder of each by what the pages call it.
+    """
+    uploaded = sorted((instance / _FOLDER).glob(f"*/*/{STUDY_FILE}"))
+    own = {f"{path.parent.name} ({path.parent.parent.name})": str(path.parent) for path in uploaded}
+    return {name: name for name in built_in_studies()} | own
+
+
+def store_upload(instance: Path, content: bytes) -> str:
+    """Store the study folder of a zip file, whole or not at all.
+
+    Args:
+        instance: The instance folder.
+        content: The zip file.
+
+    Returns:
+        What the pages call it.
+
+    Raises:
+        RequestError: It is no zip file of one study folder, or too large.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            files = _files(archive)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise _refused(f"The file cannot be read as a zip file ({error}).") from error
+    name, files = _study_folder(files)
+    label = secrets.token_hex(4)
+    folder = instance / _FOLDER / label
+    try:
+        for path, data in files.items():
+            target = folder / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return f"{name} ({label})"
+
+
+def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
+    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    if len(entries) > _MOST_FILES:
+        raise _refused(f"The zip file holds {len(entries)} files; {_MOST_FILES} are allowed.")
+    files = dict[PurePosixPath, bytes]()
+    left = _LARGEST_STUDY_BYTES
+    for entry in entries:
+        path = PurePosixPath(entry.filename)
+        if path.name.startswith(".") or "__MACOSX" in path.parts:
+            continue
+        if path.is_absolute() or ".." in path.parts or "\\" in entry.filename or "\0" in str(path):
+            raise _refused(f"The zip file holds a path that leads elsewhere: {entry.filename!r}.")
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise _refused(f"The zip file holds a link: {entry.filename!r}.")
+        # What the file says of its own size may be a lie, so one byte more is asked for.
+        with archive.open(entry) as stream:
+            data = stream.read(left + 1)
+        left -= len(data)
+        if left < 0:
+            raise _refused(f"Unpacked, the study is larger than {_LARGEST_STUDY_BYTES:,} bytes.")
+        files[path] = data
+    return files
+
+
+def _study_folder(files: dict[PurePosixPath, bytes]) -> tuple[str, dict[PurePosixPath, bytes]]:
+    tops = {path.parts[0] for path in files}
+    if len(tops) != 1 or PurePosixPath(next(iter(tops)), STUDY_FILE) not in files:
+        raise _refused(f"The zip file must hold one folder, and {STUDY_FILE} directly in it.")
+    (name,) = tops
+    if not _NAME.fullmatch(name):
+        raise _refused(f"{name!r} cannot be a study's name: use letters, digits, _ and -.")
+    return name, {path.relative_to(name): data for path, data in files.items()}
+
+
+def _refused(problem: str) -> RequestError:
+    return RequestError(f"{problem} Nothing was stored.", status=400, code="bad_upload")

@@ -1,0 +1,153 @@
+"""Deciding who enters the analysis, by the study's rules."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.rules import load_rule, needs_everyone
+from experiment.exclusion.verdict import verdict
+from experiment.participation import State
+from experiment.records import Judgment, Kind, Side
+from experiment.studies.study import Study
+from experiment.tables.schemas import ITEMS
+from webapp.database.models import (
+    Answer,
+    Participant,
+    Response,
+    Run,
+    RunItem,
+    Trial,
+    Verdict,
+)
+from webapp.errors import RunError
+from webapp.runs.runs import study_as_launched
+from webapp.sessions.assign import free_places
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """What a pass over a run decided.
+
+    Attributes:
+        decided: Participants who got their verdict in this pass.
+        kept: Participants of the run who enter the analysis.
+        excluded: Participants of the run who do not.
+    """
+
+    decided: int
+    kept: int
+    excluded: int
+
+
+def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
+    """Give every participant who finished and has no verdict yet one, with its evidence.
+
+    A verdict once stored stays as it is, so a second pass decides about newcomers only. Where the
+    study replaces the excluded, their places become free. A rule that compares all participants
+    takes everybody who has finished, those with a verdict too.
+
+    Raises:
+        RunError: A rule compares all participants, and the run is open.
+    """
+    study = study_as_launched(session, run)
+    # Two passes at once would decide about the same people; whoever arrives does not wait for this.
+    session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
+    waiting, excluded = _waiting(session, run), list[int]()
+    everyone = _everyone(session, run, study)
+    for participant in waiting:
+        answered = _answered(session, participant, study).among(everyone)
+        decided = verdict(study.exclusion, answered)
+        if not decided.kept:
+            excluded.append(participant.id)
+        session.add(
+            Verdict(
+                participant_id=participant.id,
+                kept=decided.kept,
+                rule=decided.rule,
+                evidence=decided.evidence,
+                decided_at=now,
+            )
+        )
+    if study.design.replace_excluded:
+        free_places(session, excluded)
+    session.flush()
+    return Exclusion(
+        len(waiting), _count(session, run, kept=True), _count(session, run, kept=False)
+    )
+
+
+def _waiting(session: Session, run: Run) -> Sequence[Participant]:
+    return session.scalars(
+        select(Participant)
+        .outerjoin(Verdict, Verdict.participant_id == Participant.id)
+        .where(Participant.run_id == run.id, Participant.state == State.FINISHED)
+        .where(Verdict.id.is_(None))
+        .order_by(Participant.id)
+    ).all()
+
+
+def _everyone(session: Session, run: Run, study: Study) -> Everyone:
+    """Return all who finished where a rule compares them, and nobody else's answers."""
+    comparing = [rule.rule for rule in study.exclusion if needs_everyone(load_rule(rule))]
+    if not comparing:
+        return Everyone(())
+    if run.closed_at is None:
+        raise RunError(
+            f'the exclusion rule "{comparing[0]}" compares all participants, and the run'
+            f' "{run.ref}" is open: who comes later would change what is decided now',
+            expected="a closed run",
+            remedy=f"Close it with: parallax close {run.ref}",
+        )
+    finished = select(Participant).where(
+        Participant.run_id == run.id, Participant.state == State.FINISHED
+    )
+    people = session.scalars(finished.order_by(Participant.id))
+    return Everyone([_answered(session, person, study) for person in people.all()])
+
+
+def _answered(session: Session, participant: Participant, study: Study) -> Answered:
+    asked = dict.fromkeys((question.name for question in study.questionnaire), "")
+    given = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
+    n_trials = select(func.count(Trial.id)).where(Trial.participant_id == participant.id)
+    return Answered(
+        judgments=tuple(_judgments(session, participant)),
+        questionnaire=asked | dict(session.execute(given).all()),
+        n_trials=session.execute(n_trials).scalar_one(),
+    )
+
+
+def _judgments(session: Session, participant: Participant) -> Iterator[Judgment]:
+    rows = session.execute(
+        select(Trial.position, Trial.good_side, Trial.options, RunItem, Response)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .join(Response, Response.trial_id == Trial.id)
+        .where(Trial.participant_id == participant.id)
+        .order_by(Trial.position)
+    )
+    for position, good_side, options, item, response in rows:
+        is_choice = response.rating is None
+        yield Judgment(
+            position=position,
+            item_id=item.item_id,
+            kind=Kind(item.kind),
+            construction=item.item["construction"],
+            chose_good=response.chosen_side == good_side if is_choice else None,
+            chosen_side=Side(response.chosen_side) if is_choice else None,
+            rt_ms=response.rt_ms,
+            condition=item.item["condition"],
+            extra=tuple((k, v) for k, v in item.item.items() if k not in ITEMS.column_names),
+            rating=response.rating,
+            version="" if is_choice else options or "",
+        )
+
+
+def _count(session: Session, run: Run, *, kept: bool) -> int:
+    return session.execute(
+        select(func.count(Verdict.id))
+        .join(Participant, Participant.id == Verdict.participant_id)
+        .where(Participant.run_id == run.id, Verdict.kept.is_(kept))
+    ).scalar_one()

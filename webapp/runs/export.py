@@ -1,0 +1,154 @@
+"""Writing everything a run has gathered as one folder, for analysts and archives."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.studies.files import study_files
+from experiment.studies.study import Study
+from experiment.tables.atomic_write import atomic_folder
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, LISTS, PARTICIPANTS, TableSchema
+from experiment.version import code_version
+from webapp.database.models import Participant, Response, Run, Trial, Verdict
+from webapp.errors import RunError
+from webapp.runs.codebook import MEDIA_TYPES, datapackage, readme
+from webapp.runs.export_queries import export_rows, export_tables
+from webapp.runs.runs import study_as_launched
+
+SUFFIXES = tuple(MEDIA_TYPES)
+_WITH_LEVELS = (LISTS.name, PARTICIPANTS.name)
+STUDY, CODEBOOK, README = "study", "datapackage.json", "README.md"
+_ENTRIES = {
+    *(table.name + suffix for table in EXPORT_TABLES for suffix in SUFFIXES),
+    *(STUDY, CODEBOOK, README),
+}
+# What a spreadsheet takes for a formula when a cell begins with it; the apostrophe itself is
+# among them so that taking one leading apostrophe away always gives the text back.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "'")
+
+
+def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
+    """Write every table of a run, its study and its codebook; the folder appears whole or not.
+
+    Args:
+        session: A reading session: all tables then show one moment.
+        run: The run.
+        folder: Where to; an earlier export there is replaced.
+
+    Returns:
+        Where the data comes from and how much it is, as the codebook has it under ``parallax``.
+
+    Raises:
+        RunError: Nobody answered yet, or the study's files are not in the database.
+        WritingError: The folder holds something else than an export, or cannot be written.
+    """
+    study = study_as_launched(session, run)
+    provenance = _provenance(session, run, study)
+    if not provenance["n_responses"]:
+        raise RunError(
+            f'the run "{run.ref}" has nothing to export: nobody answered a trial yet',
+            remedy="Send participants to the run first",
+        )
+    with atomic_folder(folder, _ENTRIES) as temporary:
+        factors = study.design.factors
+        tables = [
+            table.extended(factors, "the list's level of a factor between participants")
+            if table.name in _WITH_LEVELS
+            else table
+            for table in export_tables(session, run, study)
+        ]
+        _write_tables(session, run, study, tables, temporary)
+        _copy_study(study, temporary / STUDY)
+        _write_codebook(temporary, study, provenance, tables)
+    return provenance
+
+
+def _provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
+    counts = _counts(session, run)
+    return {
+        "run": run.ref,
+        "study": run.study,
+        "study_version": run.study_version,
+        "study_citation": study.study.citation,
+        "seed": run.seed,
+        "materials_hash": run.materials_hash,
+        "rendering": study.materials.shown_to_people,
+        "presentation": study.presentation,
+        "lockout_ms": study.trial.lockout_ms,
+        "recruiter": run.recruiter,
+        "simulated": run.simulated,
+        "launched_at": run.launched_at.isoformat(),
+        "code_version": run.code_version,
+        "exported_by": code_version(),
+        **counts,
+        "n_simulated": counts["n_participants"] if run.simulated else 0,
+    }
+
+
+def _counts(session: Session, run: Run) -> dict[str, int]:
+    people = select(func.count()).select_from(Participant).where(Participant.run_id == run.id)
+    judged = people.join(Verdict, Verdict.participant_id == Participant.id)
+    answers = people.join(Trial, Trial.participant_id == Participant.id).join(
+        Response, Response.trial_id == Trial.id
+    )
+    queries = {
+        "n_participants": people,
+        "n_finished": people.where(Participant.state == State.FINISHED),
+        "n_kept": judged.where(Verdict.kept.is_(True)),
+        "n_excluded": judged.where(Verdict.kept.is_(False)),
+        "n_responses": answers,
+    }
+    return {name: session.execute(query).scalar_one() for name, query in queries.items()}
+
+
+def _write_tables(
+    session: Session, run: Run, study: Study, tables: Sequence[TableSchema], folder: Path
+) -> None:
+    for table in tables:
+        for suffix in SUFFIXES:
+            # Closed also where writing breaks off, because PostgreSQL keeps the rest ready.
+            with closing(export_rows(session, run, table)) as stored:
+                rows: Iterable[Mapping[str, object]] = stored
+                if suffix == ".csv" and table is ANSWERS:
+                    rows = map(_for_spreadsheets, rows)
+                if study.design.factors and table.name in _WITH_LEVELS:
+                    rows = (row | _levels(row["list"], study) for row in stored)
+                write_table(table, rows, folder / f"{table.name}{suffix}")
+
+
+def _levels(list_: object, study: Study) -> dict[str, str]:
+    if isinstance(list_, int):
+        return study.design.levels(list_)
+    return dict.fromkeys(study.design.factors, "")
+
+
+def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
+    value = str(row["value"])
+    return {**row, "value": f"'{value}" if value.startswith(_FORMULA_STARTS) else value}
+
+
+def _copy_study(study: Study, folder: Path) -> None:
+    for name, content in study_files(study).items():
+        copy = folder / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(content)
+
+
+def _write_codebook(
+    folder: Path,
+    study: Study,
+    provenance: Mapping[str, object],
+    tables: Sequence[TableSchema],
+) -> None:
+    name = f"{provenance['study']}-{provenance['run']}".replace("_", "-").lower()
+    package = datapackage(folder, name, study.study.title, provenance, tables)
+    text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
+    (folder / CODEBOOK).write_text(text, encoding="utf-8")
+    about = readme(study.study.title, provenance, tables)
+    (folder / README).write_text(about, encoding="utf-8")

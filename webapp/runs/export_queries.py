@@ -1,0 +1,226 @@
+"""The rows of every exported table, as queries that stream in a fixed order.
+
+No query names ``Participant.platform_id`` or ``visit_mark``: what a recruiting platform calls a
+person stays in the database.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, literal, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from experiment.participation import Ending
+from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.records import SIDES, Side
+from experiment.studies.study import Study
+from experiment.tables.schemas import (
+    ANSWERS,
+    DEVICES,
+    EXPORT_TABLES,
+    ITEMS,
+    LISTS,
+    PARTICIPANTS,
+    PAYMENTS,
+    RESPONSES,
+    TIMINGS,
+    TRIALS,
+    VERDICTS,
+    TableSchema,
+)
+from experiment.trials.presentations import load_presentation, tables_shown
+from webapp.database.models import (
+    Answer,
+    Device,
+    Participant,
+    Payment,
+    Response,
+    Run,
+    RunItem,
+    Trial,
+    Verdict,
+)
+
+_ROWS_AT_A_TIME = 2_000
+_REF = Participant.ref.label("participant")
+
+
+def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dict[str, object]]:
+    """Yield the rows of one exported table of a run, in memory that does not grow with it."""
+    query = _queries(run)[table.name].add_columns(*_further(table))
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
+        for row in found.mappings():
+            # An item was frozen as its whole row; every other row is put together from columns.
+            yield row["item"] if table.name == ITEMS.name else _with_version(dict(row))
+
+
+def _further(table: TableSchema) -> list[ColumnElement[Any]]:
+    """Return the columns of what is no pair of options, where the table has them."""
+    known = {"options": Trial.options, "version": Trial.options, "rating": Response.rating}
+    return [known[name].label(name) for name in known if name in table.column_names]
+
+
+def _with_version(row: dict[str, Any]) -> dict[str, object]:
+    """Return a row with the version that was chosen, in place of all that were on the screen."""
+    if "version" in row and row["chosen_side"]:
+        row["version"] = row["version"].split()[SIDES.index(Side(row["chosen_side"]))]
+    return row
+
+
+def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
+    """Return the tables of a run, as its presentation and its study's own items fill them."""
+    item = session.scalars(_of_lists(run, RunItem.item).limit(1)).first()
+    presentation = load_presentation(study.presentation, study.trial.parameters)
+    shown = {table.name: table for table in tables_shown(presentation)}
+    return [
+        table.extended(item or ()) if table.name == ITEMS.name else shown.get(table.name, table)
+        for table in EXPORT_TABLES
+    ]
+
+
+def _queries(run: Run) -> dict[str, Select[Any]]:
+    return {
+        ITEMS.name: _of_lists(run, RunItem.item).where(RunItem.id.in_(_first_of_each_item(run))),
+        LISTS.name: _of_lists(run, RunItem.list, RunItem.item_id, RunItem.kind),
+        PARTICIPANTS.name: _participants(run),
+        DEVICES.name: _devices(run),
+        ANSWERS.name: (
+            _of_participants(run, _REF, Answer.field, Answer.value)
+            .join(Answer, Answer.participant_id == Participant.id)
+            .order_by(Answer.id)
+        ),
+        TRIALS.name: _trials(
+            run,
+            _REF,
+            Trial.position,
+            RunItem.item_id,
+            RunItem.kind,
+            func.nullif(Trial.good_side, "").label("good_side"),
+        ),
+        RESPONSES.name: _responses(run),
+        TIMINGS.name: _timings(run),
+        VERDICTS.name: _of_participants(
+            run, _REF, Verdict.kept, Verdict.rule, Verdict.evidence
+        ).join(Verdict, Verdict.participant_id == Participant.id),
+        PAYMENTS.name: _payments(run),
+    }
+
+
+_Columns = ColumnElement[Any] | InstrumentedAttribute[Any]
+
+
+def _of_lists(run: Run, *columns: _Columns) -> Select[Any]:
+    query = select(*columns).where(RunItem.run_id == run.id)
+    return query.order_by(RunItem.list, RunItem.list_order)
+
+
+def _first_of_each_item(run: Run) -> Select[Any]:
+    # Lists may share items, and the table of items has each once.
+    return select(func.min(RunItem.id)).where(RunItem.run_id == run.id).group_by(RunItem.item_id)
+
+
+def _of_participants(run: Run, *columns: _Columns) -> Select[Any]:
+    # Who took their consent back stands in the table of participants alone.
+    used = func.coalesce(Participant.ending, "") != Ending.WITHDRAWN
+    return _of_everybody(run, *columns).where(used)
+
+
+def _of_everybody(run: Run, *columns: _Columns) -> Select[Any]:
+    return (
+        select(*columns)
+        .select_from(Participant)
+        .where(Participant.run_id == run.id)
+        .order_by(Participant.id)
+    )
+
+
+def _participants(run: Run) -> Select[Any]:
+    return _of_everybody(
+        run,
+        _REF,
+        func.row_number().over(order_by=Participant.id).label("number"),
+        literal(run.simulated).label("simulated"),
+        Participant.state,
+        Participant.list,
+        Participant.place,
+        Participant.arrived_at,
+        Participant.consented_at,
+        Participant.returned_at,
+        Participant.finished_at,
+    )
+
+
+def _devices(run: Run) -> Select[Any]:
+    devices_before = func.row_number().over(partition_by=Participant.id, order_by=Device.id)
+    return _of_participants(
+        run,
+        _REF,
+        devices_before.label("device"),
+        Device.user_agent_family,
+        Device.refresh_rate_hz,
+        Device.time_zone_offset_min,
+        Device.language,
+    ).join(Device, Device.participant_id == Participant.id)
+
+
+def _payments(run: Run) -> Select[Any]:
+    return (
+        select(
+            func.row_number().over(order_by=Payment.id).label("payment"),
+            _REF,
+            Payment.kind.label("paid_for"),
+            Payment.amount_minor,
+            Payment.currency,
+            Payment.settled_at.label("paid_at"),
+        )
+        .join(Participant, Participant.id == Payment.participant_id)
+        .where(Payment.run_id == run.id, Payment.state == PaymentState.DONE)
+        .where(Payment.kind != PaymentKind.REJECTION)
+        .order_by(Payment.id)
+    )
+
+
+def _trials(run: Run, *columns: _Columns) -> Select[Any]:
+    return (
+        _of_participants(run, *columns)
+        .join(Trial, Trial.participant_id == Participant.id)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .order_by(Trial.position)
+    )
+
+
+def _responses(run: Run) -> Select[Any]:
+    return _trials(
+        run,
+        _REF,
+        Trial.position,
+        RunItem.item_id,
+        func.nullif(Response.chosen_side, "").label("chosen_side"),
+        # Null of a rating, which is neither right nor wrong.
+        (func.nullif(Response.chosen_side, "") == Trial.good_side).label("chose_good"),
+        Response.rt_ms,
+        Response.input_method,
+        Response.viewport_width_px,
+        Response.viewport_height_px,
+        Response.was_hidden,
+        Response.lost_focus,
+        Response.client_time,
+        Response.recorded_at,
+    ).join(Response, Response.trial_id == Trial.id)
+
+
+def _timings(run: Run) -> Select[Any]:
+    return _trials(
+        run,
+        _REF,
+        Trial.position,
+        func.coalesce(Response.onset_source, "").label("onset_source"),
+        Response.onset_uncertainty_ms,
+        Response.release_ms,
+        Response.times_shown,
+        Response.seen_before_ms,
+        Response.waited_ms,
+        Response.trusted,
+        Response.pointer_moves,
+        Response.pointer_path_px,
+    ).join(Response, Response.trial_id == Trial.id)

@@ -1,0 +1,97 @@
+"""Launching a study: its lists are built, audited, and frozen as a run."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from experiment.authoring.check import require_sound
+from experiment.design.lists import BuiltLists
+from experiment.materials.read import item_row
+from experiment.studies.files import study_files
+from experiment.studies.study import Study
+from webapp.core.tokens import new_reference
+from webapp.database.models import Place, Run, RunItem, StudyFile
+from webapp.errors import RunError
+from webapp.recruiters.registry import recruiter_class
+
+_SEEDS = range(2**63)
+
+
+def launch(
+    session: Session,
+    study: Study,
+    seed: int,
+    recruiter: str,
+    *,
+    now: datetime,
+    code_version: str,
+    simulated: bool = False,
+) -> Run:
+    """Return a new run of the study, with its files and every list and place it will ever have.
+
+    Args:
+        session: An open session; untouched unless everything is sound.
+        study: The study.
+        seed: From which the lists, the sides and the orders follow.
+        recruiter: The name of the recruiter that brings the participants.
+        now: The time of the launch.
+        code_version: Which code launched it.
+        simulated: Whether programs are to answer, though the recruiter brings people.
+
+    Raises:
+        UnknownNameError: There is no such recruiter, or the study names no known presentation.
+        StudyError: The presentation cannot show one of the trials, the practice file is unsound, or
+            the study's files are too large.
+        DesignError: The lists cannot be built, or fail a check of the audit.
+        ParallaxError: Anything else that ``experiment.authoring.check`` finds wrong.
+        RunError: The seed is out of range.
+    """
+    if seed not in _SEEDS:
+        raise RunError(f"{seed} is no seed", expected="a whole number from 0 to 2^63 - 1")
+    simulated = simulated or recruiter_class(recruiter).simulated
+    built = require_sound(study, seed)
+    files = study_files(study)
+    run = Run(
+        ref=new_reference(),
+        study=study.name,
+        study_version=study.study.version,
+        study_folder=str(study.folder.resolve()),
+        materials_hash=built.materials_hash,
+        seed=seed,
+        recruiter=recruiter,
+        simulated=simulated,
+        code_version=code_version,
+        launched_at=now,
+        language=study.study.language,
+        lease_minutes=study.design.lease_minutes,
+        currency=study.currency,
+    )
+    session.add(run)
+    session.flush()
+    session.add_all(
+        StudyFile(run_id=run.id, name=name, content=content) for name, content in files.items()
+    )
+    session.add_all(_items(run, built))
+    session.add_all(_places(run, study))
+    session.flush()
+    return run
+
+
+def _items(run: Run, built: BuiltLists) -> Iterator[RunItem]:
+    for number, entries in enumerate(built.lists):
+        for order, entry in enumerate(entries):
+            yield RunItem(
+                run_id=run.id,
+                list=number,
+                list_order=order,
+                item_id=entry.item.item_id,
+                kind=entry.kind,
+                item={name: str(value) for name, value in item_row(entry.item).items()},
+            )
+
+
+def _places(run: Run, study: Study) -> Iterator[Place]:
+    for number in range(study.design.n_lists):
+        for place in range(study.design.places(number)):
+            yield Place(run_id=run.id, list=number, place=place)

@@ -1,0 +1,177 @@
+"""Links and access codes of a run: made, listed with who came by them, and revoked."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.plugins import unknown_name
+from webapp.core.tokens import ALPHABET, new_reference
+from webapp.database.models import Link, Participant, Place, Run
+from webapp.errors import RunError
+from webapp.sessions.links import CODE, MULTI, PARAMETER
+
+# Guessing one of a thousand codes takes 850 million tries on average.
+_CODE_LENGTH = 8
+_MOST_AT_ONCE = 10_000
+_UNFINISHED = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLink:
+    """A link and what became of it.
+
+    Attributes:
+        link: The link.
+        address: Where it leads.
+        came: The references of who came by it, in the order of arrival.
+    """
+
+    link: Link
+    address: str
+    came: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """The access code as it is handed out; empty for links."""
+        token = self.link.token
+        return f"{token[:4]}-{token[4:]}" if self.link.kind == CODE else ""
+
+
+def make_links(
+    session: Session,
+    run: Run,
+    kind: str,
+    labels: Sequence[str],
+    lists: Sequence[int | None],
+    now: datetime,
+) -> list[Link]:
+    """Make one link for each label and list, and return them.
+
+    Args:
+        session: An open session that writes.
+        run: The run they lead to.
+        kind: ``multi``, ``single`` or ``code``.
+        labels: What the researcher calls them.
+        lists: The list that everybody who comes by a link gets; None for any.
+        now: The time.
+
+    Raises:
+        RunError: The run has no such list, or these are too many at once.
+    """
+    if len(labels) * len(lists) > _MOST_AT_ONCE:
+        raise RunError(f"{len(labels) * len(lists):,} links", expected=f"at most {_MOST_AT_ONCE:,}")
+    known = set(session.scalars(select(Place.list).where(Place.run_id == run.id).distinct()))
+    if missing := [one for one in lists if one is not None and one not in known]:
+        raise RunError(
+            f"the run has no list {missing[0]}", expected=f"a list from 0 to {max(known)}"
+        )
+    made = [
+        Link(
+            run_id=run.id,
+            token=_token(kind),
+            kind=kind,
+            list=list_,
+            label=label if list_ is None or len(lists) == 1 else f"{label} list {list_}".strip(),
+            made_at=now,
+        )
+        for list_ in lists
+        for label in labels
+    ]
+    session.add_all(made)
+    session.flush()
+    return made
+
+
+def lists_of(session: Session, run: Run) -> list[int]:
+    """Return the numbers of a run's lists."""
+    found = select(Place.list).where(Place.run_id == run.id).distinct().order_by(Place.list)
+    return list(session.scalars(found))
+
+
+def given_links(session: Session, run: Run, public_url: str) -> list[GivenLink]:
+    """Return every link of a run that is good, with who came by it."""
+    came: dict[int, list[str]] = {}
+    people = select(Participant).where(Participant.run_id == run.id).order_by(Participant.id)
+    for person in session.scalars(people.where(Participant.link_id.is_not(None))):
+        came.setdefault(person.link_id or 0, []).append(person.ref)
+    links = select(Link).where(Link.run_id == run.id, Link.revoked_at.is_(None)).order_by(Link.id)
+    return [
+        GivenLink(link, address_of(link, run, public_url), tuple(came.get(link.id, ())))
+        for link in session.scalars(links)
+    ]
+
+
+def address_of(link: Link, run: Run, public_url: str) -> str:
+    """Return where a link leads; a code is typed in at the run's own address."""
+    address = f"{public_url}/run/{run.ref}"
+    return address if link.kind == CODE else f"{address}?{PARAMETER}={link.token}"
+
+
+def revoke_links(session: Session, run: Run, names: Sequence[str], now: datetime) -> int:
+    """Let nobody new come by some links, named by token, code or label, and return how many.
+
+    Raises:
+        UnknownNameError: One is no link of the run.
+    """
+    links = session.scalars(
+        select(Link).where(Link.run_id == run.id, Link.revoked_at.is_(None))
+    ).all()
+    revoked = 0
+    for name in names:
+        plain = name.replace("-", "").lower()
+        meant = [link for link in links if plain == link.token or name == link.label]
+        if not meant:
+            raise unknown_name("link", name, [link.label or link.token for link in links])
+        for link in meant:
+            link.revoked_at = now
+            revoked += 1
+    session.flush()
+    return revoked
+
+
+def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participant]:
+    """Return the participants named by reference, own code or link's label; all who may go on else.
+
+    Raises:
+        UnknownNameError: One is no participant of the run.
+    """
+    of_run = (
+        select(Participant, func.coalesce(Link.label, ""))
+        .outerjoin(Link, Link.id == Participant.link_id)
+        .where(Participant.run_id == run.id)
+        .order_by(Participant.id)
+    )
+    people = session.execute(of_run).all()
+    if not who:
+        return [person for person, _ in people if person.state in _UNFINISHED]
+    found = []
+    for name in who:
+        meant = [
+            person for person, label in people if name in (person.ref, person.code) or name == label
+        ]
+        if not meant:
+            raise unknown_name("participant", name, [person.ref for person, _ in people])
+        found += meant
+    return found
+
+
+def people_by_ref(session: Session, run: Run) -> dict[str, Participant]:
+    """Return a run's participants by their references."""
+    people = session.scalars(select(Participant).where(Participant.run_id == run.id))
+    return {person.ref: person for person in people}
+
+
+def _token(kind: str) -> str:
+    if kind != CODE:
+        return new_reference()
+    return "".join(secrets.choice(ALPHABET) for _ in range(_CODE_LENGTH))
+
+
+def label_numbers(kind: str, number: int) -> list[str]:
+    """Return labels for links that nobody named."""
+    return [""] if kind == MULTI and number == 1 else [str(one) for one in range(1, number + 1)]

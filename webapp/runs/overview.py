@@ -1,0 +1,112 @@
+"""How a run is going: its lists, its people, how long they take, and what is stuck.
+
+Nothing here tells how often anybody chose the expected option: who runs a study stays blind to its
+result until the run is unblinded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from webapp.database.models import LinkVisit, Participant, Place, Run, Verdict
+from webapp.sessions.lease import expired
+
+
+@dataclass(frozen=True, slots=True)
+class ListProgress:
+    """How far one list has come: its places, by what became of them."""
+
+    list: int
+    places: int
+    finished: int
+    at_work: int
+
+    @property
+    def free(self) -> int:
+        """Places that nobody holds."""
+        return self.places - self.finished - self.at_work
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How a run is going.
+
+    Attributes:
+        lists: Its lists, in order.
+        states: How many participants are in each state; every state is there.
+        kept: How many verdicts keep somebody in the analysis.
+        excluded: Who was excluded, by rule.
+        median_minutes: The median time from consent to the end; None before anybody finished.
+        silent: How many hold a place and have been silent for longer than the lease.
+        refused_links: How many links that somebody opened were made wrongly.
+    """
+
+    lists: Sequence[ListProgress]
+    states: dict[State, int]
+    kept: int
+    excluded: dict[str, int]
+    median_minutes: float | None
+    silent: int
+    refused_links: int
+
+    @property
+    def places(self) -> int:
+        """Places of all lists."""
+        return sum(each.places for each in self.lists)
+
+
+def overview(session: Session, run: Run, now: datetime) -> Overview:
+    """Return how a run is going."""
+    states = select(Participant.state, func.count()).where(Participant.run_id == run.id)
+    counted = dict(session.execute(states.group_by(Participant.state)).all())
+    verdicts = session.execute(
+        select(Verdict.kept, Verdict.rule, func.count())
+        .join(Participant, Participant.id == Verdict.participant_id)
+        .where(Participant.run_id == run.id)
+        .group_by(Verdict.kept, Verdict.rule)
+        .order_by(Verdict.rule)
+    ).all()
+    refused = select(func.count()).where(LinkVisit.run_id == run.id, LinkVisit.problem != "")
+    return Overview(
+        lists=_lists(session, run),
+        states={state: counted.get(state, 0) for state in State},
+        kept=sum(n for kept, _, n in verdicts if kept),
+        excluded={rule: n for kept, rule, n in verdicts if not kept},
+        median_minutes=_median_minutes(session, run),
+        silent=len(expired(session, run, now)),
+        refused_links=session.execute(refused).scalar_one(),
+    )
+
+
+def _lists(session: Session, run: Run) -> list[ListProgress]:
+    rows = session.execute(
+        select(
+            Place.list,
+            func.count(),
+            func.count(Place.participant_id),
+            func.count(Participant.finished_at),
+        )
+        .outerjoin(Participant, Participant.id == Place.participant_id)
+        .where(Place.run_id == run.id)
+        .group_by(Place.list)
+        .order_by(Place.list)
+    )
+    return [
+        ListProgress(list_, places, finished, taken - finished)
+        for list_, places, taken, finished in rows
+    ]
+
+
+def _median_minutes(session: Session, run: Run) -> float | None:
+    rows = session.execute(
+        select(Participant.consented_at, Participant.finished_at).where(
+            Participant.run_id == run.id, Participant.finished_at.is_not(None)
+        )
+    )
+    minutes = [(end - begun) / timedelta(minutes=1) for begun, end in rows if begun and end]
+    return median(minutes) if minutes else None

@@ -1,0 +1,188 @@
+"""A run's participants as a table, and one of them with everything that is stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from webapp.database.models import (
+    Answer,
+    Device,
+    Event,
+    Participant,
+    Payment,
+    Response,
+    Run,
+    RunItem,
+    Trial,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One row of the table.
+
+    Attributes:
+        participant: Who.
+        verdict: What the exclusion rules decided; None where they have not.
+        answered: How many trials they answered.
+        median_rt_ms: Their median reaction time; None where none was stored.
+        fast: How many of their answers came in under 200 ms.
+        same_side: The share of their answers on the side that they chose more often.
+        hidden: During how many trials the page was hidden or lost the focus.
+        events: How many events were noted.
+    """
+
+    participant: Participant
+    verdict: Verdict | None
+    answered: int
+    median_rt_ms: float | None
+    fast: int
+    same_side: float | None
+    hidden: int
+    events: int
+
+    @property
+    def minutes(self) -> float | None:
+        """How long they took from consent to the end."""
+        begun, end = self.participant.consented_at, self.participant.finished_at
+        return (end - begun) / timedelta(minutes=1) if begun and end else None
+
+
+_TOO_FAST_MS = 200
+
+
+def people(
+    session: Session, run: Run, *, state: State | None = None, search: str = ""
+) -> list[Person]:
+    """Return a run's participants in order of arrival.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        state: Only those in this state; None for all.
+        search: Only whose reference or own code begins with it.
+    """
+    chosen = (
+        select(Participant, Verdict)
+        .outerjoin(Verdict, Verdict.participant_id == Participant.id)
+        .where(Participant.run_id == run.id)
+        .order_by(Participant.id)
+    )
+    if state is not None:
+        chosen = chosen.where(Participant.state == state)
+    if search:
+        chosen = chosen.where(
+            or_(
+                Participant.ref.startswith(search, autoescape=True),
+                Participant.code.startswith(search, autoescape=True),
+            )
+        )
+    found = session.execute(chosen).all()
+    signals = _signals(session, run)
+    events = _events(session, run)
+    return [
+        Person(person, verdict, *signals.get(person.id, _NO_SIGNALS), events.get(person.id, 0))
+        for person, verdict in found
+    ]
+
+
+_Signals = tuple[int, float | None, int, float | None, int]
+_NO_SIGNALS: _Signals = (0, None, 0, None, 0)
+
+
+def _signals(session: Session, run: Run) -> dict[int, _Signals]:
+    rows = session.execute(
+        select(
+            Trial.participant_id,
+            Response.rt_ms,
+            Response.chosen_side,
+            Response.was_hidden,
+            Response.lost_focus,
+        )
+        .join(Response, Response.trial_id == Trial.id)
+        .join(Participant, Participant.id == Trial.participant_id)
+        .where(Participant.run_id == run.id)
+        .order_by(Trial.participant_id, Response.rt_ms)
+    )
+    answers: dict[int, list[tuple[float | None, str, bool]]] = {}
+    for participant_id, rt_ms, side, was_hidden, lost_focus in rows:
+        answers.setdefault(participant_id, []).append((rt_ms, side, bool(was_hidden or lost_focus)))
+    return {who: _signals_of(given) for who, given in answers.items()}
+
+
+def _signals_of(given: Sequence[tuple[float | None, str, bool]]) -> _Signals:
+    times = [rt_ms for rt_ms, _, _ in given if rt_ms is not None]
+    sides = [side for _, side, _ in given]
+    most = max(map(sides.count, set(sides)))
+    return (
+        len(given),
+        times[len(times) // 2] if times else None,
+        sum(rt_ms < _TOO_FAST_MS for rt_ms in times),
+        most / len(sides),
+        sum(away for _, _, away in given),
+    )
+
+
+def _events(session: Session, run: Run) -> dict[int, int]:
+    rows = session.execute(
+        select(Event.participant_id, func.count())
+        .join(Participant, Participant.id == Event.participant_id)
+        .where(Participant.run_id == run.id)
+        .group_by(Event.participant_id)
+    )
+    return dict(rows.all())
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredTrial:
+    """A trial of one participant; the response is None where it was not answered."""
+
+    trial: Trial
+    item: RunItem
+    response: Response | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything that is stored of one participant."""
+
+    participant: Participant
+    trials: Sequence[AnsweredTrial]
+    answers: Sequence[Answer]
+    events: Sequence[Event]
+    device: Device | None
+    verdict: Verdict | None
+    payments: Sequence[Payment]
+
+
+def record_of(session: Session, run: Run, ref: str) -> Record | None:
+    """Return everything that is stored of a run's participant; None where there is none."""
+    person = session.scalar(
+        select(Participant).where(Participant.run_id == run.id, Participant.ref == ref)
+    )
+    if person is None:
+        return None
+    trials = session.execute(
+        select(Trial, RunItem, Response)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .outerjoin(Response, Response.trial_id == Trial.id)
+        .where(Trial.participant_id == person.id)
+        .order_by(Trial.position)
+    ).all()
+    answers = select(Answer).where(Answer.participant_id == person.id).order_by(Answer.id)
+    events = select(Event).where(Event.participant_id == person.id).order_by(Event.id)
+    payments = select(Payment).where(Payment.participant_id == person.id).order_by(Payment.id)
+    return Record(
+        participant=person,
+        trials=[AnsweredTrial(*row) for row in trials],
+        answers=session.scalars(answers).all(),
+        events=session.scalars(events).all(),
+        device=session.scalar(select(Device).where(Device.participant_id == person.id)),
+        verdict=session.scalar(select(Verdict).where(Verdict.participant_id == person.id)),
+        payments=session.scalars(payments).all(),
+    )

@@ -1,0 +1,101 @@
+"""The runs of an installation, as its operator asks for them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.plugins import unknown_name
+from experiment.studies.load import frozen_study
+from experiment.studies.study import Study
+from webapp.database.models import Participant, Place, Run, StudyFile, Verdict
+from webapp.errors import RunError
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come.
+
+    Attributes:
+        run: The run.
+        places: How many participants it has room for.
+        taken: How many of its places are taken.
+        finished: How many participants completed the session.
+        excluded: How many of them a rule excluded.
+    """
+
+    run: Run
+    places: int
+    taken: int
+    finished: int
+    excluded: int
+
+
+def named_run(session: Session, ref: str) -> Run:
+    """Return the run of that reference.
+
+    Raises:
+        RunError: There are no runs yet.
+        UnknownNameError: There is no such run; the message lists the known ones.
+    """
+    run = session.scalar(select(Run).where(Run.ref == ref))
+    if run is not None:
+        return run
+    known = list(session.scalars(select(Run.ref)))
+    if known:
+        raise unknown_name("run", ref, known)
+    raise RunError(
+        f'there is no run "{ref}": nothing was launched here yet',
+        remedy="Launch one with: parallax launch STUDY",
+    )
+
+
+def study_as_launched(session: Session, run: Run) -> Study:
+    """Return the run's study as it was launched, whatever became of its folder since.
+
+    Raises:
+        RunError: The study's files are not in the database.
+    """
+    stored = select(StudyFile.name, StudyFile.content).where(StudyFile.run_id == run.id)
+    files = dict(session.execute(stored).all())
+    if not files:
+        raise RunError(
+            f'the study of the run "{run.ref}" is not in the database: its folder was gone, or'
+            " held another version, when the database was upgraded",
+            where=run.study_folder,
+            expected=f"version {run.study_version} of the study {run.study}",
+            remedy="Put the folder back, restore the backup from before the upgrade with"
+            " parallax db restore, and upgrade again",
+        )
+    return frozen_study(files, Path(run.study_folder))
+
+
+def progress(session: Session) -> list[Progress]:
+    """Return every run in order of launch, with how far it has come."""
+    places = select(func.count()).select_from(Place).where(Place.run_id == Run.id)
+    people = select(func.count()).select_from(Participant).where(Participant.run_id == Run.id)
+    excluded = people.join(Verdict, Verdict.participant_id == Participant.id)
+    query = select(
+        Run,
+        places.scalar_subquery(),
+        places.where(Place.participant_id.is_not(None)).scalar_subquery(),
+        people.where(Participant.state == State.FINISHED).scalar_subquery(),
+        excluded.where(Verdict.kept.is_(False)).scalar_subquery(),
+    ).order_by(Run.id)
+    return [Progress(*row) for row in session.execute(query)]
+
+
+def close_run(session: Session, run: Run, now: datetime) -> None:
+    """Let nobody new in from now on; who is at work goes on and finishes."""
+    if run.closed_at is None:
+        run.closed_at = now
+        session.flush()
+
+
+def open_run(session: Session, run: Run) -> None:
+    """Let people in again."""
+    run.closed_at = None
+    session.flush()

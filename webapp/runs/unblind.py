@@ -1,0 +1,39 @@
+"""Blindness: the results of a run stay unseen until somebody asks for them by name, with a reason.
+
+Who watches a run and sees its accuracy may stop it when it looks good, or look closer at those
+who answer unexpectedly. Exclusion evidence, which people are treated by, is never hidden.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.database.models import Run, Unblinding
+from webapp.errors import RequestError
+from webapp.users.audit_log import record_act
+
+_SHORTEST_REASON = 10
+
+
+def unblinding_of(session: Session, run: Run) -> Unblinding | None:
+    """Return who unblinded a run, when and why; None while it is blind."""
+    return session.scalar(select(Unblinding).where(Unblinding.run_id == run.id))
+
+
+def unblind(session: Session, run: Run, *, by: str, reason: str, now: datetime) -> None:
+    """Let the run's results be seen from now on; it cannot be taken back.
+
+    Raises:
+        RequestError: The reason is too short to be one.
+    """
+    if len(reason) < _SHORTEST_REASON:
+        raise RequestError(
+            "Please say in a few words why the results are to be seen now: the reason is kept.",
+            status=400,
+            code="no_reason",
+        )
+    if unblinding_of(session, run) is not None:
+        return
+    session.add(Unblinding(run_id=run.id, who=by, reason=reason, at=now))
+    record_act(session, by, "run unblinded", now, run_ref=run.ref, after={"reason": reason})

@@ -1,0 +1,125 @@
+"""How gunicorn serves Parallax: ``gunicorn wsgi:app -c webapp/server/gunicorn_settings.py``.
+
+``parallax serve`` uses this file too. Gunicorn reads it at the start and again at every reload
+(SIGHUP): then workers with the new settings and the new code begin, and the old ones end once
+they have answered what they were asked.
+"""
+
+import logging
+import os
+import shutil
+import socket
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from gunicorn.glogging import Logger  # type: ignore[import-untyped]
+
+from webapp.core.instance import open_instance
+from webapp.core.logging import log_formatter
+from webapp.core.logging import write_logs as write_early_logs
+from webapp.core.settings import Settings
+from webapp.errors import WebappError
+from webapp.recruiters.settings import load_settings
+from webapp.server.gevent_worker import Worker
+from webapp.server.metrics_endpoint import FOLDER_VARIABLE
+
+if TYPE_CHECKING:
+    from gunicorn.arbiter import Arbiter  # type: ignore[import-untyped]
+
+_MEMORY = Path("/dev/shm")
+
+
+def _settings() -> tuple[Path, Settings]:
+    try:
+        folder = open_instance()
+        return folder, load_settings(folder)
+    except WebappError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+_folder, _own = _settings()
+
+
+class Log(Logger):  # type: ignore[misc]
+    """Gunicorn's own log, in the format of all the others."""
+
+    def _set_handler(
+        self,
+        log: logging.Logger,
+        output: str | None,
+        fmt: logging.Formatter,  # gunicorn's own
+        stream: IO[str] | None = None,
+    ) -> None:
+        super()._set_handler(log, output, log_formatter(_own.log_format, sys.stderr), stream)
+
+
+bind = f"[{_own.host}]:{_own.port}" if ":" in _own.host else f"{_own.host}:{_own.port}"
+worker_class = Worker
+workers, worker_connections = _own.workers, _own.connections
+# How long a worker that stops may take to answer what it was asked.
+graceful_timeout = 30
+# Longer than web servers in front keep an idle connection: these must be the ones that end it,
+# or a request may leave just as this side hangs up.
+keepalive = 75
+loglevel = _own.log_level
+logger_class = Log
+# Addresses hold participants' tokens, so the log of requests is Parallax's own.
+accesslog = None
+control_socket_disable = True
+# The workers' signs of life must not wait for a slow disk.
+worker_tmp_dir = str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
+
+
+def on_starting(server: "Arbiter") -> None:
+    """Open the port of the metrics, which all workers share."""
+    server.metrics_socket = None
+    if _own.metrics_port:
+        counts = _folder / "metrics"
+        shutil.rmtree(counts, ignore_errors=True)
+        counts.mkdir()
+        os.environ[FOLDER_VARIABLE] = str(counts)
+        try:
+            server.metrics_socket = socket.create_server((_own.metrics_host, _own.metrics_port))
+        except OSError as error:
+            where = f"{_own.metrics_host}:{_own.metrics_port}"
+            server.log.error("%s: no metrics can be offered there: %s", where, error.strerror)
+            sys.exit(2)
+
+
+def post_fork(server: "Arbiter", worker: "Worker") -> None:
+    """Let the worker log before anything else."""
+    # Nothing is imported here: until the worker has its own signal handlers it cannot be stopped.
+    worker.metrics_socket = server.metrics_socket
+    write_early_logs(_own.log_format, _own.log_level)
+
+
+def post_worker_init(worker: "Worker") -> None:
+    """Begin what a worker does besides answering."""
+    from webapp.core.logging import write_logs
+    from webapp.server.background import start
+
+    # The app has modules of its own by now (see below), and only its own knows what requests are
+    # about.
+    write_logs(_own.log_format, _own.log_level)
+    start(worker.wsgi, worker.metrics_socket, stopping=lambda: not worker.alive)
+
+
+def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
+    """Let the worker end its jobs, unless it never came so far as to begin them."""
+    if worker.booted:
+        from webapp.server.background import stop
+
+        stop(worker.wsgi)
+
+
+def _forget_own_code() -> None:
+    # Workers are copies of the process that reads this file: a module that it remembers, a reload
+    # could not renew.
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("webapp", "experiment"):
+            del sys.modules[name]
+
+
+_forget_own_code()

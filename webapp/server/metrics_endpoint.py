@@ -1,0 +1,131 @@
+"""Metrics for Prometheus: what this installation's processes counted, and what the database holds.
+
+The processes of one server count into files of one folder, so whichever of them is asked answers
+for all of them. What the database holds is the same on every machine that asks it.
+"""
+
+import os
+import socket
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from webapp.core.metrics import Metrics
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Run, RunCount
+from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.core import GaugeMetricFamily
+
+# The library's own name for it; a folder that the processes of a server share.
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class MetricsServer(ThreadingHTTPServer):
+    """Answers with all metrics whoever asks at a socket, from threads of its own.
+
+    Args:
+        listening: A socket that listens; several processes may share it.
+        metrics: What this process counts.
+        sessions: The database's sessions.
+    """
+
+    # Whoever was let in is answered before the process ends.
+    daemon_threads = False
+
+    def __init__(self, listening: socket.socket, metrics: Metrics, sessions: Sessions) -> None:
+        from prometheus_client import MetricsHandler
+
+        handler = MetricsHandler.factory(collect_registry(metrics, sessions))
+        super().__init__(listening.getsockname()[:2], handler, bind_and_activate=False)
+        self.socket.close()
+        # A socket of this process, so that its threads take turns at it as at any other.
+        self.socket = socket.socket(fileno=os.dup(listening.fileno()))
+        threading.Thread(target=self.serve_forever, name="metrics", daemon=True).start()
+
+    def stop(self) -> None:
+        """Let nobody in any more, and return once the others are answered."""
+        self.shutdown()
+        self.server_close()
+
+
+def collect_registry(metrics: Metrics, sessions: Sessions) -> "CollectorRegistry":
+    """Return what the server's processes counted, and what the database holds when it is asked."""
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    if FOLDER_VARIABLE not in os.environ:
+        registry = metrics.registry
+    else:
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    registry.register(_Stored(sessions))
+    return registry
+
+
+class _Stored:
+    """What the database holds, asked for whenever somebody wants the metrics."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def describe(self) -> list["GaugeMetricFamily"]:
+        """Return nothing: the metrics' names need no look into the database."""
+        return []
+
+    def collect(self) -> Iterator["GaugeMetricFamily"]:
+        """Yield the metrics; of a database that cannot be asked, only that it cannot."""
+        from prometheus_client.core import GaugeMetricFamily
+
+        try:
+            with reading(self._sessions) as session:
+                found = list(_metrics(session))
+        except SQLAlchemyError:
+            found = []
+        answers = float(bool(found))
+        yield GaugeMetricFamily("parallax_database_up", "Whether the database answers", answers)
+        yield from found
+
+
+def _metrics(session: Session) -> Iterator["GaugeMetricFamily"]:
+    from prometheus_client.core import GaugeMetricFamily
+
+    # Kept by the database, so that a scrape costs the same however many rows there are.
+    stored = select(func.sum(RunCount.n)).where(RunCount.subject == RESPONSES)
+    responses = session.scalar(stored) or 0
+    yield GaugeMetricFamily("parallax_responses_stored", "Responses in the database", responses)
+    people = GaugeMetricFamily(
+        "parallax_participants", "Participants of the open runs", labels=("run", "state")
+    )
+    free = GaugeMetricFamily(
+        "parallax_places_free", "Places of the open runs that nobody holds", labels=("run",)
+    )
+    for ref, counts in _open_runs(session).items():
+        for state in State:
+            if n := counts[participants_in(state)]:
+                people.add_metric((ref, state), n)
+        free.add_metric((ref,), counts[PLACES] - counts[TAKEN])
+    yield people
+    yield free
+
+
+def _open_runs(session: Session) -> dict[str, Counter[str]]:
+    """Return the counts of each open run by their subjects."""
+    counts = defaultdict[str, Counter[str]](Counter)
+    for ref, subject, n in session.execute(
+        select(Run.ref, RunCount.subject, func.sum(RunCount.n))
+        .join_from(RunCount, Run)
+        .where(Run.closed_at.is_(None))
+        .group_by(Run.ref, RunCount.subject)
+    ):
+        counts[ref][subject] = n
+    return counts

@@ -1,0 +1,158 @@
+"""Admission: what is asked between the consent and the first trial, and who gets in.
+
+Whoever has answered what is asked gets a place; before that nobody holds one, and no answer to a
+trial is taken. Of those who are screened out, the answers are not stored.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import Ending, State
+from experiment.studies.admission import admits
+from experiment.studies.question import Question
+from experiment.studies.study import Study
+from webapp.core.i18n import gettext
+from webapp.database.models import Answer, Event, Participant, Run
+from webapp.sessions.consent import give_place
+from webapp.sessions.finish import checked_answers
+from webapp.sessions.leave import leave
+
+WRONG_ANSWERS = "comprehension_wrong"
+
+
+class Step(StrEnum):
+    """What somebody has to answer before the first trial."""
+
+    SCREENING = "screening"
+    COMPREHENSION = "comprehension"
+
+
+def next_step(session: Session, participant: Participant, study: Study) -> Step:
+    """Return what a participant without a place has to answer next."""
+    if study.screening and not _screened(session, participant, study):
+        return Step.SCREENING
+    return Step.COMPREHENSION
+
+
+def tries_used(session: Session, participant: Participant) -> int:
+    """Return how often somebody answered the questions on the instructions wrongly."""
+    wrong = select(func.count(Event.id)).where(
+        Event.participant_id == participant.id, Event.kind == WRONG_ANSWERS
+    )
+    return session.execute(wrong).scalar_one()
+
+
+def screen(
+    session: Session,
+    run: Run,
+    participant: Participant,
+    study: Study,
+    given: Mapping[str, str],
+    now: datetime,
+) -> dict[str, str]:
+    """Take the answers to the screening questions: go on, or leave.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        run: The run they came to.
+        participant: Who agreed, and has no place yet; for anybody else nothing happens.
+        study: The run's study.
+        given: Field names and answers.
+        now: The time.
+
+    Returns:
+        What is wrong with a field, by its name; empty when the answers were taken.
+
+    Raises:
+        NoRoomError: They may take part, and no place is free.
+    """
+    if not _is_at(session, participant, study, Step.SCREENING):
+        return {}
+    answers, problems = checked_answers(study.screening, given)
+    if problems:
+        return problems
+    if not admits(study.screening, answers):
+        leave(session, participant, Ending.SCREENED_OUT, now)
+        return {}
+    if study.comprehension is None:
+        give_place(session, run, study, participant, now)
+    _store(session, participant, study.screening, answers)
+    return {}
+
+
+def check_comprehension(
+    session: Session,
+    run: Run,
+    participant: Participant,
+    study: Study,
+    given: Mapping[str, str],
+    now: datetime,
+) -> dict[str, str]:
+    """Take the answers to the questions on the instructions: a place, another try, or the end.
+
+    The form says which try it is, so that one that is sent twice counts once.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        run: The run they came to.
+        participant: Who agreed, and has no place yet; for anybody else nothing happens.
+        study: The run's study.
+        given: Field names and answers.
+        now: The time.
+
+    Returns:
+        What is wrong with a field, by its name; empty when the answers were taken.
+
+    Raises:
+        NoRoomError: Every answer is right, and no place is free.
+    """
+    check = study.comprehension
+    if check is None or not _is_at(session, participant, study, Step.COMPREHENSION):
+        return {}
+    used = tries_used(session, participant)
+    if given.get("try") != str(used + 1):
+        return {}
+    answers, problems = checked_answers(check.questions, given)
+    if problems:
+        return problems
+    if check.passes(answers):
+        give_place(session, run, study, participant, now)
+        _store(session, participant, check.questions, answers)
+        return {}
+    session.add(Event(participant_id=participant.id, kind=WRONG_ANSWERS, detail=answers, at=now))
+    if used + 1 >= check.tries:
+        leave(session, participant, Ending.FAILED_CHECK, now)
+        return {}
+    session.flush()
+    return {"": gettext("Not every answer was right. Please read the instructions once more.")}
+
+
+def _is_at(session: Session, participant: Participant, study: Study, step: Step) -> bool:
+    at_the_door = participant.state == State.ARRIVED and participant.consented_at is not None
+    return at_the_door and next_step(session, participant, study) is step
+
+
+def _screened(session: Session, participant: Participant, study: Study) -> bool:
+    names = [question.name for question in study.screening]
+    stored = select(Answer.id).where(
+        Answer.participant_id == participant.id, Answer.field.in_(names)
+    )
+    return session.scalar(stored.limit(1)) is not None
+
+
+def _store(
+    session: Session,
+    participant: Participant,
+    questions: Sequence[Question],
+    answers: Mapping[str, str],
+) -> None:
+    session.add_all(
+        Answer(participant_id=participant.id, field=question.name, value=answers[question.name])
+        for question in questions
+        if answers[question.name]
+    )
+    session.flush()

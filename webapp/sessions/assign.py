@@ -1,0 +1,121 @@
+"""Allotting places: who comes next gets the least filled list.
+
+What is promised, on every database and with any number of servers:
+
+- With everybody finishing, no two lists ever differ by more than one participant.
+- Whatever the pattern of dropouts, no list has more participants than places, and a place that
+  became free is offered again.
+
+Why: a free place is worth the fill that its list would have with it, counted from the places
+taken and the rank among the list's free ones. Taking a place changes no other place's worth, so
+that however many people come at once, in whatever order their transactions see each other, the
+places go in the order of their worth: none of fill n + 1 before all of fill n are taken or being
+taken. ``FOR UPDATE SKIP LOCKED`` lets each pass over what others are just taking, so nobody waits
+as long as places are free. That a place has one holder at a time is the row's own doing.
+
+What it costs does not depend on how many places there are: how many of a list are taken is kept by
+the database (``webapp.database.row_counts``), and an index holds the free ones in their order.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ScalarSelect, Select, Subquery, case, func, select, true, update
+from sqlalchemy.orm import Session
+
+from webapp.database.models import Participant, Place, Run, RunCount
+from webapp.database.row_counts import PLACES, TAKEN
+
+# So many may be taking places of one list at the same moment; who comes beyond that waits for them.
+_AT_ONCE = 32
+
+
+def has_free_place(session: Session, run: Run) -> bool:
+    """Return whether the run can take another participant."""
+    n_free = case((RunCount.subject == PLACES, RunCount.n), else_=-RunCount.n)
+    counted = RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN))
+    return (session.scalar(select(func.sum(n_free)).where(*counted)) or 0) > 0
+
+
+def assign(
+    session: Session, run: Run, participant: Participant, only: int | None = None
+) -> Place | None:
+    """Give the participant the next place of the least filled list, or of the only one given.
+
+    Filled is a list by those who finished, unless their place was freed, and by those at work.
+    Among equals the lowest number comes first.
+
+    Returns:
+        The place, or None when none is free that nobody else is taking.
+    """
+    place = session.scalar(
+        update(Place)
+        .where(Place.id == _next_place(session, run, only))
+        .values(participant_id=participant.id)
+        .returning(Place)
+        .execution_options(synchronize_session=False)
+    )
+    if place is not None:
+        participant.list, participant.place = place.list, place.place
+    return place
+
+
+def free_places(session: Session, participant_ids: Sequence[int]) -> None:
+    """Offer the places that these participants hold to others."""
+    held_by_them = Place.participant_id.in_(participant_ids)
+    session.execute(update(Place).where(held_by_them).values(participant_id=None))
+
+
+def _next_place(session: Session, run: Run, only: int | None) -> ScalarSelect[int]:
+    # A list of which nobody has taken a place yet has a count of its places alone.
+    n_taken = case((RunCount.subject == TAKEN, RunCount.n), else_=0)
+    taken = (
+        select(RunCount.list, func.sum(n_taken).label("n"))
+        .where(RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN)))
+        .group_by(RunCount.list)
+    )
+    if only is not None:
+        taken = taken.where(RunCount.list == only)
+    if session.get_bind().dialect.name == "sqlite":
+        # Writers take turns, so nobody else is taking the first free one.
+        return _first_of_each_list(run, taken.subquery("taken"))
+    return _next_few_of_each_list(run, taken.subquery("taken"))
+
+
+def _first_of_each_list(run: Run, taken: Subquery) -> ScalarSelect[int]:
+    first = _free_in(run, taken).with_only_columns(Place.id).limit(1).scalar_subquery()
+    lists = select(first.label("id"), taken.c.n, taken.c.list).subquery("lists")
+    return (
+        select(lists.c.id)
+        .where(lists.c.id.is_not(None))
+        .order_by(lists.c.n, lists.c.list)
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+def _next_few_of_each_list(run: Run, taken: Subquery) -> ScalarSelect[int]:
+    few = _free_in(run, taken).limit(_AT_ONCE).subquery("few")
+    rank = func.row_number().over(order_by=few.c.place).label("rank")
+    ranked = select(few.c.id, rank).lateral("ranked")
+    return (
+        select(Place.id)
+        .select_from(taken)
+        .join(ranked, true())
+        .join(Place, Place.id == ranked.c.id)
+        # PostgreSQL looks at this again when somebody has just changed the row.
+        .where(func.coalesce(Place.participant_id, 0) == 0)
+        .order_by(taken.c.n + ranked.c.rank, taken.c.list)
+        .limit(1)
+        .with_for_update(of=Place, skip_locked=True)
+        .scalar_subquery()
+    )
+
+
+def _free_in(run: Run, taken: Subquery) -> Select[int, int]:
+    """Return the free places of one list of those counted, in their order."""
+    return (
+        select(Place.id, Place.place)
+        .where(Place.run_id == run.id, Place.list == taken.c.list, Place.participant_id.is_(None))
+        .order_by(Place.place)
+        .correlate(taken)
+    )

@@ -1,0 +1,97 @@
+"""The devices: what a browser tells about itself is stored once, and nothing beyond it."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.core.i18n import gettext
+from webapp.core.tokens import new_reference
+from webapp.database.models import Device, Event, Participant
+from webapp.errors import RequestError
+from webapp.sessions.record import NOTHING_STORED, malformed
+
+# Anybody can make up marks; what they can make us store has an end.
+_MOST_DEVICES = 20
+# Letters and spaces alone: a version number would tell people apart.
+_Family = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
+_LanguageTag = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)
+]
+
+
+SECOND_DEVICE = "second_device"
+
+
+class GivenDevice(BaseModel):
+    """What the browser tells, each part only where it knows it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    mark: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{0,32}$")] = Field(
+        default="", description="random, of this session in this browser"
+    )
+
+    user_agent_family: _Family | Literal[""] = Field(default="", description="such as Firefox")
+    refresh_rate_hz: float | None = Field(
+        default=None, ge=1, le=1000, allow_inf_nan=False, description="estimated"
+    )
+    time_zone_offset_min: int | None = Field(
+        default=None, ge=-14 * 60, le=14 * 60, description="local time ahead of UTC"
+    )
+    language: _LanguageTag | Literal[""] = Field(default="", description="such as en-GB")
+
+
+def read_device(body: bytes) -> GivenDevice:
+    """Return the device a request's JSON body describes.
+
+    Raises:
+        RequestError: It describes none; the message names every wrong field.
+    """
+    try:
+        return GivenDevice.model_validate_json(body)
+    except ValidationError as error:
+        raise malformed(error, "malformed_device") from error
+
+
+def note_device(
+    session: Session, participant: Participant, device: GivenDevice, now: datetime
+) -> None:
+    """Store a device on which a participant opened the session, unless it is stored.
+
+    From the second one on an event says so.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        participant: Whose device it is.
+        device: The device.
+        now: The time.
+
+    Raises:
+        RequestError: The participant declined: then nothing about them is stored.
+    """
+    if participant.state in NOTHING_STORED:
+        raise RequestError(
+            gettext("This session takes no answers."), status=409, code="wrong_state"
+        )
+    of_theirs = Device.participant_id == participant.id
+    stored = session.scalars(select(Device).where(of_theirs).order_by(Device.id)).all()
+    if any(_is_same(device, known) for known in stored) or len(stored) >= _MOST_DEVICES:
+        return
+    # Two browsers that remember nothing are two rows all the same.
+    told = device.model_dump() | {"mark": device.mark or new_reference()}
+    session.add(Device(participant_id=participant.id, **told, noted_at=now))
+    if stored:
+        detail = {"device": str(len(stored) + 1), "user_agent_family": device.user_agent_family}
+        session.add(Event(participant_id=participant.id, kind=SECOND_DEVICE, detail=detail, at=now))
+    session.flush()
+
+
+def _is_same(device: GivenDevice, known: Device) -> bool:
+    if device.mark:
+        return device.mark == known.mark
+    # A browser that remembers nothing is told from another by these alone.
+    same = ("user_agent_family", "time_zone_offset_min", "language")
+    return all(getattr(device, name) == getattr(known, name) for name in same)

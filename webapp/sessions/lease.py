@@ -1,0 +1,154 @@
+"""Leases: a place is held while its participant gives a sign of life, and for a while after it.
+
+Signs of life are the consent, every stored answer, and coming back. None of them needs a write of
+its own but the last: the times stand in the database already. What a wrong clock dated far ahead
+is no sign of life: a place would be held until then.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, union_all, update
+from sqlalchemy.orm import Session
+
+from experiment.participation import State, move
+from webapp.database.models import Participant, Place, Response, Run, Trial
+from webapp.sessions.assign import free_places
+
+AT_WORK = (State.WORKING, State.ANSWERED)
+# A clock that jumped back by hours ends no lease; one that was set right by more ran wild.
+_AHEAD = timedelta(days=1)
+
+
+def release_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
+    """Free the places whose leases are over, and return who held them: they are abandoned now.
+
+    Whoever is answering at this very moment is passed over.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        now: The time.
+    """
+    # Two steps: an answer that was committed after the first began is seen by the second.
+    silent = session.scalars(
+        select(Participant)
+        .where(_silent_outside_trials(run, now))
+        .with_for_update(skip_locked=True)
+    ).all()
+    if not silent:
+        return []
+    answering = _answered_within(session, [p.id for p in silent], _span(run, now))
+    leaving = [participant for participant in silent if participant.id not in answering]
+    for participant in leaving:
+        participant.state = move(State(participant.state), State.ABANDONED)
+    free_places(session, [participant.id for participant in leaving])
+    session.flush()
+    return leaving
+
+
+def any_expired(session: Session, run: Run, now: datetime) -> bool:
+    """Return whether a place of the run could be freed."""
+    return bool(expired(session, run, now))
+
+
+def expired(session: Session, run: Run, now: datetime) -> list[Participant]:
+    """Return who holds a place of the run whose lease is over, as ``release_expired`` would."""
+    silent = session.scalars(
+        select(Participant).where(_silent_outside_trials(run, now)).order_by(Participant.id)
+    ).all()
+    answering = _answered_within(session, [p.id for p in silent], _span(run, now))
+    return [participant for participant in silent if participant.id not in answering]
+
+
+def is_over(session: Session, participant: Participant, run: Run, now: datetime) -> bool:
+    """Return whether a participant's place was given away, or may be at any moment."""
+    if participant.state not in AT_WORK:
+        return participant.state == State.ABANDONED
+    begins, ends = _span(run, now)
+    signs = (participant.consented_at, participant.returned_at)
+    if any(sign is not None and begins <= sign <= ends for sign in signs):
+        return False
+    return not _answered_within(session, [participant.id], (begins, ends))
+
+
+def come_back(session: Session, participant: Participant, now: datetime) -> bool:
+    """Begin the lease anew, and return whether the participant has a place.
+
+    Somebody whose place was freed takes it up again unless another has it by now.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        participant: Who is back.
+        now: The time.
+    """
+    if participant.state == State.ABANDONED and not _take_again(session, participant):
+        return False
+    participant.returned_at = now
+    session.flush()
+    return True
+
+
+def _take_again(session: Session, participant: Participant) -> bool:
+    place = session.scalar(
+        update(Place)
+        .where(
+            Place.run_id == participant.run_id,
+            Place.list == participant.list,
+            Place.place == participant.place,
+            Place.participant_id.is_(None),
+        )
+        .values(participant_id=participant.id)
+        .returning(Place.id)
+    )
+    if place is None:
+        return False
+    participant.state = move(State.ABANDONED, State.WORKING)
+    unanswered = (
+        select(func.count(Trial.id))
+        .outerjoin(Response, Response.trial_id == Trial.id)
+        .where(Trial.participant_id == participant.id, Response.id.is_(None))
+    )
+    if session.scalar(unanswered) == 0:
+        participant.state = move(State.WORKING, State.ANSWERED)
+    return True
+
+
+def _span(run: Run, now: datetime) -> tuple[datetime, datetime]:
+    """Return from when on, and until when, a sign of life holds a place at this moment."""
+    return now - timedelta(minutes=run.lease_minutes), now + _AHEAD
+
+
+def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
+    begins, ends = _span(run, now)
+    # Asked for one after the other, each is answered by an index: it does not matter how many
+    # consented within the span. SQLite makes no use of it where they are alternatives.
+    candidates = union_all(
+        *(
+            select(Participant.id).where(
+                Participant.run_id == run.id, Participant.state == state, outside
+            )
+            for state in AT_WORK
+            for outside in (Participant.consented_at < begins, Participant.consented_at > ends)
+        )
+    )
+    return and_(
+        Participant.id.in_(candidates),
+        # Once more: PostgreSQL looks at this again when somebody has just changed the row. Not as
+        # a plain column, by which SQLite would rather find everybody at work.
+        func.coalesce(Participant.state, "").in_(AT_WORK),
+        ~Participant.consented_at.between(begins, ends),
+        or_(Participant.returned_at.is_(None), ~Participant.returned_at.between(begins, ends)),
+    )
+
+
+def _answered_within(
+    session: Session, ids: Sequence[int], span: tuple[datetime, datetime]
+) -> set[int]:
+    """Return which of the participants have an answer stored in that time."""
+    recent = exists().where(
+        Trial.participant_id == Participant.id,
+        Response.trial_id == Trial.id,
+        Response.recorded_at.between(*span),
+    )
+    return set(session.scalars(select(Participant.id).where(Participant.id.in_(ids), recent)))

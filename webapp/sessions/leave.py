@@ -1,0 +1,97 @@
+"""Leaving before the end: how it came to it is noted, and the place is free for another."""
+
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import MOVES, Ending, State, move
+from experiment.records import Kind
+from webapp.database.models import Event, Participant, Response, RunItem, Trial
+from webapp.sessions.assign import free_places
+
+LEFT = "left"
+
+
+def leave(session: Session, participant: Participant, ending: Ending, now: datetime) -> bool:
+    """End a participant's visit, and return whether it was still to be ended.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        participant: Who leaves.
+        ending: How.
+        now: The time.
+    """
+    if State.LEFT not in MOVES[State(participant.state)]:
+        return False
+    participant.state = move(State(participant.state), State.LEFT)
+    participant.ending = ending
+    free_places(session, [participant.id])
+    session.add(
+        Event(participant_id=participant.id, kind=LEFT, detail={"ending": ending.value}, at=now)
+    )
+    session.flush()
+    return True
+
+
+def leave_on_request(session: Session, participant: Participant, now: datetime) -> bool:
+    """End the visit of somebody who wants to, and return whether it was still to be ended.
+
+    Before the first answer they decline; after it they take their consent back.
+    """
+    answered = select(Response.id).join(Trial, Trial.id == Response.trial_id)
+    answered = answered.where(Trial.participant_id == participant.id).limit(1)
+    began = session.scalar(answered) is not None
+    return leave(session, participant, Ending.WITHDRAWN if began else Ending.DECLINED, now)
+
+
+def note_late_work(session: Session, participant: Participant) -> bool:
+    """Note that somebody without a place has answered every trial: that is completed work.
+
+    Returns:
+        Whether it is so.
+    """
+    if participant.state != State.ABANDONED:
+        return False
+    trials = select(func.count(Trial.id), func.count(Response.id)).outerjoin(
+        Response, Response.trial_id == Trial.id
+    )
+    n_trials, n_answered = session.execute(
+        trials.where(Trial.participant_id == participant.id)
+    ).one()
+    if n_trials and n_trials == n_answered:
+        participant.ending = Ending.COMPLETED
+        session.flush()
+        return True
+    return False
+
+
+def ending_of(participant: Participant) -> Ending | None:
+    """Return how a participant's visit ended; None while it goes on."""
+    if participant.ending is not None:
+        return Ending(participant.ending)
+    if participant.state == State.WITHDRAWN:
+        # What was completed before stays so for the platform that pays it.
+        return Ending.WITHDRAWN if participant.finished_at is None else Ending.COMPLETED
+    return {
+        State.FINISHED.value: Ending.COMPLETED,
+        State.DECLINED.value: Ending.NO_CONSENT,
+        State.ABANDONED.value: Ending.TOO_LATE,
+    }.get(participant.state)
+
+
+def catch_errors(session: Session, participant: Participant) -> int:
+    """Return how many catch trials a participant answered wrongly."""
+    wrong = (
+        select(func.count(Response.id))
+        .join(Trial, Trial.id == Response.trial_id)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .where(
+            Trial.participant_id == participant.id,
+            RunItem.kind == Kind.CATCH,
+            Response.chosen_side != Trial.good_side,
+            # No rating is wrong.
+            Response.rating.is_(None),
+        )
+    )
+    return session.execute(wrong).scalar_one()

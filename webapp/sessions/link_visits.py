@@ -1,0 +1,82 @@
+"""What links say of people is kept, each saying once."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.database.models import LinkVisit, Participant, Run
+
+LONGEST_PARAMETER = 200
+# Anybody can write links; what they can make us store has an end.
+MOST_REFUSED = 1_000
+
+
+def keep_visit(
+    session: Session, participant: Participant, parameters: Mapping[str, str], now: datetime
+) -> None:
+    """Keep what a participant's link said, unless it said nothing or the same before."""
+    if not parameters:
+        return
+    visit = _visit(participant.run_id, participant.id, "", parameters, now)
+    # The latest is what counts when they leave, so only that one is compared.
+    latest = _latest(session, participant)
+    if latest is None or visit.digest != latest.digest:
+        session.add(visit)
+        session.flush()
+
+
+def kept_parameters(session: Session, participant: Participant) -> Mapping[str, str]:
+    """Return what the participant's link said when they last opened it."""
+    visit = _latest(session, participant)
+    return {} if visit is None else visit.parameters
+
+
+def note_refused(
+    session: Session, run: Run, problem: str, parameters: Mapping[str, str], now: datetime
+) -> None:
+    """Note a link that no platform of the run would have made.
+
+    Args:
+        session: An open session that writes.
+        run: The run that it leads to.
+        problem: The error's short name.
+        parameters: The argument at fault, if it is a single one.
+        now: The time.
+    """
+    visit = _visit(run.id, None, problem, parameters, now)
+    refused = (LinkVisit.run_id == run.id, LinkVisit.problem != "")
+    same = select(LinkVisit.id).where(*refused, LinkVisit.digest == visit.digest)
+    if session.scalar(same.limit(1)) is not None:
+        return
+    count = select(func.count(LinkVisit.id)).where(*refused)
+    if session.execute(count).scalar_one() < MOST_REFUSED:
+        session.add(visit)
+        session.flush()
+
+
+def _latest(session: Session, participant: Participant) -> LinkVisit | None:
+    of_them = select(LinkVisit).where(LinkVisit.participant_id == participant.id)
+    return session.scalar(of_them.order_by(LinkVisit.id.desc()).limit(1))
+
+
+def _visit(
+    run_id: int,
+    participant_id: int | None,
+    problem: str,
+    parameters: Mapping[str, str],
+    now: datetime,
+) -> LinkVisit:
+    cut = {name[:LONGEST_PARAMETER]: text[:LONGEST_PARAMETER] for name, text in parameters.items()}
+    said = json.dumps([problem, cut], sort_keys=True)
+    return LinkVisit(
+        run_id=run_id,
+        participant_id=participant_id,
+        problem=problem,
+        parameters=cut,
+        digest=hashlib.sha256(said.encode()).hexdigest(),
+        at=now,
+    )

@@ -1,0 +1,16 @@
+"""The kinds of links that are given out, and who somebody is that comes by one."""
+
+from webapp.database.models import Link
+
+PARAMETER = "link"
+MULTI, SINGLE, CODE = "multi", "single", "code"
+
+
+def person_of(link: Link | None) -> str | None:
+    """Return what makes whoever comes by a link the same person again; None where nothing does."""
+    return None if link is None or link.kind == MULTI else f"{PARAMETER}:{link.token}"
+
+
+def is_of_link(person: str | None) -> bool:
+    """Return whether no platform names somebody, but at most a link of ours."""
+    return person is None or person.startswith(f"{PARAMETER}:")

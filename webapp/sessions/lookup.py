@@ -1,0 +1,63 @@
+"""Discrepancy who and what a participant's request is about."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from webapp.core.i18n import gettext
+from webapp.database.models import Participant, Run
+from webapp.errors import RequestError
+
+# Built once: every request of a participant begins with one of them.
+_WHO_READS = select(Participant, Run).join(Run).where(Participant.ref == bindparam("ref"))
+_WHO_WRITES = _WHO_READS.with_for_update(of=Participant)
+
+
+def find_run(session: Session, ref: str) -> Run:
+    """Return the run of that reference.
+
+    Raises:
+        RequestError: There is none.
+    """
+    run = session.scalar(select(Run).where(Run.ref == ref))
+    if run is None:
+        raise RequestError(
+            gettext("There is no study at this address. Please check the link you were given."),
+            status=404,
+            code="unknown_run",
+        )
+    return run
+
+
+def find_participant(
+    session: Session, ref: str, now: datetime, session_days: int, *, writing: bool = False
+) -> tuple[Participant, Run]:
+    """Return the participant of that reference and their run.
+
+    Args:
+        session: An open session.
+        ref: The reference a token stood for.
+        now: The time, against which the link's age is measured.
+        session_days: How many days after arrival a link works.
+        writing: Whether the participant's record is about to change: then no other request of
+            the same participant changes it meanwhile, on databases with many writers too.
+
+    Raises:
+        RequestError: There is no such participant, or the link is too old.
+    """
+    found = session.execute(_WHO_WRITES if writing else _WHO_READS, {"ref": ref}).first()
+    if found is None:
+        raise RequestError(
+            gettext("There is no session at this address. Please check the link you were given."),
+            status=404,
+            code="unknown_participant",
+        )
+    participant, run = found
+    if now - participant.arrived_at > timedelta(days=session_days):
+        raise RequestError(
+            gettext("This link was good for %(days)s days and has expired.", days=session_days),
+            status=401,
+            code="expired_token",
+        )
+    return participant, run

@@ -1,0 +1,125 @@
+"""What a browser measures beside the choice itself; none of it ever refuses an answer.
+
+A clock may be wrong by years, an old page may send less and a new one more: what cannot be read is
+left out, and the choice is stored.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from webapp.database.models import Event
+
+PREMATURE_PRESS = "premature_press"
+_DAY_MS = 24 * 60 * 60 * 1000
+_MOST_PREMATURE = 20
+
+
+def _or_nothing(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
+    try:
+        return read(value)
+    except ValidationError:
+        return None
+
+
+_Lenient = WrapValidator(_or_nothing)
+_Pixels = Annotated[Annotated[int, Field(ge=0, le=100_000)] | None, _Lenient]
+_Flag = Annotated[bool | None, _Lenient]
+_Count = Annotated[Annotated[int, Field(ge=0, le=1_000_000)] | None, _Lenient]
+_Duration = Annotated[
+    Annotated[float, Field(ge=0, le=_DAY_MS, allow_inf_nan=False)] | None, _Lenient
+]
+# Such a duration may go on for as long as a link works.
+_LongDuration = Annotated[
+    Annotated[float, Field(ge=0, le=1000 * _DAY_MS, allow_inf_nan=False)] | None, _Lenient
+]
+# The extremes of the calendar cannot be brought to UTC.
+_Time = Annotated[
+    Annotated[
+        AwareDatetime,
+        Field(strict=False),
+        Field(ge=datetime(1, 1, 3, tzinfo=UTC), le=datetime(9999, 12, 29, tzinfo=UTC)),
+    ]
+    | None,
+    _Lenient,
+]
+
+
+class _Press(BaseModel):
+    """A press that was no choice."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    reason: Literal["double_click", "before_painting", "lockout"]
+    input_method: Literal["key", "pointer", "touch"]
+    ms: float | None = Field(default=None, allow_inf_nan=False)
+
+
+class Measurements(BaseModel):
+    """How a choice was made, as the browser measured it; each part only where it could."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    rt_ms: _Duration = Field(default=None, description="painting to press")
+    release_ms: _Duration = Field(default=None, description="painting to the end of the press")
+    onset_source: Annotated[Literal["presentation", "frames"] | None, _Lenient] = Field(
+        default=None, description="what the painting's time is known from"
+    )
+    onset_uncertainty_ms: _Duration = Field(default=None, description="how exactly it is known")
+    times_shown: _Count = Field(default=None, description="how often the trial was shown")
+    seen_before_ms: _LongDuration = Field(default=None, description="how long it was seen before")
+    waited_ms: _LongDuration = Field(default=None, description="choice to sending")
+    trusted: _Flag = Field(default=None, description="did the browser itself see the press")
+    pointer_moves: _Count = Field(default=None, description="movements of the pointer")
+    pointer_path_px: _Duration = Field(default=None, description="how far the pointer went")
+    viewport_width_px: _Pixels = Field(default=None, description="the page's width")
+    viewport_height_px: _Pixels = Field(default=None, description="the page's height")
+    was_hidden: _Flag = Field(default=None, description="was the page hidden meanwhile")
+    lost_focus: _Flag = Field(default=None, description="did the page lose focus meanwhile")
+    client_time: _Time = Field(default=None, description="the browser's clock")
+    premature: Annotated[
+        Annotated[list[_Press], Field(max_length=_MOST_PREMATURE)] | None, _Lenient
+    ] = Field(default=None, description="presses that were no choice")
+
+    def columns(self) -> dict[str, object]:
+        """Return the columns of the response that hold them."""
+        return {name: getattr(self, name) for name in _COLUMNS}
+
+
+_COLUMNS = tuple(name for name in Measurements.model_fields if name != "premature")
+
+
+def premature_events(
+    participant_id: int, position: int, measured: Measurements, now: datetime
+) -> list[Mapping[str, object]]:
+    """Return the rows of the events that keep what was pressed too early in a trial."""
+    return [
+        {
+            "participant_id": participant_id,
+            "kind": PREMATURE_PRESS,
+            "detail": {
+                "position": str(position),
+                **{name: str(value) for name, value in press.model_dump(exclude_none=True).items()},
+            },
+            "at": now,
+        }
+        for press in measured.premature or ()
+    ]
+
+
+def keep_premature(
+    participant_id: int, position: int, measured: Measurements, now: datetime
+) -> list[Event]:
+    """Return the same events as records."""
+    rows = premature_events(participant_id, position, measured, now)
+    return [Event(**row) for row in rows]

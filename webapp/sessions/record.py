@@ -1,0 +1,190 @@
+"""Recording: one answer becomes one response, however often it is sent."""
+
+from datetime import datetime
+from typing import Literal, Self
+from uuid import UUID
+
+from pydantic import Field, ValidationError, model_validator
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import Ending, State, move
+from experiment.records import PAIR, SIDES, Side
+from experiment.studies.admission import Attention
+from webapp.core.i18n import gettext
+from webapp.database.models import Event, Participant, Response, Trial
+from webapp.errors import RequestError
+from webapp.sessions.lease import come_back
+from webapp.sessions.leave import catch_errors, leave
+from webapp.sessions.measurements import Measurements, keep_premature
+
+LATE_ANSWER = "late_answer"
+# Of who never consented, or took it back, nothing more is stored.
+NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
+
+
+class GivenAnswer(Measurements):
+    """One answer, as the browser sends it: what was chosen, and what was measured with it."""
+
+    uuid: UUID = Field(description="made by the browser, the same for every resend")
+    position: int = Field(ge=1, le=100_000, description="the trial answered")
+    side: Side | None = Field(default=None, description="where the chosen option stood")
+    rating: int | None = Field(default=None, ge=1, le=9, description="or the point of the scale")
+    input_method: Literal["key", "pointer", "touch"] = Field(description="how it was chosen")
+
+    @model_validator(mode="after")
+    def _one_answer(self) -> Self:
+        if (self.side is None) == (self.rating is None):
+            raise ValueError("give either side or rating")
+        return self
+
+    def answers(self, options: str | None, points: int | None) -> bool:
+        """Return whether a trial could be answered so.
+
+        Args:
+            options: The versions on its screen, joined by spaces; None of a pair.
+            points: Those of its scale; None where an option is chosen.
+        """
+        if points is not None:
+            return self.rating is not None and self.rating <= points
+        n = len(PAIR) if options is None else len(options.split())
+        return self.side in SIDES[:n]
+
+
+def read_answer(body: bytes) -> GivenAnswer:
+    """Return the answer a request's JSON body holds.
+
+    Raises:
+        RequestError: It holds none; the message names every wrong field.
+    """
+    try:
+        return GivenAnswer.model_validate_json(body)
+    except ValidationError as error:
+        raise malformed(error, "malformed_answer") from error
+
+
+def malformed(error: ValidationError, code: str) -> RequestError:
+    """Return the refusal of a body that is not what it should be; it names every wrong field."""
+    problems = "; ".join(
+        f"{'.'.join(map(str, detail['loc'])) or 'body'}: {detail['msg']}"
+        for detail in error.errors(include_url=False, include_input=False)
+    )
+    message = gettext("What was sent cannot be read: %(problems)s", problems=problems)
+    return RequestError(message, status=400, code=code)
+
+
+def record(
+    session: Session,
+    participant: Participant,
+    answer: GivenAnswer,
+    now: datetime,
+    attention: Attention | None = None,
+) -> int:
+    """Store an answer unless the trial has one, and return how many trials have none.
+
+    The first stored answer to a trial stands. The same answer sent again changes nothing; a
+    different later one is kept as an event. When the last trial is answered, the participant
+    moves on. Who lost their place by a long silence takes it up again if it is still free; if
+    not, the answer is stored all the same. Where errors on catch trials end the session and this
+    answer is one too many, the participant has left, and 0 is returned.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        participant: Whose answer it is.
+        answer: The answer.
+        now: The server's time.
+        attention: The study's check of catch trials, if it has one.
+
+    Raises:
+        RequestError: The participant is not at work, has no trial at that position, or it cannot
+            be answered so.
+    """
+    if participant.state in NOTHING_STORED:
+        raise RequestError(
+            gettext("This session takes no answers."), status=409, code="wrong_state"
+        )
+    trial_id, stored_uuid, remaining = _known(session, participant, answer)
+    if participant.state == State.ABANDONED:
+        come_back(session, participant, now)
+    if stored_uuid is None:
+        session.add(Response(**response_values(trial_id, answer, now)))
+        session.add_all(keep_premature(participant.id, answer.position, answer, now))
+        remaining -= 1
+    elif stored_uuid != str(answer.uuid):
+        _keep_late(session, participant, answer, now)
+    if attention is not None and participant.state == State.WORKING:
+        session.flush()
+        if catch_errors(session, participant) > attention.max_catch_errors:
+            leave(session, participant, Ending.FAILED_CHECK, now)
+            return 0
+    if remaining == 0 and participant.state == State.WORKING:
+        participant.state = move(State.WORKING, State.ANSWERED)
+    session.flush()
+    return remaining
+
+
+# Built once: an answer is the request that everybody's patience depends on.
+_UNANSWERED = (
+    select(func.count())
+    .select_from(Trial)
+    .outerjoin(Response, Response.trial_id == Trial.id)
+    .where(Trial.participant_id == bindparam("participant_id"), Response.id.is_(None))
+    .scalar_subquery()
+)
+_KNOWN = (
+    select(Trial.id, Response.client_uuid, _UNANSWERED, Trial.options, Trial.points)
+    .outerjoin(Response, Response.trial_id == Trial.id)
+    .where(
+        Trial.participant_id == bindparam("participant_id"),
+        Trial.position == bindparam("position"),
+    )
+)
+
+
+def _known(
+    session: Session, participant: Participant, answer: GivenAnswer
+) -> tuple[int, str | None, int]:
+    """Return the trial's id, its stored answer's UUID, and how many trials have no answer."""
+    found = session.execute(
+        _KNOWN, {"participant_id": participant.id, "position": answer.position}
+    ).first()
+    if found is None:
+        raise RequestError(
+            gettext("This session has no trial %(number)s.", number=answer.position),
+            status=404,
+            code="unknown_position",
+        )
+    trial_id, stored_uuid, remaining, options, points = found
+    if not answer.answers(options, points):
+        raise RequestError(
+            gettext("Trial %(number)s cannot be answered so.", number=answer.position),
+            status=400,
+            code="impossible_answer",
+        )
+    return trial_id, stored_uuid, remaining
+
+
+def response_values(trial_id: int, answer: GivenAnswer, now: datetime) -> dict[str, object]:
+    """Return the columns of the response that an answer becomes."""
+    return {
+        "trial_id": trial_id,
+        "client_uuid": str(answer.uuid),
+        "chosen_side": answer.side or "",
+        "rating": answer.rating,
+        "input_method": answer.input_method,
+        **answer.columns(),
+        "recorded_at": now,
+    }
+
+
+def _keep_late(
+    session: Session, participant: Participant, answer: GivenAnswer, now: datetime
+) -> None:
+    # When a resend was sent tells nothing of the answer, and the same answer is kept once.
+    fields = answer.model_dump(mode="json", exclude_none=True, exclude={"waited_ms", "premature"})
+    detail = {name: str(value) for name, value in fields.items()}
+    kept = session.scalars(
+        select(Event).where(Event.participant_id == participant.id, Event.kind == LATE_ANSWER)
+    )
+    if all(event.detail != detail for event in kept):
+        session.add(Event(participant_id=participant.id, kind=LATE_ANSWER, detail=detail, at=now))

@@ -1,0 +1,209 @@
+"""Serving: what the working page needs to know, and nothing more."""
+
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict, cast
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.authoring.show import trial_kinds
+from experiment.design.lists import ListEntry
+from experiment.materials.read import item_from_row
+from experiment.materials.render import render
+from experiment.records import PAIR, SIDES, Item, Kind, Side
+from experiment.studies.study import Study
+from experiment.trials.pauses import breaks_before, pages_before
+from experiment.trials.practice import read_practice
+from experiment.trials.presentations import (
+    Arranged,
+    Presentation,
+    answer_keys,
+    load_presentation,
+)
+from webapp.database.models import Device, Participant, Response, Run, RunItem, Trial
+
+_PREVIEWED_TRIALS = 30
+
+
+class ShownTrial(TypedDict):
+    """A trial as the browser gets it: its texts by name, the options each on its side.
+
+    The text that is rated is the first.
+    """
+
+    position: int
+    first: str
+    second: NotRequired[str]
+    third: NotRequired[str]
+    fourth: NotRequired[str]
+    fifth: NotRequired[str]
+    sixth: NotRequired[str]
+    seventh: NotRequired[str]
+    eighth: NotRequired[str]
+    ninth: NotRequired[str]
+    prefix: NotRequired[str]
+
+
+class ShownPractice(ShownTrial):
+    """A practice trial, which alone says which option is right; empty of a rating."""
+
+    correct: str
+    feedback: str
+
+
+class Work(TypedDict):
+    """The working page's session, as its program reads it.
+
+    Attributes:
+        trials: Every trial, in order.
+        answered: The positions whose answers are stored.
+        practice: The practice trials, in order.
+        presentation: The name of the presentation.
+        keys: The keys that choose the first option, the second, and so on.
+        lockout_ms: How long no press counts after the options are painted.
+        gap_ms: How long nothing, or a fixation mark, is shown before each trial.
+        pauses: The positions before which a page comes: a break, or a text of the study's.
+        pages: The position before which each text of the study's comes, with its name.
+        device_known: Whether the browser has told of its device.
+        preview: Whether nothing is to be sent.
+    """
+
+    trials: list[ShownTrial]
+    answered: list[int]
+    practice: list[ShownPractice]
+    presentation: str
+    keys: list[str]
+    lockout_ms: int
+    gap_ms: int
+    pauses: list[int]
+    pages: dict[int, str]
+    device_known: bool
+    preview: bool
+
+
+def serve(session: Session, participant: Participant, study: Study) -> Work:
+    """Return what the participant's working page shows.
+
+    Which option is good, and everything else known of an item, stays on the server; of practice
+    trials alone it says which is right.
+    """
+    rows = session.execute(
+        select(Trial.position, Trial.good_side, Trial.options, RunItem.item, Response.id)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .outerjoin(Response, Response.trial_id == Trial.id)
+        .where(Trial.participant_id == participant.id)
+        .order_by(Trial.position)
+    ).all()
+    device = select(Device.id).where(Device.participant_id == participant.id).limit(1)
+    screen, block_of = _Screen(study), study.design.block_of
+    return screen.work(
+        [
+            screen.trial(n, item_from_row(item), Side(side) if side else None, options)
+            for n, side, options, item, _ in rows
+        ],
+        blocks=[block_of.get(item["template"], "") for *_, item, _ in rows],
+        answered=[position for position, *_, response_id in rows if response_id is not None],
+        device_known=session.scalar(device) is not None,
+    )
+
+
+def preview(session: Session, run: Run, study: Study) -> Work:
+    """Return a working page as it looks to participants, with the first trial of each kind."""
+    rows = session.execute(
+        select(RunItem.item, RunItem.kind)
+        .where(RunItem.run_id == run.id)
+        .order_by(RunItem.list, RunItem.list_order)
+    )
+    entries = [ListEntry(item_from_row(row.item), Kind(row.kind)) for row in rows]
+    entries = trial_kinds(entries)[:_PREVIEWED_TRIALS]
+    screen, block_of = _Screen(study), study.design.block_of
+    return screen.work(
+        [
+            screen.trial(position, entry.item, PAIR[position % 2])
+            for position, entry in enumerate(entries, start=1)
+        ],
+        blocks=[block_of.get(entry.item.template, "") for entry in entries],
+        preview=True,
+    )
+
+
+def shown_trial(study: Study, position: int, item: dict[str, str], good_side: Side) -> ShownTrial:
+    """Return a stored trial as the participant saw it.
+
+    Args:
+        study: The run's study, as it was launched.
+        position: The trial's, from 1.
+        item: The stored item.
+        good_side: The side on which its good option stood.
+    """
+    return _Screen(study).trial(position, item_from_row(item), good_side)
+
+
+class _Screen:
+    """How a study's trials look.
+
+    Args:
+        study: The study.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._presentation: Presentation = load_presentation(
+            study.presentation, study.trial.parameters
+        )
+        self._render = render(study.materials.shown_to_people)
+        scale = self._presentation.points if isinstance(self._presentation, Arranged) else None
+        self._is_rated = scale is not None
+
+    def trial(
+        self, position: int, item: Item, good_side: Side | None, options: str | None = None
+    ) -> ShownTrial:
+        """Return what the browser gets of a trial.
+
+        Args:
+            position: Its position.
+            item: Its item.
+            good_side: Where the good option stands.
+            options: The versions on the screen, joined by spaces; None of a pair.
+        """
+        if options is not None and isinstance(self._presentation, Arranged):
+            shown = self._presentation.show_options(item, options.split(), self._render)
+        else:
+            shown = self._presentation.show(item, good_side or Side.FIRST, self._render)
+        texts: dict[str, str] = dict(zip(SIDES, shown.options, strict=False))
+        if shown.prefix:
+            texts["prefix"] = shown.prefix
+        return cast(ShownTrial, {"position": position, **texts})
+
+    def work(
+        self,
+        trials: list[ShownTrial],
+        *,
+        blocks: Sequence[str] = (),
+        answered: list[int] | None = None,
+        device_known: bool = False,
+        preview: bool = False,
+    ) -> Work:
+        """Return a session of these trials under the study's settings; ``blocks`` are theirs."""
+        pages = pages_before(self._study, blocks)
+        practice = [
+            ShownPractice(
+                **self.trial(number, each.item, each.good_side),
+                correct="" if self._is_rated else each.good_side,
+                feedback=each.feedback,
+            )
+            for number, each in enumerate(read_practice(self._study), start=1)
+        ]
+        return Work(
+            trials=trials,
+            answered=answered or [],
+            practice=practice,
+            presentation=self._presentation.name,
+            keys=list(answer_keys(self._study, self._presentation)),
+            lockout_ms=self._study.trial.lockout_ms,
+            gap_ms=self._study.trial.gap_ms,
+            pauses=sorted({*pages, *breaks_before(self._study, blocks)}),
+            pages=pages,
+            device_known=device_known,
+            preview=preview,
+        )

@@ -1,0 +1,84 @@
+"""Withdrawing: somebody stops, and what they gave is kept or erased, as they wish."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State, move
+from webapp.core.i18n import gettext
+from webapp.database.models import (
+    Answer,
+    Device,
+    Event,
+    Participant,
+    Response,
+    Trial,
+    Verdict,
+)
+from webapp.errors import RequestError
+from webapp.sessions.assign import free_places
+
+# Who consented and has not finished: declining now takes that back. Who finished is shown the
+# closing page, from which they may still have everything erased.
+STILL_THERE = (State.WORKING, State.ANSWERED, State.ABANDONED)
+WITHDRAWN, ERASED = "withdrawn", "erased"
+
+
+class Wish(StrEnum):
+    """What becomes of the answers of somebody who stops."""
+
+    KEEP = "keep"
+    ERASE = "erase"
+
+
+def withdraw(session: Session, participant: Participant, wish: Wish, now: datetime) -> None:
+    """End a participant's session for good, in the caller's transaction.
+
+    Their place is free for somebody else. What is erased is everything they did: answers, times,
+    devices, events and the verdict. What stays is who they are to their platform, when they came
+    and left, and the ledger: that is what paying them needs.
+
+    Who kept their answers may still have them erased; nothing else changes a second time.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        participant: Who stops.
+        wish: What becomes of what they gave.
+        now: The time.
+
+    Raises:
+        RequestError: They never took part.
+    """
+    state = State(participant.state)
+    if state in (State.ARRIVED, State.DECLINED):
+        raise RequestError(
+            gettext("Nothing is stored of this visit."), status=409, code="wrong_state"
+        )
+    if state is not State.WITHDRAWN:
+        free_places(session, [participant.id])
+        participant.state = move(state, State.WITHDRAWN)
+        participant.withdrawn_at = now
+        _note(session, participant, WITHDRAWN, now)
+    if wish is Wish.ERASE and not is_erased(session, participant):
+        _erase(session, participant)
+        _note(session, participant, ERASED, now)
+    session.flush()
+
+
+def is_erased(session: Session, participant: Participant) -> bool:
+    """Return whether what a participant gave was erased."""
+    noted = select(Event.id).where(Event.participant_id == participant.id, Event.kind == ERASED)
+    return session.scalar(noted.limit(1)) is not None
+
+
+def _erase(session: Session, participant: Participant) -> None:
+    trials = select(Trial.id).where(Trial.participant_id == participant.id)
+    session.execute(delete(Response).where(Response.trial_id.in_(trials)))
+    for table in (Trial, Answer, Device, Event, Verdict):
+        session.execute(delete(table).where(table.participant_id == participant.id))
+
+
+def _note(session: Session, participant: Participant, kind: str, now: datetime) -> None:
+    session.add(Event(participant_id=participant.id, kind=kind, detail={}, at=now))

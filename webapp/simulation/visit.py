@@ -1,0 +1,171 @@
+"""One simulated participant's visit, page by page, as a browser makes it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import httpx
+
+from experiment.records import PAIR, SIDES
+from experiment.seeds import generator
+from experiment.simulation.responders import Rater, load_responder
+from experiment.simulation.session import reaction_time_ms
+from experiment.studies.admission import ScreeningQuestion
+from experiment.studies.question import Question
+from webapp.core.clock import utc_now
+from webapp.errors import WebappError
+from webapp.sessions.session_payload import ShownTrial
+from webapp.simulation.page import Page
+from webapp.simulation.plan import Pair, Plan
+
+_DEVICE = {"user_agent_family": "simulated", "time_zone_offset_min": 0}
+INPUT_METHODS = ("key", "pointer", "touch")
+
+
+class VisitError(WebappError):
+    """The server does not behave as a participant may expect."""
+
+
+class Visit:
+    """A simulated participant on the way from the run's link to the closing page.
+
+    Args:
+        client: The connection to the server.
+        plan: What the participant knows.
+        number: Which of the run's participants this is, from 1; with the plan's seed it decides
+            every answer.
+    """
+
+    def __init__(self, client: httpx.Client, plan: Plan, number: int) -> None:
+        self.number = number
+        self.responder = plan.responders[(number - 1) % len(plan.responders)]
+        self._client, self._plan = client, plan
+        self._responder = load_responder(self.responder)
+        self._rng = generator(plan.seed, "responder", number)
+        self._home = ""
+
+    def arrive(self) -> None:
+        """Read the consent page and agree to it; the server then gives a place."""
+        self._agree(f"/run/{self._plan.run_ref}")
+
+    def take_part(self) -> None:
+        """Answer every trial and the questionnaire, and see the closing page.
+
+        Raises:
+            VisitError: The server refused a request, or showed a page out of its turn.
+        """
+        self._answer_everything()
+
+    def _agree(self, link: str) -> None:
+        form = {**self._open(link, "consent").hidden, "decision": "accept"}
+        agreed = self._request(303, "POST", link, form=form)
+        self._home = agreed.headers["location"]
+        self._answer_before_start()
+
+    def _answer_before_start(self) -> None:
+        """Answer what is asked between the consent and the first trial, as the study wants it."""
+        study = self._plan.study
+        steps: dict[str, dict[str, str]] = {
+            "screening": {each.name: _wanted(each) for each in study.screening},
+            "comprehension": {
+                each.name: each.correct[0]
+                for each in (study.comprehension.questions if study.comprehension else [])
+            },
+        }
+        for name, answers in steps.items():
+            if answers:
+                form = {**self._open(self._home, name).hidden, **answers}
+                self._request(303, "POST", f"{self._home}{name}", form=form)
+
+    def _answer_everything(self) -> Page:
+        """Return the closing page.
+
+        Raises:
+            VisitError: The server refused a request, or showed a page out of its turn.
+        """
+        trials: list[ShownTrial] = json.loads(self._open(self._home, "working").session)["trials"]
+        self._request(200, "POST", f"{self._home}device", sent=_DEVICE)
+        for trial in trials:
+            self._request(200, "POST", f"{self._home}answers", sent=self._answer(trial))
+        form = self._open(self._home, "questionnaire").hidden
+        form |= {q.name: self._reply(q) for q in self._plan.study.questionnaire}
+        self._request(303, "POST", f"{self._home}questionnaire", form=form)
+        return self._open(self._home, "closing")
+
+    def _open(self, url: str, expected_page: str) -> Page:
+        page = Page(self._request(200, "GET", url).text)
+        if page.name != expected_page:
+            raise VisitError(f'the page "{page.name}" came', expected=f'"{expected_page}"')
+        return page
+
+    def _answer(self, trial: ShownTrial) -> dict[str, object]:
+        shown: Mapping[str, object] = {**trial}
+        options = [str(shown[side]) for side in SIDES if side in shown]
+        pair = self._plan.pairs.get((trial.get("prefix", ""), frozenset(options)))
+        if pair is None:
+            raise VisitError(
+                f"the page shows {' against '.join(map(repr, options))}",
+                expected="an item of the run's materials",
+            )
+        rng = self._rng
+        return {
+            "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
+            "position": trial["position"],
+            **self._answered(pair, options),
+            "rt_ms": round(reaction_time_ms(rng, self._plan.median_rt_ms), 1),
+            "input_method": rng.choice(INPUT_METHODS),
+            "client_time": utc_now().isoformat(),
+        }
+
+    def _answered(self, pair: Pair, options: Sequence[str]) -> dict[str, object]:
+        """Return the side chosen, or the rating given."""
+        rng = self._rng
+        if self._plan.points is not None:
+            if not isinstance(self._responder, Rater):
+                raise VisitError(
+                    f'the responder "{self.responder}" gives no ratings',
+                    expected='a responder with the method "rate"',
+                )
+            is_good = options[0] == pair.good
+            points = self._plan.points
+            rated = self._responder.rate(pair.kind, points, is_good, pair.accuracy, rng)
+            return {"rating": rated}
+        sides, good_side = SIDES[: len(options)], SIDES[options.index(pair.good)]
+        if sides == PAIR:
+            chosen = self._responder.choose(pair.kind, good_side, pair.accuracy, rng)
+        else:
+            chosen = self._responder.choose(pair.kind, good_side, pair.accuracy, rng, sides=sides)
+        return {"side": chosen}
+
+    def _reply(self, question: Question) -> str:
+        match question.type:
+            case "choice":
+                return self._rng.choice(question.options)
+            case "number":
+                return str(self._rng.randint(18, 80))
+            case "text":
+                return "simulated" if question.required else ""
+
+    def _request(
+        self,
+        expected_status: int,
+        method: str,
+        url: str,
+        *,
+        form: dict[str, str] | None = None,
+        sent: Mapping[str, object] | None = None,
+    ) -> httpx.Response:
+        response = self._client.request(method, url, data=form, json=sent)
+        if response.status_code != expected_status:
+            raise VisitError(
+                f"{method} {response.url.path} was answered with {response.status_code}:"
+                f" {response.text[:200].strip()}",
+                expected=f"the status {expected_status}",
+            )
+        return response
+
+
+def _wanted(question: ScreeningQuestion) -> str:
+    if question.accept:
+        return question.accept[0]
+    return str(question.at_least if question.at_least is not None else question.at_most)

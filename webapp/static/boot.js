@@ -1,0 +1,58 @@
+// Stands in every page itself and fetches the page's program, and fetches it again where that fails.
+// An old browser reads it too, so it is written in the oldest words.
+(function () {
+  "use strict";
+  var base = document.currentScript.getAttribute("data-base");
+  var FIRST_WAIT_MS = 500;
+  var LONGEST_WAIT_MS = 8000;
+  var PATIENCE_MS = 15000;
+  var attempts = 0;
+  var started = false;
+
+  function waitMs(failures) {
+    return Math.min(FIRST_WAIT_MS * Math.pow(2, failures), LONGEST_WAIT_MS);
+  }
+
+  /** Says that something has not arrived, once there is a page to say it on. */
+  function tell(missing) {
+    var trouble = document.getElementById("trouble");
+    if (trouble) trouble.hidden = !missing;
+  }
+
+  // Each attempt has addresses of its own, because a browser remembers that a module did not come.
+  function fetchProgram() {
+    if (started) return;
+    var number = attempts++;
+    var late = setTimeout(failed, PATIENCE_MS);
+    function failed() {
+      clearTimeout(late);
+      if (started) return;
+      tell(true);
+      setTimeout(fetchProgram, waitMs(number));
+    }
+    import(base + (number ? "." + number : "") + "/page.js").then(function (page) {
+      clearTimeout(late);
+      if (started) return;
+      started = true;
+      tell(false);
+      page.start();
+    }, failed);
+  }
+
+  // A page without its style is asked for again as well.
+  function restyle(link) {
+    var failures = Number(link.getAttribute("data-failures") || 0);
+    setTimeout(function () {
+      var again = link.cloneNode();
+      again.setAttribute("data-failures", String(failures + 1));
+      again.href = link.href.replace(/(\.\d+)?\/parallax\.css$/, "." + (failures + 1) + "/parallax.css");
+      link.replaceWith(again);
+    }, waitMs(failures));
+  }
+
+  window.addEventListener("error", function (event) {
+    var link = event.target;
+    if (link instanceof HTMLLinkElement && link.rel === "stylesheet") restyle(link);
+  }, true);
+  fetchProgram();
+})();

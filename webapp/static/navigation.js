@@ -1,0 +1,114 @@
+// @ts-check
+/**
+ * From one page to the next without leaving: the next page is asked for until the server has sent
+ * it, and takes the place of this one. So no browser's error page ever stands between two pages.
+ */
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8_000;
+const PATIENCE_MS = 20_000;
+
+/**
+ * A page as the server sent it.
+ * @typedef {{ url: string, status: number, page: Document, html: string }} Arrived
+ */
+
+/** What opens the page that is shown now; set by page.js. */
+export const opener = { open: () => {} };
+
+/**
+ * Resolves to the server's page, however long the connection is interrupted before. A hotel's
+ * login page is not one.
+ * @param {string} url
+ * @param {RequestInit} [request] Sent again as it is, so the server must know a resend.
+ * @param {(waiting: boolean) => void} [onWait] Told when the reader must be told.
+ * @returns {Promise<Arrived>}
+ */
+export async function arrived(url, request = {}, onWait = sayWeWait) {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    const found = await asked(url, request);
+    if (found) {
+      onWait(false);
+      return found;
+    }
+    onWait(true);
+    await nextChance(waitMs);
+  }
+}
+
+/**
+ * Resolves to the server's page, or to nothing where none of the server's own came.
+ * @param {string} url
+ * @param {RequestInit} [request]
+ * @returns {Promise<Arrived | undefined>}
+ */
+export async function asked(url, request = {}) {
+  try {
+    const signal = AbortSignal.timeout?.(PATIENCE_MS);
+    const response = await fetch(url, { ...request, signal });
+    const html = await response.text();
+    const page = new DOMParser().parseFromString(html, "text/html");
+    if (response.status >= 500 || response.status === 429 || !page.body.dataset.page) return;
+    return { url: response.url, status: response.status, page, html };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Shows a page in place of this one.
+ * @param {Arrived} next
+ * @param {boolean} [sameEntry] Whether it takes this page's entry in the history.
+ */
+export function show({ url, page }, sameEntry = url === location.href) {
+  if (sameEntry) history.replaceState(history.state, "", url);
+  else history.pushState(null, "", url);
+  document.title = page.title;
+  document.documentElement.lang = page.documentElement.lang;
+  document.documentElement.dir = page.documentElement.dir;
+  document.body.replaceWith(document.adoptNode(page.body));
+  window.scrollTo(0, 0);
+  opener.open();
+  const alert = document.querySelector("main [role=alert]");
+  const beginning = alert ?? document.querySelector("main h1[tabindex='-1']");
+  /** @type {HTMLElement | null} */ (beginning)?.focus();
+}
+
+/**
+ * Goes to an address of this site.
+ * @param {string} url
+ */
+export async function goTo(url) {
+  show(await arrived(url));
+}
+
+/**
+ * Sends a form as its button says, and shows what the server replies.
+ * @param {HTMLFormElement} form
+ * @param {HTMLElement | null} button The one that was pressed.
+ * @param {(waiting: boolean) => void} [onWait]
+ */
+export async function send(form, button, onWait) {
+  const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
+  if (button instanceof HTMLButtonElement && button.name) body.set(button.name, button.value);
+  const buttons = [...form.querySelectorAll("button")];
+  for (const each of buttons) each.disabled = true;
+  show(await arrived(form.action, { method: "POST", body }, onWait));
+}
+
+/** @param {number} waitMs */
+function nextChance(waitMs) {
+  return new Promise((resolve) => {
+    const again = document.querySelector("#trouble button");
+    again?.addEventListener("click", resolve, { once: true });
+    window.addEventListener("online", resolve, { once: true });
+    // A random part keeps a whole laboratory from coming back in the same instant.
+    setTimeout(resolve, waitMs * (0.75 + Math.random() / 2));
+  });
+}
+
+/** @param {boolean} waiting */
+function sayWeWait(waiting) {
+  const trouble = document.getElementById("trouble");
+  if (trouble) trouble.hidden = !waiting;
+}

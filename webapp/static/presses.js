@@ -1,0 +1,104 @@
+// @ts-check
+/**
+ * Where each press began and how: a choice counts from its beginning, and one that began before
+ * the options were there was meant for something else.
+ *
+ * @typedef {object} Press
+ * @property {number} downMs When it began, on the clock of performance.now().
+ * @property {number | null} upMs When it ended; null while a key is held.
+ * @property {"key" | "pointer" | "touch"} method
+ * @property {boolean} trusted Whether the browser itself saw it.
+ */
+
+export class Presses {
+  /** @type {{ ms: number, type: string } | undefined} */
+  #pointer;
+  /** @type {number | undefined} When a key that presses the focused button went down. */
+  #keyMs;
+  #moves = 0;
+  #path = 0;
+  /** @type {[number, number] | undefined} */
+  #at;
+
+  /**
+   * @param {HTMLElement} place Where pointers press.
+   * @param {AbortSignal} signal Aborted when the page is left.
+   */
+  constructor(place, signal) {
+    const listening = { signal, capture: true, passive: true };
+    const onDown = (/** @type {PointerEvent} */ event) => {
+      this.#pointer = { ms: event.timeStamp, type: event.pointerType };
+    };
+    const onMove = (/** @type {PointerEvent} */ event) => this.#move(event);
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      const presses = event.key === "Enter" || event.key === " ";
+      const onOption = event.target instanceof Element && event.target.closest("[data-side]");
+      if (!presses || !onOption) return;
+      // A key that is held presses its button again and again.
+      if (event.repeat) event.preventDefault();
+      else this.#keyMs = event.timeStamp;
+    };
+    place.addEventListener("pointerdown", onDown, listening);
+    document.addEventListener("pointermove", onMove, listening);
+    document.addEventListener("keydown", onKey, { signal, capture: true });
+  }
+
+  /** How often and how far the pointer moved since the last call of ``forget``. */
+  get path() {
+    return { pointer_moves: this.#moves, pointer_path_px: Math.round(this.#path) };
+  }
+
+  forget() {
+    this.#moves = 0;
+    this.#path = 0;
+  }
+
+  /**
+   * The press that a click ends.
+   * @param {MouseEvent} event A click that counts no press of a pointer came from the keyboard.
+   * @returns {Press}
+   */
+  ofClick(event) {
+    const { timeStamp: upMs, isTrusted: trusted } = event;
+    if (event.detail === 0) {
+      const downMs = this.#keyMs ?? upMs;
+      this.#keyMs = undefined;
+      return { downMs, upMs, method: "key", trusted };
+    }
+    const method = this.#pointer?.type === "touch" ? "touch" : "pointer";
+    const downMs = this.#pointer?.ms ?? upMs;
+    this.#pointer = undefined;
+    return { downMs, upMs, method, trusted };
+  }
+
+  /** @param {PointerEvent} event */
+  #move({ clientX, clientY }) {
+    const [x, y] = this.#at ?? [clientX, clientY];
+    if (this.#at && x === clientX && y === clientY) return;
+    this.#moves += 1;
+    this.#path += Math.hypot(clientX - x, clientY - y);
+    this.#at = [clientX, clientY];
+  }
+}
+
+/**
+ * Resolves to when a key that is down is let go, or to null where that takes too long.
+ * @param {string} code
+ * @param {number} patienceMs
+ * @returns {Promise<number | null>}
+ */
+export function released(code, patienceMs) {
+  return new Promise((resolve) => {
+    const leaving = new AbortController();
+    /** @param {number | null} ms */
+    const end = (ms) => {
+      leaving.abort();
+      resolve(ms);
+    };
+    const onUp = (/** @type {KeyboardEvent} */ event) => {
+      if (event.code === code) end(event.timeStamp);
+    };
+    document.addEventListener("keyup", onUp, { signal: leaving.signal, capture: true });
+    setTimeout(end, patienceMs, null);
+  });
+}

@@ -1,0 +1,70 @@
+"""Passwords, hashed by argon2id outside the thread that answers requests."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+import gevent
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+from gevent.monkey import is_module_patched
+
+from webapp.errors import WebappError
+
+Result = TypeVar("Result")
+
+SHORTEST_PASSWORD = 12
+# Hashing takes as long for a megabyte as for a sentence, nearly.
+_LONGEST_PASSWORD = 1024
+_HASHER = PasswordHasher()
+
+
+def hash_password(password: str) -> str:
+    """Return the hash under which a new password is stored.
+
+    Raises:
+        WebappError: It is too short or too long.
+    """
+    if not SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
+        raise WebappError(
+            f"the password has {len(password)} characters",
+            expected=f"{SHORTEST_PASSWORD} to {_LONGEST_PASSWORD}",
+            remedy="Choose a longer one: several words that do not belong together are easy to"
+            " remember and hard to guess",
+        )
+    return _in_worker_thread(lambda: _HASHER.hash(password))
+
+
+def is_password(stored: str, password: str) -> bool:
+    """Return whether a password is the one that was stored.
+
+    A user who does not exist is compared with a hash of nothing, so that both take as long.
+
+    Args:
+        stored: The stored hash; empty for a user who has no password.
+        password: What somebody typed.
+    """
+    if len(password) > _LONGEST_PASSWORD:
+        return False
+    return _in_worker_thread(lambda: _verified(stored or _nobodys(), password)) and bool(stored)
+
+
+def _verified(stored: str, password: str) -> bool:
+    try:
+        return _HASHER.verify(stored, password)
+    except (Argon2Error, InvalidHashError):
+        return False
+
+
+@cache
+def _nobodys() -> str:
+    return _HASHER.hash("")
+
+
+def _in_worker_thread(work: Callable[[], Result]) -> Result:
+    # Hashing takes tens of milliseconds and lets go of the interpreter: under gevent's server it
+    # would keep every participant waiting.
+    if not is_module_patched("threading"):
+        return work()
+    result: Result = gevent.get_hub().threadpool.apply(work)
+    return result
