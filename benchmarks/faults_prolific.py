@@ -6,10 +6,11 @@ The frame is that of faults.py. Calls are refused as busy, fail with and without
 lose their answers or end in the middle; bulk calls are accepted and never carried out; webhooks
 are lost, doubled and reordered; the clock jumps; the operator's process dies before and after
 calls and commits, so also between the two steps of a bonus. Participants finish, return, vanish,
-invent codes, or finish after their time. A colleague approves on the platform's own pages, and the
-operator rejects people by mistake and takes it back. What a platform never tells of a bonus, a
-person decides who looks at its pages. Ends with exit status 1 if somebody was not paid exactly
-once, or the books, the ledger and the statement do not agree.
+invent codes, or finish after their time. A colleague approves on the platform's own pages. The
+researcher errs as in faults.py: commands twice and in the wrong order, the wrong person rejected,
+wrong amounts and files. What a platform never tells of a bonus, a person decides who looks at its
+pages. Ends with exit status 1 if somebody was not paid exactly once, or the books, the ledger and
+the statement do not agree.
 """
 
 import argparse
@@ -18,12 +19,13 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
 from fault_injection.environment import small_study
-from fault_injection.operator import CAPS, Death, NotYetDone, Operator
+from fault_injection.mistakes import Mistakes
+from fault_injection.operator import Death, NotYetDone, Operator
 from fault_injection.prolific import Participant, ProlificTown, open_prolific_town
 from faults import (
     KINDS,
@@ -37,14 +39,13 @@ from faults import (
 )
 from sqlalchemy import select
 
-from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.payment.payment import PaymentState
 from experiment.studies.load import load_study
 from webapp.database.engine import reading
 from webapp.database.models import Hit, OutgoingReport, Payment, Run
 from webapp.jobs.reports import send_reports
 from webapp.payments.compensate import compensation, unsubmitted
-from webapp.payments.ledger_entries import THANKS, review_decision
-from webapp.payments.pay import pay_entries
+from webapp.payments.entry import Entry
 from webapp.payments.two_steps import settle_by_hand
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.opening import open_prolific
@@ -60,7 +61,7 @@ REASON = "A mistake of the operator's, who meant somebody else and takes it back
 WRONG = ("people paid less", "people paid more", "places lost", "findings left", "reports left")
 SHOWN = (
     *("runs", "workers", "calls that failed", "process deaths", "steps done again"),
-    *("bonuses decided by hand", "rejections taken back", "approved by others"),
+    *("bonuses decided by hand", "mistakes made", "mistakes refused", "approved by others"),
     *("people who earned money", "people paid exactly once", "places", *WRONG),
 )
 
@@ -84,6 +85,7 @@ class ProlificOperator(Operator):
     """An operator of a run on Prolific, who also decides what the platform never tells."""
 
     counts: Counter[str]
+    rejects_with = (REASON, "OTHER")
 
     def publish(self) -> None:
         """Offer every open place."""
@@ -97,29 +99,23 @@ class ProlificOperator(Operator):
         """Let the server tell the platform of endings, until nothing waits."""
         self._until_done(self._report)
 
-    def reject_by_mistake(self, submission: str) -> None:
-        """Reject somebody who worked, and take it back."""
-        self._until_done(partial(self._reject_one, submission))
-        self._until_done(partial(self._take_back, submission))
-        self.counts["rejections taken back"] += 1
-
-    def _bonus(self) -> None:
+    def _pay(self, entries: Sequence[Entry], *, undo_rejections: bool = False) -> None:
         self._decide_doubtful()
-        super()._bonus()
+        super()._pay(entries, undo_rejections=undo_rejections)
 
     def _mend(self) -> None:
         self._decide_doubtful()
         super()._mend()
 
-    def _compensate(self, ref: str) -> None:
+    def _compensate(self, ref: str, amount_minor: int = 0) -> None:
         """Pay somebody whose time was over: by a bonus, on what they could not hand in."""
-        self._decide_doubtful()
+        amount_minor = amount_minor or self._study.reward_minor
         account = next(a for a in self.accounts() if a.participant.ref == ref)
         who = account.participant.platform_id or ""
         with reading(self._sessions) as session:
             assignment = unsubmitted(session, self.run, who)
-        reason, amount = "Your time was over.", self._study.reward_minor
-        self._pay([compensation(account, who, amount, reason, assignment=assignment)])
+        reason = "Your time was over."
+        self._pay([compensation(account, who, amount_minor, reason, assignment=assignment)])
 
     def _decide_doubtful(self) -> None:
         """Look at the platform's own pages, as a person would, once it is sure not to pay later."""
@@ -155,30 +151,6 @@ class ProlificOperator(Operator):
         if waiting:
             raise NotYetDone
 
-    def _reject_one(self, submission: str) -> None:
-        item = (PaymentKind.REJECTION, 0, REASON)
-        with reading(self._sessions) as session:
-            entry = review_decision(
-                session, self.run, self.accounts(), submission, item, category="OTHER"
-            )
-        self._pay([entry])
-
-    def _reject(self, assignment: str) -> None:
-        self._reject_one(assignment)
-
-    def _take_back(self, submission: str) -> None:
-        item = (PaymentKind.REWARD, self._study.reward_minor, THANKS)
-        with reading(self._sessions) as session:
-            entry = review_decision(
-                session, self.run, self.accounts(), submission, item, undo_rejection=True
-            )
-        paid = pay_entries(
-            self._sessions, self._platform, self.run, [entry], CAPS, self.town.clock,
-            undo_rejections=True,
-        )  # fmt: skip
-        if any(payment.state != PaymentState.DONE for payment in paid):
-            raise NotYetDone
-
 
 def one_run(
     town: ProlificTown,
@@ -201,7 +173,10 @@ def one_run(
     operator.report()
     operator.poll()
     meddle(town, operator, people, rng)
+    mistakes = Mistakes(operator, rng, options.mistakes)
+    mistakes.before_paying()
     operator.pay()
+    mistakes.after_paying()
     operator.settle_the_rest()
     operator.pay()
     for finding in (left := operator.settle_the_rest()):
@@ -217,6 +192,8 @@ def one_run(
             "calls that failed": sum(failed.get(kind, 0) for kind in PROLIFIC_KINDS),
             "process deaths": death.deaths,
             "steps done again": operator.retries,
+            "mistakes made": mistakes.made,
+            "mistakes refused": mistakes.refused,
             "findings left": len(left),
             "reports left": reports_left(town, run),
             "places": places(town, run),
@@ -283,19 +260,16 @@ def behave(person: Participant, operator: ProlificOperator, rng: random.Random) 
 def meddle(
     town: ProlificTown, operator: ProlificOperator, people: list[Participant], rng: random.Random
 ) -> None:
-    """Let a colleague approve on the platform's own pages, and the operator make mistakes."""
+    """Let a colleague approve on the platform's own pages."""
     headers = {"Authorization": "Token any"}
     for person in people:
-        chance = rng.random()
-        if not person.finished or chance > 0.2:
+        if not person.finished or rng.random() > 0.1:
             continue
         where = f"/api/v1/submissions/{person.submission}/"
         told = quietly(town, "GET", where, headers)
         if told is None or told.get("status") != "AWAITING REVIEW":
             continue
-        if chance < 0.1:
-            operator.reject_by_mistake(person.submission)
-        elif quietly(town, "POST", f"{where}transition/", headers, {"action": "APPROVE"}):
+        if quietly(town, "POST", f"{where}transition/", headers, {"action": "APPROVE"}):
             operator.counts["approved by others"] += 1
 
 

@@ -82,7 +82,13 @@ class Frail:
 
 
 class Operator:
-    """Whoever runs the study."""
+    """Whoever runs the study.
+
+    Attributes:
+        rejects_with: What whom they reject is told, and the platform's category of it.
+    """
+
+    rejects_with = ("The study was not done.", "")
 
     def __init__(
         self, town: Town, run: Run, platform: Platform, rng: random.Random, death: Death
@@ -150,7 +156,8 @@ class Operator:
             self.town.clock.go_on(seconds=CLAIM_TIMEOUT.total_seconds())
             self.poll()
             self._until_done(self._look)
-            if not any(discrepancy.safe for discrepancy in self._found):
+            # The clock may have gone back since, and what is in a dead process's hand is not safe.
+            if not (self._seen.claimed or any(each.safe for each in self._found)):
                 break
             self._until_done(self._mend)
         return self._found
@@ -242,9 +249,12 @@ class Operator:
         self._found = discrepancies(self._seen)
 
     def _reject(self, assignment: str) -> None:
-        item = (PaymentKind.REJECTION, 0, "The study was not done.")
+        reason, category = self.rejects_with
+        item = (PaymentKind.REJECTION, 0, reason)
         with reading(self._sessions) as session:
-            entry = review_decision(session, self.run, self.accounts(), assignment, item)
+            entry = review_decision(
+                session, self.run, self.accounts(), assignment, item, category=category
+            )
         self._pay([entry])
 
     def _compensate(self, ref: str, amount_minor: int = 0) -> None:

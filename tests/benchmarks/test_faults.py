@@ -37,3 +37,11 @@ def test_on_prolific_everybody_is_paid_exactly_once_though_paying_twice_would_pa
     assert counts["findings left"] == counts["reports left"] == counts["places lost"] == 0
     assert counts["calls that failed"] > 0
     assert counts["process deaths"] > 0
+
+
+def test_whenever_the_process_dies_while_paying_the_same_command_pays_exactly_once():
+    # Somebody whose rejection was taken back stood unpaid for ever where this was not tried.
+    counts = counts_of("every_death.py", "--step", "3")
+    assert counts["points"] > 10
+    assert counts["people paid exactly once"] == counts["points"] + 1
+    assert counts["people paid less"] == counts["people paid more"] == 0

@@ -37,7 +37,10 @@ RUNS = {
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
     "treebank": [SAMPLE, "--repeat", "1"],
 }
-TESTED_ELSEWHERE = {"faults", "faults_prolific", "kill_test", "load", "panel_faults", "same_study"}
+TESTED_ELSEWHERE = {
+    *("every_death", "faults", "faults_prolific", "kill_test", "load", "panel_faults"),
+    "same_study",
+}
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}
 

@@ -27,6 +27,7 @@ _LOOK_THERE = (
     "--fix asks the platform whether it was done. If the platform's own site shows that it was not,"
     " for a day: parallax settle {run} {id} --not-paid"
 )
+_UNDO_AGAIN = "Undo the rejection with: parallax approve {run} --only {who} --undo-rejection"
 _IN_HAND = "was begun a moment ago, perhaps by a process that is still at it"
 
 
@@ -43,13 +44,26 @@ def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
             _payee(snapshot, payment),
             f"{_words(payment)} {_IN_HAND if claimed else detail}"
             f"{payment.answer and f': {payment.answer}'}",
-            "Look again in five minutes"
-            if claimed
-            else _LOOK_THERE.format(run=snapshot.run_ref, id=payment.id)
-            if payment.ordered_at is not None
-            else "--fix asks the platform whether it was done, and does it if it was not",
-            safe=not claimed,
+            _what_next(snapshot, payment),
+            safe=not claimed and not _waits_for_undoing(snapshot, payment),
         )
+
+
+def _what_next(snapshot: Snapshot, payment: Payment) -> str:
+    if payment.id in snapshot.claimed:
+        return "Look again in five minutes"
+    if payment.ordered_at is not None:
+        return _LOOK_THERE.format(run=snapshot.run_ref, id=payment.id)
+    if _waits_for_undoing(snapshot, payment):
+        return _UNDO_AGAIN.format(run=snapshot.run_ref, who=payment.assignment)
+    return "--fix asks the platform whether it was done, and does it if it was not"
+
+
+def _waits_for_undoing(snapshot: Snapshot, payment: Payment) -> bool:
+    """Return whether this pays what is rejected at this moment: nothing undoes that by itself."""
+    status = {assignment.platform_id: assignment.status for assignment in snapshot.assignments}
+    rejected = status.get(payment.assignment or "") == AssignmentStatus.REJECTED
+    return payment.kind == PaymentKind.REWARD and rejected
 
 
 def decided_elsewhere(snapshot: Snapshot) -> Iterator[Discrepancy]:

@@ -56,6 +56,25 @@ def test_a_rejection_needs_category_and_reason_and_can_be_undone(
     assert town.payments() == [("reward", submission, 20)]
 
 
+def test_undoing_a_rejection_that_failed_half_way_is_asked_for_again_and_never_done_by_itself(
+    lab, town, submission, shell, problems
+):
+    who = lab.ref_of(submission)
+    why = ("--reason", REASON, "--category", "LOW_EFFORT", "--yes")
+    shell("reject", lab.run.ref, who, *why)
+    town.faults({"kind": "throttled", "operation": "transition-submission", "count": 1})
+    undo = ("approve", lab.run.ref, "--only", who, "--undo-rejection", "--yes")
+    assert shell(*undo).exit_code != 0
+    assert [safe for _, safe in problems()] == [False]
+    shell("reconcile", lab.run.ref, "--fix")
+    assert town.submission(submission)["status"] == "REJECTED"
+    told = shell("reconcile", lab.run.ref).output
+    assert f"parallax approve {lab.run.ref} --only {submission} --undo-rejection" in told
+    assert shell(*undo).exit_code == 0
+    assert town.payments() == [("reward", submission, 20)]
+    assert problems() == []
+
+
 def test_a_bonus_is_minor_units_here_and_major_ones_on_the_way(
     lab, town, submission, shell, bonus_file, problems
 ):
