@@ -5,21 +5,31 @@ from pathlib import Path
 import click
 
 from experiment.money import in_words
-from experiment.payment.bonuses import bonuses_by_rule, read_bonus_file
+from experiment.payment.bonuses import read_bonus_file
 from experiment.payment.payment import (
     LONGEST_REASON,
     PaymentKind,
     plain_reason,
 )
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.payment_commands import open_run_payments, with_live, with_yes
+from webapp.commands.payment_commands import (
+    open_run_payments,
+    pay_asking,
+    with_live,
+    with_yes,
+)
 from webapp.commands.text_table import statement_table, text_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.payments.accounts import PayeeAccount, accounts
+from webapp.payments.acts import (
+    all_rewards,
+    bonuses_of_rule,
+    listed_bonuses,
+    rejection_of,
+    rewards_of,
+)
 from webapp.payments.ledger import payments_of
-from webapp.payments.ledger_entries import THANKS, bonuses, review_decision, rewards
-from webapp.payments.rejections import refuse_rejection
 from webapp.payments.statement import statements
 from webapp.payments.two_steps import settle_by_hand
 from webapp.recruitment.publish import recruitment_of
@@ -110,20 +120,14 @@ def approve(
     if undo_rejection and not only:
         raise click.UsageError("--undo-rejection wants --only WHO: say whose rejection is undone.")
     run_payments = open_run_payments(instance, run, live=live)
-    owed = run_payments.accounts()
     if only:
-        item = (PaymentKind.REWARD, run_payments.study.reward_minor, THANKS)
-        with reading(run_payments.sessions) as session:
-            entries = [
-                review_decision(
-                    session, run_payments.run, owed, who, item, undo_rejection=undo_rejection
-                )
-                for who in only
-            ]
+        entries = rewards_of(run_payments, only, undo_rejection=undo_rejection)
     else:
-        entries = rewards(owed, run_payments.study.reward_minor)
-        run_payments.pay_compensation()
-    run_payments.pay(entries, yes=yes, undo_rejections=undo_rejection)
+        entries = all_rewards(run_payments)
+        done, tried = run_payments.pay_compensation()
+        if tried:
+            click.echo(f"{done} of {tried} compensations are paid.")
+    pay_asking(run_payments, entries, yes=yes, undo_rejections=undo_rejection)
 
 
 @click.command()
@@ -145,12 +149,7 @@ def reject(
     if not 0 < len(reason) <= LONGEST_REASON:
         raise click.BadParameter(f"1 to {LONGEST_REASON} characters", param_hint="--reason")
     run_payments = open_run_payments(instance, run, live=live)
-    refuse_rejection(run_payments.platform, reason, category)
-    with reading(run_payments.sessions) as session:
-        item = (PaymentKind.REJECTION, 0, reason)
-        owed = run_payments.accounts()
-        entry = review_decision(session, run_payments.run, owed, who, item, category=category)
-    run_payments.pay([entry], yes=yes)
+    pay_asking(run_payments, rejection_of(run_payments, who, reason, category), yes=yes)
 
 
 @click.command()
@@ -171,6 +170,7 @@ def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: P
     settled = settle_by_hand(
         run_payments.sessions, run_payments.run, payment, utc_now, is_paid=is_paid
     )
+    run_payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
     click.echo(f"Payment {settled.id} is {settled.state}.")
     if not is_paid:
         click.echo(f"It is paid anew with: parallax reconcile {run} --fix")
@@ -200,19 +200,15 @@ def bonus(
     The study's rule or a file says how much.
     """
     run_payments = open_run_payments(instance, run, live=live)
-    owed = run_payments.accounts()
     if path is not None:
-        refs = [account.participant.ref for account in owed]
+        refs = [account.participant.ref for account in run_payments.accounts()]
         items = read_bonus_file(path, refs, run_payments.run.currency)
+        entries, waiting = listed_bonuses(run_payments, items, additional=additional)
     else:
-        finished = [account.finisher for account in owed if account.finished]
-        items = bonuses_by_rule(run_payments.study.payment, finished)
-    entries, waiting = bonuses(owed, items)
+        entries, waiting = bonuses_of_rule(run_payments)
     if waiting:
         click.echo(
             f"{len(waiting)} more get theirs once their reward or their compensation is paid:"
             f" parallax approve {run}"
         )
-    if path is not None and not additional:
-        run_payments.refuse_look_alikes(entries)
-    run_payments.pay(entries, yes=yes)
+    pay_asking(run_payments, entries, yes=yes)

@@ -9,23 +9,29 @@ import click
 
 from experiment.money import in_words, minor_units
 from experiment.payment.payment import LONGEST_REASON, plain_reason
-from experiment.plugins import unknown_name
 from webapp.commands.options import with_instance
-from webapp.commands.payment_commands import RunPayments, open_run_payments, with_live, with_yes
+from webapp.commands.payment_commands import (
+    agreed,
+    open_run_payments,
+    pay_asking,
+    with_live,
+    with_yes,
+)
 from webapp.commands.reports import reconcile_reports
 from webapp.commands.runs import link_base
 from webapp.commands.text_table import statement_table, text_table
 from webapp.core.clock import utc_now
 from webapp.core.instance import secret_key
 from webapp.core.tokens import Tokens
-from webapp.database.engine import reading
-from webapp.errors import RunError
-from webapp.payments.accounts import PayeeAccount
-from webapp.payments.compensate import compensation, offer_compensation, unsubmitted
+from webapp.payments.compensation_request import (
+    by_bonus,
+    compensation_entry,
+    payee,
+    withdraw_offer,
+)
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
-from webapp.payments.withdraw import offers_to, withdraw
-from webapp.recruiters.capabilities import BonusesForAnybody
+from webapp.payments.run_payments import RunPayments
 
 _HEADER = ("problem", "who", "what was seen", "what to do")
 
@@ -117,7 +123,7 @@ def compensate(
         if amount is not None or reason is not None or amend:
             raise click.UsageError("--withdraw takes an offer back: it goes with no other offer.")
         run_payments = open_run_payments(instance, run, live=live)
-        _, worker_id = _payee(run_payments, participant, worker)
+        _, worker_id = payee(run_payments, participant, worker)
         _withdraw(run_payments, worker_id, None)
         return
     reason = plain_reason(reason or "")
@@ -127,68 +133,28 @@ def compensate(
     amount_minor = minor_units(amount, run_payments.run.currency)
     if amount_minor == 0:
         raise click.UsageError("--amount is nothing.")
-    account, worker_id = _payee(run_payments, participant, worker)
+    account, worker_id = payee(run_payments, participant, worker)
     if amend:
         _withdraw(run_payments, worker_id, amount_minor)
-    with reading(run_payments.sessions) as session:
-        _, withdrawn = offers_to(session, run_payments.run, worker_id)
-        by_bonus = isinstance(run_payments.platform, BonusesForAnybody)
-        on = unsubmitted(session, run_payments.run, worker_id) if by_bonus else None
-    entry = compensation(
-        account, worker_id, amount_minor, reason, withdrawn=withdrawn, assignment=on
-    )
-    if by_bonus:
-        run_payments.pay([entry], yes=yes)
+    entry = compensation_entry(run_payments, account, worker_id, amount_minor, reason)
+    if by_bonus(run_payments):
+        pay_asking(run_payments, [entry], yes=yes)
         return
-    if not run_payments.agreed([entry], yes=yes):
+    if (proposal := agreed(run_payments, [entry], yes=yes)) is None:
         return
-    wrote = offer_compensation(
-        run_payments.sessions,
-        run_payments.platform,
-        run_payments.run,
-        run_payments.study,
-        entry,
-        run_payments.caps,
-        _link(instance, run),
-        utc_now,
-    )
+    wrote = run_payments.offer(proposal, _link(instance, run))
     click.echo("The offer is posted; only they can take it. It is paid once they hand it in.")
     click.echo("The platform wrote to them." if wrote else "The platform did not write: tell them.")
 
 
 def _withdraw(run_payments: RunPayments, worker_id: str, amount_minor: int | None) -> None:
     """Take back the offer to a worker, unless it is of that amount."""
-    with reading(run_payments.sessions) as session:
-        offer, _ = offers_to(session, run_payments.run, worker_id)
-    if offer is None:
-        if amount_minor is None:
-            raise RunError(
-                "no compensation is offered to them", where=f"run {run_payments.run.ref}"
-            )
-    elif offer.amount_minor != amount_minor:
-        withdraw(run_payments.sessions, run_payments.platform, offer, utc_now)
-        click.echo(f"The offer of {in_words(offer.amount_minor, offer.currency)} is withdrawn.")
+    withdrawn_minor = withdraw_offer(run_payments, worker_id, amount_minor)
+    if withdrawn_minor is not None:
+        click.echo(
+            f"The offer of {in_words(withdrawn_minor, run_payments.run.currency)} is withdrawn."
+        )
 
 
 def _link(instance: Path, run: str) -> str:
     return f"{link_base(instance)}/run/{run}/compensation"
-
-
-def _payee(
-    run_payments: RunPayments, participant: str | None, worker: str | None
-) -> tuple[PayeeAccount | None, str]:
-    """Return the participant's account, None for a worker who has none, and the worker's id."""
-    accounts = run_payments.accounts()
-    if participant is None:
-        same = (account for account in accounts if account.participant.platform_id == worker)
-        return next(same, None), str(worker)
-    named = (a for a in accounts if participant in (a.participant.ref, a.participant.code))
-    if (account := next(named, None)) is None:
-        # A person's own code is a secret, so only references are offered.
-        refs = [account.participant.ref for account in accounts]
-        raise unknown_name("participant", participant, refs)
-    if account.participant.platform_id is None:
-        raise RunError(
-            f"no platform knows who {participant} is", where=f"run {run_payments.run.ref}"
-        )
-    return account, account.participant.platform_id

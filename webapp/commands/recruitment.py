@@ -1,7 +1,6 @@
 """``parallax publish`` and ``parallax recruitment``: finding a run's participants on a platform."""
 
 import time
-from collections import Counter
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
@@ -17,15 +16,15 @@ from webapp.commands.published_run import PublishedRun, open_published
 from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions
-from webapp.errors import RunError
-from webapp.recruiters.capabilities import EditedOffers, PublishNotes
+from webapp.recruiters.capabilities import EditedOffers
 from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
 from webapp.recruiters.settings import load_settings
 from webapp.recruitment.hits import extend, hit_states, pause
 from webapp.recruitment.limits import limits_of
+from webapp.recruitment.plan_cost import cost_rows, refuse_too_dear
 from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import progress_of
-from webapp.recruitment.publish import PublishPlan, draft
+from webapp.recruitment.publish import draft
 from webapp.recruitment.publish import publish as carry_out
 from webapp.recruitment.terms import task_of
 from webapp.runs.answerable import refuse_unanswerable
@@ -47,7 +46,7 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
     plan = draft(sessions, platform, run, found.link, utc_now())
     if live:
         refuse_unanswerable(plan.study)
-    click.echo(_cost_in_words(plan, platform))
+    click.echo(text_table((f"at {platform.endpoint}", ""), cost_rows(plan, platform)))
     limits = limits_of(load_settings(instance), plan.study.currency)
     refuse_out_of_bounds(plan.study, plan.unfilled, limits)
     if dry_run:
@@ -58,7 +57,7 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
     if plan.is_empty:
         click.echo("Every place is filled, offered or being worked on already.")
         return
-    _refuse_too_dear(plan, platform)
+    refuse_too_dear(plan, platform)
     if not yes:
         click.confirm("Publish this?", abort=True)
     for hit_id, places in carry_out(sessions, platform, plan, utc_now):
@@ -181,34 +180,3 @@ def _tell_progress(found: PublishedRun) -> None:
         for offer in found.offers:
             for edit in platform.edits(offer, task, found.link):
                 click.echo(f"WARNING: offer {offer} was changed on the platform: {edit}")
-
-
-def _cost_in_words(plan: PublishPlan, platform: Platform) -> str:
-    sizes = Counter(offer.places for offer in plan.offers)
-    offers = ", ".join(f"{number} of {places}" for places, number in sizes.items()) or "none"
-    cost = plan.cost
-    rows = (
-        ("places to fill", plan.unfilled),
-        ("offered already", plan.open),
-        ("offers to open again", len(plan.reopen)),
-        ("offers to get more places", len(plan.grow)),
-        ("new offers of places", offers),
-        ("rewards", in_words(cost.rewards_minor, cost.currency)),
-        ("bonuses, at most", in_words(cost.bonuses_minor, cost.currency)),
-        ("the platform's fees", in_words(cost.fees_minor, cost.currency)),
-        ("in all, at most", in_words(cost.total_minor, cost.currency)),
-        ("an hour's wage at the median time", in_words(cost.hourly_minor, cost.currency)),
-        *(platform.notes(plan.task) if isinstance(platform, PublishNotes) else ()),
-    )
-    return text_table((f"at {platform.endpoint}", ""), rows)
-
-
-def _refuse_too_dear(plan: PublishPlan, platform: Platform) -> None:
-    balance_minor = platform.balance_minor()
-    if balance_minor < plan.cost.total_minor:
-        raise RunError(
-            f"the balance of {in_words(balance_minor, plan.cost.currency)} is too small",
-            where=f"run {plan.run_ref}",
-            expected=f"at least {in_words(plan.cost.total_minor, plan.cost.currency)}",
-            remedy="Prepay more on the platform; nothing was published",
-        )

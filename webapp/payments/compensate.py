@@ -7,6 +7,7 @@ offer are committed under one token before the platform is asked for anything, s
 again goes on with what is there.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -95,6 +96,8 @@ def offer_compensation(
     caps: Caps,
     link: str,
     now: Clock,
+    *,
+    also: Callable[[Session], None] | None = None,
 ) -> bool:
     """Make the offer unless it is there, and return whether the platform told the worker of it.
 
@@ -107,6 +110,7 @@ def offer_compensation(
         caps: The most that is paid.
         link: The address of the page by which they submit.
         now: The clock.
+        also: What else the transaction that writes it down does.
 
     Raises:
         PaymentError: It would be too much, or was offered with another amount before.
@@ -116,6 +120,8 @@ def offer_compensation(
         (payment,) = record_payments(session, run, [entry], caps, now())
         if session.scalar(select(Hit.id).where(Hit.token == payment.token)) is None:
             session.add(Hit(run_id=run.id, token=payment.token, purpose=COMPENSATION, places=1))
+        if also is not None:
+            also(session)
     return _post(sessions, platform, study, payment, link, now)
 
 

@@ -6,7 +6,9 @@ covers what its lists do not show yet; its lists cover what the token, after a d
 on platforms without tokens go another way: ``webapp.payments.two_steps``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+from sqlalchemy.orm import Session
 
 from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, PaymentState
 from webapp.core.clock import Clock
@@ -31,6 +33,7 @@ def pay_entries(
     now: Clock,
     *,
     undo_rejections: bool = False,
+    also: Callable[[Session], None] | None = None,
 ) -> list[Payment]:
     """Write the entries down, commit, make the payments, and return every one attempted.
 
@@ -42,12 +45,15 @@ def pay_entries(
         caps: The most that may be paid.
         now: The clock.
         undo_rejections: Whether rewards may be paid for what was rejected before.
+        also: What else the transaction that writes them down does.
 
     Raises:
         PaymentError: They would be too much, or one was written down with another amount before.
     """
     with sessions.begin() as session:
         written = record_payments(session, run, entries, caps, now())
+        if also is not None:
+            also(session)
     ids = [payment.id for payment in written]
     return pay(sessions, platform, ids, now, undo_rejections=undo_rejections)
 

@@ -12,23 +12,31 @@ from webapp.researcher.access import PREFIX, guarded
 from webapp.researcher.audit import audit_pages
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.live import live_pages
+from webapp.researcher.money import money_pages
 from webapp.researcher.participants import participant_pages
+from webapp.researcher.reconciling import reconciling_pages
+from webapp.researcher.recruitment import recruitment_pages
+from webapp.researcher.report import report_pages
 from webapp.researcher.runs import run_pages
 from webapp.researcher.sign_in import sign_in_pages
 
-_PAGES = (sign_in_pages, run_pages, launch_pages, live_pages, participant_pages, audit_pages)
+_PAGES = (
+    sign_in_pages,
+    run_pages,
+    launch_pages,
+    live_pages,
+    participant_pages,
+    money_pages,
+    reconciling_pages,
+    recruitment_pages,
+    report_pages,
+    audit_pages,
+)
 
 
 def register_researcher_pages(app: Flask) -> None:
     """Add the pages that researchers meet."""
-    for pages in (
-        sign_in_pages,
-        run_pages,
-        launch_pages,
-        live_pages,
-        participant_pages,
-        audit_pages,
-    ):
+    for pages in _PAGES:
         app.register_blueprint(guarded(pages), url_prefix=PREFIX)
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=PREFIX)

@@ -3,6 +3,7 @@
 from flask import render_template
 
 from webapp.database.engine import reading
+from webapp.recruiters.base import PayingRecruiter
 from webapp.runs.overview import overview
 from webapp.runs.unblind import unblinding_of
 from webapp.services import current_services
@@ -28,12 +29,12 @@ def _facts(ref: str) -> dict[str, object]:
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
+        recruiter = services.recruiter(run.recruiter)
         return {
             "run": run,
+            "pays": isinstance(recruiter, PayingRecruiter),
             "study": services.study_of(session, run),
             "overview": overview(session, run, services.now()),
             "unblinding": unblinding_of(session, run),
-            "invitation": services.recruiter(run.recruiter).invitation(
-                services.settings.link_base, run.ref
-            ),
+            "invitation": recruiter.invitation(services.settings.link_base, run.ref),
         }

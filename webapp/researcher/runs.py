@@ -1,8 +1,6 @@
 """The runs of the installation, and one of them."""
 
-import io
 import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from webapp.database.retry import in_transaction
 from webapp.errors import RunError
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.overview_page import run_page
+from webapp.researcher.zipped import zipped
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 from webapp.runs.runs import close_run, open_run, progress
@@ -106,7 +105,7 @@ def download(ref: str) -> ResponseReturnValue:
         folder = Path(temporary) / f"run-{ref}"
         with reading(services.sessions) as session:
             export(session, find_run(session, ref), folder)
-        archive = _zipped(folder)
+        archive = zipped(folder)
     with services.sessions.begin() as session:
         _note(session, find_run(session, ref), "run exported")
     return send_file(
@@ -132,13 +131,3 @@ def _note(session: Session, run: Run, act: str, *, was: str = "", **after: str) 
     before = {"run": was} if was else {}
     now = current_services().now()
     record_act(session, current_user().name, act, now, run_ref=run.ref, before=before, after=after)
-
-
-def _zipped(folder: Path) -> io.BytesIO:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                zipped.write(path, path.relative_to(folder.parent))
-    archive.seek(0)
-    return archive

@@ -1,0 +1,235 @@
+"""Money in the room: confirmed with the amount, done once, and said who did it."""
+
+import re
+from html import unescape
+
+import pytest
+
+from tests.webapp.payments.conftest import hit, platform, worked  # noqa: F401 - fixtures
+from tests.webapp.payments.platform_double import DIES_AFTER, ProcessDied
+from webapp.database.models import Recruitment
+from webapp.payments import run_payments
+from webapp.researcher import recruitment
+from webapp.users.roles import Role
+
+
+@pytest.fixture
+def published(run, sessions, platform, clock, monkeypatch):  # noqa: F811
+    """The run is published on a platform in memory, which the pages find."""
+    with sessions.begin() as session:
+        session.add(
+            Recruitment(
+                run_id=run.id, endpoint="double", qualification_id=None, published_at=clock()
+            )
+        )
+    for module in (run_payments, recruitment):
+        monkeypatch.setattr(module, "open_platform", lambda *_, **__: platform)
+    return run
+
+
+class Payer:
+    """A researcher at a run's page of money."""
+
+    def __init__(self, here, run) -> None:
+        self.here, self.path = here, f"/runs/{run.ref}"
+
+    def check(self, **form: str):
+        return self.here.post(f"{self.path}/money/check", **form)
+
+    def confirm(self, page):
+        fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', unescape(page.text)))
+        return self.here.post(f"{self.path}/money/pay", **fields)
+
+    def pay(self, **form: str):
+        return self.confirm(self.check(**form))
+
+    def page(self) -> str:
+        return self.here.get(f"{self.path}/money").text
+
+
+@pytest.fixture
+def payer(published, researcher):
+    return Payer(researcher(Role.RESEARCHER), published)
+
+
+def test_everyone_is_paid_what_was_confirmed_once_and_the_log_says_by_whom(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+):
+    for number in (1, 2):
+        worked(number)
+    asked = payer.check(act="approve")
+    assert "2 in all: $0.40, with the platform's fee $0.48" in asked.text
+    assert platform.approvals == []
+    assert payer.confirm(asked).status_code == 303
+    assert platform.approvals == ["ASSIGNMENT1", "ASSIGNMENT2"]
+    page = payer.page()
+    assert "payees: ref1, ref2" in page
+    assert "result: 2 done" in page
+    assert "AWORKER" not in page
+    again = payer.check(act="approve")
+    assert "Nothing is left to be done" in again.text
+    # The button pressed once more, or the page loaded again.
+    assert payer.confirm(asked).status_code == 409
+    assert len(platform.approvals) == 2
+
+
+@pytest.mark.one_database
+def test_one_person_is_rejected_taken_back_and_given_a_bonus(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+):
+    ref = worked(1)
+    assert payer.pay(act="reject", who=ref, reason="<b>No</b> answer").status_code == 303
+    assert platform.rejections == ["ASSIGNMENT1"]
+    assert payer.check(act="approve_one", who=ref).status_code == 409
+    assert payer.pay(act="undo_rejection", who=ref).status_code == 303
+    assert platform.approvals == ["ASSIGNMENT1"]
+    bonus = {"act": "bonus", "who": ref, "amount": "0.50", "reason": "Well done"}
+    assert payer.pay(**bonus).status_code == 303
+    assert "Nothing is left" in payer.check(**bonus).text
+    alike = payer.check(**{**bonus, "reason": "Well done again"})
+    assert alike.status_code == 409
+    assert "may have been paid before" in alike.text
+    assert [paid.amount_minor for paid in platform.paid] == [50]
+    assert "<b>No" not in payer.page()
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"act": "bonus", "amount": "-1", "reason": "x"},
+        {"act": "bonus", "amount": "0", "reason": "x"},
+        {"act": "bonus", "amount": "1000", "reason": "x"},
+        {"act": "bonus", "amount": "0.50", "reason": " "},
+        {"act": "bonus", "amount": "0.50", "reason": "x", "who": "=HYPERLINK(1)\x00"},
+        {"act": "reject", "reason": "x" * 1001},
+        {"act": "compensate", "amount": "0.50", "reason": "x"},
+        {"act": "approve_one", "who": "nobody"},
+        {"act": "__class__"},
+        {},
+    ],
+)
+def test_what_cannot_be_paid_is_said_and_nothing_is_done(
+    form,
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+):
+    ref = worked(1)
+    payer.pay(act="approve")
+    refused = payer.check(**{"who": ref, **form})
+    assert refused.status_code == 409
+    assert "Nothing was done." in refused.text
+    assert platform.paid == []
+    assert platform.rejections == []
+
+
+def test_two_researchers_who_pay_one_person_at_once_pay_once(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+    published,
+    researcher,
+    monkeypatch,
+):
+    worked(1)
+    other = Payer(researcher(Role.OWNER), published)
+    seen, approve = other.check(act="approve"), platform.approve
+    answers = []
+
+    def meanwhile(assignment_id: str, feedback: str = "", *, undo_rejection: bool = False) -> None:
+        monkeypatch.setattr(platform, "approve", approve)
+        answers.append(other.confirm(seen))  # while the first one's call is under way
+        approve(assignment_id, feedback, undo_rejection=undo_rejection)
+
+    monkeypatch.setattr(platform, "approve", meanwhile)
+    assert payer.pay(act="approve").status_code == 303
+    assert platform.approvals == ["ASSIGNMENT1"]
+    assert [answer.status_code for answer in answers] == [303]
+    page = payer.page()
+    assert "another process has it in hand" in page
+    assert "result: 1 done" in page
+    late = other.confirm(seen)
+    assert late.status_code == 409
+    assert "somebody else may have paid meanwhile" in late.text
+    assert platform.approvals == ["ASSIGNMENT1"]
+
+
+def test_a_session_that_ends_in_the_middle_of_a_payment_loses_and_doubles_nothing(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+    browser,
+    monkeypatch,
+):
+    worked(1)
+    approve, asked = platform.approve, payer.check(act="approve")
+
+    def meanwhile(*arguments: str, **how: bool) -> None:
+        elsewhere = browser()
+        elsewhere.sign_in("researcher")
+        assert elsewhere.post("/sessions/end").status_code == 303
+        approve(*arguments, **how)
+
+    monkeypatch.setattr(platform, "approve", meanwhile)
+    assert payer.confirm(asked).status_code == 303
+    assert platform.approvals == ["ASSIGNMENT1"]
+    asked_to_sign_in = payer.confirm(asked)
+    assert asked_to_sign_in.status_code in (303, 403)
+    payer.here.sign_in("researcher")
+    assert "result: 1 done" in payer.page()
+
+
+@pytest.mark.one_database
+def test_a_server_that_dies_in_the_middle_of_a_payment_pays_once(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+    clock,
+):
+    worked(1)
+    platform.trouble("approve", DIES_AFTER)
+    with pytest.raises(ProcessDied):
+        payer.pay(act="approve")
+    assert "calling" in payer.page()
+    clock.go_on(minutes=6)
+    assert payer.pay(act="approve").status_code == 303
+    assert platform.approvals == ["ASSIGNMENT1"]
+    assert "Not done yet" not in payer.page()
+
+
+@pytest.mark.one_database
+def test_reconciling_shows_what_differs_and_does_what_is_safe(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+):
+    worked(1)
+    platform.approve("ASSIGNMENT1")  # by hand, at the platform's own site
+    look = payer.here.post(f"{payer.path}/reconcile")
+    assert "reviewed_elsewhere" in look.text
+    assert payer.here.post(f"{payer.path}/reconcile/fix").status_code == 303
+    assert "The run is clean" in payer.here.post(f"{payer.path}/reconcile").text
+    assert "discrepancies mended" in payer.page()
+
+
+@pytest.mark.one_database
+def test_recruitment_is_seen_and_paused(payer, worked, platform):  # noqa: F811
+    worked(1)
+    page = payer.here.post(f"{payer.path}/recruitment").text
+    assert "<dt>handed in</dt><dd>1</dd>" in page
+    assert payer.here.post(f"{payer.path}/recruitment/pause").status_code == 303
+    assert payer.here.post(f"{payer.path}/recruitment/extend", hours="²").status_code == 400
+    assert payer.here.post(f"{payer.path}/recruitment/extend", hours="2").status_code == 303
+
+
+@pytest.mark.one_database
+def test_who_may_only_look_is_offered_no_payment(published, researcher, worked):  # noqa: F811
+    worked(1)
+    page = researcher(Role.VIEWER).get(f"/runs/{published.ref}/money").text
+    assert "ref1" in page
+    assert "Approve everyone" not in page

@@ -1,0 +1,99 @@
+"""What can be asked for on a run's money, each as the entries that it would write down."""
+
+from collections.abc import Sequence
+
+from experiment.payment.bonuses import bonuses_by_rule
+from experiment.payment.payment import (
+    LONGEST_REASON,
+    PaymentError,
+    PaymentItem,
+    PaymentKind,
+    plain_reason,
+)
+from webapp.database.engine import reading
+from webapp.payments.entry import Entry
+from webapp.payments.ledger_entries import THANKS, bonuses, review_decision, rewards
+from webapp.payments.rejections import refuse_rejection
+from webapp.payments.run_payments import RunPayments
+
+
+def all_rewards(run_payments: RunPayments) -> list[Entry]:
+    """Return the reward of everyone who finished and submitted, whoever is excluded or not."""
+    return rewards(run_payments.accounts(), run_payments.study.reward_minor)
+
+
+def rewards_of(
+    run_payments: RunPayments, who: Sequence[str], *, undo_rejection: bool = False
+) -> list[Entry]:
+    """Return the reward of each of these participants or assignments, finished or not.
+
+    Raises:
+        PaymentError: Somebody has submitted nothing, or was rejected.
+    """
+    item = (PaymentKind.REWARD, run_payments.study.reward_minor, THANKS)
+    owed = run_payments.accounts()
+    with reading(run_payments.sessions) as session:
+        return [
+            review_decision(
+                session, run_payments.run, owed, each, item, undo_rejection=undo_rejection
+            )
+            for each in who
+        ]
+
+
+def rejection_of(run_payments: RunPayments, who: str, reason: str, category: str) -> list[Entry]:
+    """Return the rejection of one submission.
+
+    Raises:
+        PaymentError: There is none, it was approved, or the platform would not take the reason.
+    """
+    reason = stated_reason(reason)
+    refuse_rejection(run_payments.platform, reason, category)
+    item, owed = (PaymentKind.REJECTION, 0, reason), run_payments.accounts()
+    with reading(run_payments.sessions) as session:
+        return [review_decision(session, run_payments.run, owed, who, item, category=category)]
+
+
+def bonuses_of_rule(run_payments: RunPayments) -> tuple[list[Entry], list[PaymentItem]]:
+    """Return the bonuses that the study's rule gives, and those that must wait for the reward.
+
+    Raises:
+        PaymentError: The rule asks who is kept, and somebody has no verdict yet.
+    """
+    owed = run_payments.accounts()
+    finished = [account.finisher for account in owed if account.finished]
+    return bonuses(owed, bonuses_by_rule(run_payments.study.payment, finished))
+
+
+def listed_bonuses(
+    run_payments: RunPayments, items: Sequence[PaymentItem], *, additional: bool
+) -> tuple[list[Entry], list[PaymentItem]]:
+    """Return the bonuses that somebody listed, and those that must wait for the reward.
+
+    Args:
+        run_payments: The run.
+        items: The bonuses, of participants of the run.
+        additional: Whether one may be like one that was paid for another reason.
+
+    Raises:
+        PaymentError: One is like one that was paid for another reason, and may be the same.
+    """
+    entries, waiting = bonuses(run_payments.accounts(), items)
+    if not additional:
+        run_payments.refuse_look_alikes(entries)
+    return entries, waiting
+
+
+def stated_reason(reason: str) -> str:
+    """Return a reason as it is stored and told.
+
+    Raises:
+        PaymentError: There is none, or it is too long.
+    """
+    plain = plain_reason(reason)
+    if not 0 < len(plain) <= LONGEST_REASON:
+        raise PaymentError(
+            "the reason is empty" if not plain else f"the reason has {len(plain)} characters",
+            expected=f"1 to {LONGEST_REASON} characters, which the payee reads",
+        )
+    return plain

@@ -1,0 +1,316 @@
+"""A run that pays: what a payment would do, and doing it, for the commands and the pages alike.
+
+What is asked for is first a proposal, which somebody confirms; carrying it out writes who did in
+the audit log, in the transaction that writes the payments down.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy.orm import Session
+
+from experiment.money import in_words
+from experiment.payment.cost import Charge
+from experiment.payment.payment import Caps, PaymentError, PaymentKind, PaymentState
+from experiment.studies.study import Study
+from webapp.core.clock import Clock
+from webapp.core.settings import Settings
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Payment, Run
+from webapp.errors import RunError
+from webapp.payments.accounts import PayeeAccount, accounts
+from webapp.payments.compensate import offer_compensation, taken_up
+from webapp.payments.entry import Entry, line_of, refuse_other_amounts
+from webapp.payments.ledger import SETTLED_FOR_GOOD, payments_of, record_payments
+from webapp.payments.pay import pay, pay_entries
+from webapp.recruiters.platform import Platform
+from webapp.recruiters.registry import open_platform
+from webapp.recruitment.limits import limits_of
+from webapp.recruitment.poll import poll
+from webapp.recruitment.publish import published
+from webapp.recruitment.terms import task_of
+from webapp.runs.runs import named_run, study_as_launched
+from webapp.users.audit_log import record_act
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What paying would do now.
+
+    Attributes:
+        entries: What is not done yet.
+        done: How many of those asked for were done before, with the same amounts.
+        amount_minor: What the payees get, in minor units of the currency.
+        with_fees_minor: The same with the platform's fees.
+        currency: The code of the run's currency.
+    """
+
+    entries: tuple[Entry, ...]
+    done: int
+    amount_minor: int
+    with_fees_minor: int
+    currency: str
+
+    @property
+    def digest(self) -> str:
+        """What tells this proposal from any other: who gets how much, and for what."""
+        lines = sorted(
+            "\x1f".join((e.item.payee, e.item.kind, str(e.item.amount_minor), e.item.reason))
+            for e in self.entries
+        )
+        return hashlib.sha256("\x1e".join((self.currency, *lines)).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How far the payments of a proposal have come.
+
+    Attributes:
+        states: How many are in which state.
+        answers: What the platform said of those that are not done.
+    """
+
+    states: Counter[str]
+    answers: tuple[str, ...]
+
+    @property
+    def undone(self) -> int:
+        """How many are not done."""
+        return sum(self.states.values()) - self.states[PaymentState.DONE]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{number} {state}" for state, number in sorted(self.states.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class RunPayments:
+    """A run that pays: its records as the platform has them now, and the platform.
+
+    Attributes:
+        settings: The installation's.
+        sessions: Likewise.
+        run: The run.
+        study: Its study.
+        platform: Where its people are paid.
+        by: Who pays, for the audit log.
+        now: The clock.
+    """
+
+    settings: Settings
+    sessions: Sessions
+    run: Run
+    study: Study
+    platform: Platform
+    by: str
+    now: Clock
+
+    @property
+    def caps(self) -> Caps:
+        """The most that is paid, as the installation has it."""
+        return limits_of(self.settings, self.run.currency).caps
+
+    def accounts(self) -> list[PayeeAccount]:
+        """Return what everybody did and got."""
+        with reading(self.sessions) as session:
+            return accounts(session, self.run)
+
+    def proposal(self, entries: Sequence[Entry]) -> Proposal:
+        """Return what paying these entries would do now.
+
+        Raises:
+            PaymentError: It would be too much, or was decided with another amount.
+            RunError: The balance is too small.
+        """
+        lines = self.ledger()
+        # What is paid is held against the amount that is asked for too.
+        refuse_other_amounts(self.run, entries, lines)
+        left = [
+            entry
+            for entry in entries
+            if (line := line_of(entry, self.run.ref, lines)) is None or not _is_done(line)
+        ]
+        if left:
+            self._refuse_too_much(left)
+        return Proposal(
+            entries=tuple(left),
+            done=len(entries) - len(left),
+            amount_minor=sum(entry.item.amount_minor for entry in left),
+            with_fees_minor=self._with_fees_minor(left),
+            currency=self.run.currency,
+        )
+
+    def carry_out(self, proposal: Proposal, *, undo_rejections: bool = False) -> Outcome:
+        """Pay what was proposed, and return how it ended; nothing is done twice.
+
+        Raises:
+            PaymentError: It would be too much meanwhile, or was decided with another amount.
+        """
+        pay_entries(
+            self.sessions,
+            self.platform,
+            self.run,
+            proposal.entries,
+            self.caps,
+            self.now,
+            undo_rejections=undo_rejections,
+            also=partial(self._note, proposal, undo_rejections),
+        )
+        ledger = self.ledger()
+        found = (line_of(entry, self.run.ref, ledger) for entry in proposal.entries)
+        payments = [line for line in found if line is not None]
+        undone = (payment for payment in payments if not _is_done(payment))
+        answers = {payment.answer or "another process has it in hand" for payment in undone}
+        states = Counter(str(payment.state) for payment in payments)
+        return Outcome(states, tuple(sorted(answers)))
+
+    def offer(self, proposal: Proposal, link: str) -> bool:
+        """Offer the compensation of a proposal, and return whether the platform told the worker.
+
+        Args:
+            proposal: Of one entry.
+            link: The address of the page by which they submit.
+
+        Raises:
+            PaymentError: It would be too much meanwhile, or was offered with another amount.
+            PlatformError: A call was refused or not answered; offering again goes on.
+        """
+        (entry,) = proposal.entries
+        return offer_compensation(
+            self.sessions,
+            self.platform,
+            self.run,
+            self.study,
+            entry,
+            self.caps,
+            link,
+            self.now,
+            also=partial(self._note, proposal, False),
+        )
+
+    def pay_compensation(self) -> tuple[int, int]:
+        """Pay the compensation that was agreed to before, and handed in since.
+
+        Returns:
+            How many of how many are paid.
+        """
+        ids = [
+            payment.id
+            for payment in self.ledger()
+            if payment.kind == PaymentKind.COMPENSATION and payment.state not in SETTLED_FOR_GOOD
+        ]
+        paid = pay(self.sessions, self.platform, ids, self.now)
+        return sum(map(_is_done, paid)), len(paid)
+
+    def refuse_look_alikes(self, entries: Sequence[Entry]) -> None:
+        """Let pass only bonuses that are unlikely to be a second payment of an earlier one.
+
+        Raises:
+            PaymentError: Somebody had a bonus of the same amount for another reason.
+        """
+        lines = self.ledger()
+        new = [entry for entry in entries if line_of(entry, self.run.ref, lines) is None]
+        had = {
+            (line.worker_id, line.amount_minor): line.reason
+            for line in lines
+            if line.kind == PaymentKind.BONUS and line.state != PaymentState.WITHDRAWN
+        }
+        alike = [e for e in new if (e.worker_id, e.item.amount_minor) in had]
+        if alike:
+            first = alike[0]
+            raise PaymentError(
+                f"{len(alike)} of these bonuses may have been paid before: {first.item.payee}, for"
+                f" one, has a bonus of {self._amount(first.item.amount_minor)} for the reason"
+                f' "{had[first.worker_id, first.item.amount_minor]}"',
+                where=f"run {self.run.ref}",
+                remedy="Correct the reason if it is the same bonus; if it is another one, give the"
+                " command again with --additional",
+            )
+
+    def ledger(self) -> Sequence[Payment]:
+        """Return the run's whole ledger."""
+        with reading(self.sessions) as session:
+            return payments_of(session, self.run)
+
+    def note(self, act: str, **after: str) -> None:
+        """Write an act on this run's money in the audit log."""
+        with self.sessions.begin() as session:
+            record_act(session, self.by, act, self.now(), run_ref=self.run.ref, after=after)
+
+    def _with_fees_minor(self, entries: Sequence[Entry]) -> int:
+        audience = task_of(self.study, not_again=()).audience
+        amounts = Counter(entry.item.amount_minor for entry in entries if entry.item.amount_minor)
+        # Offers that hold more places than this are never made.
+        places = self.platform.most_places or 1
+        charges = [Charge(amount_minor, times, places) for amount_minor, times in amounts.items()]
+        fees_minor = self.platform.fees_minor(charges, audience) if charges else 0
+        return sum(entry.item.amount_minor for entry in entries) + fees_minor
+
+    def _amount(self, amount_minor: int) -> str:
+        return in_words(amount_minor, self.run.currency)
+
+    def _refuse_too_much(self, entries: Sequence[Entry]) -> None:
+        with self.sessions() as session:
+            # Tried, and never committed: what breaks a cap is told before anybody is asked.
+            record_payments(session, self.run, entries, self.caps, self.now())
+        # The platform set the rewards aside when the HITs were posted.
+        new = [entry for entry in entries if entry.item.kind != PaymentKind.REWARD]
+        needed_minor = self._with_fees_minor(new)
+        if needed_minor and needed_minor > (balance_minor := self.platform.balance_minor()):
+            raise RunError(
+                f"the balance of {self._amount(balance_minor)} is too small for it",
+                expected=f"at least {self._amount(needed_minor)}",
+                remedy="Prepay more on the platform, and give the command again",
+            )
+
+    def _note(self, proposal: Proposal, undo_rejections: bool, session: Session) -> None:
+        kinds = Counter(str(entry.item.kind) for entry in proposal.entries)
+        payees = ", ".join(entry.item.payee for entry in proposal.entries)
+        after = {
+            "what": ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),
+            "payees": payees,
+            "amount": self._amount(proposal.amount_minor),
+            "with fees": self._amount(proposal.with_fees_minor),
+        }
+        if undo_rejections:
+            after["rejections"] = "undone"
+        if len(reasons := {entry.item.reason for entry in proposal.entries}) == 1:
+            after["reason"] = reasons.pop()
+        record_act(
+            session, self.by, "payment ordered", self.now(), run_ref=self.run.ref, after=after
+        )
+
+
+def open_run_payments(
+    settings: Settings, sessions: Sessions, run_ref: str, *, live: bool, by: str, now: Clock
+) -> RunPayments:
+    """Return a run that pays, with its submissions as the platform has them now.
+
+    Args:
+        settings: The installation's.
+        sessions: Likewise.
+        run_ref: The run.
+        live: Whether somebody said that real money may be spent.
+        by: Who pays, for the audit log.
+        now: The clock.
+
+    Raises:
+        UnknownNameError: There is no such run.
+        RunError: Its recruiter pays nobody, or it was published on another platform.
+        PlatformError: The platform cannot be asked.
+    """
+    with reading(sessions) as session:
+        run = named_run(session, run_ref)
+        platform = open_platform(run.recruiter, settings, live=live)
+        study = study_as_launched(session, run)
+        published(session, run, platform.endpoint)
+    poll(sessions, platform, run_ref, now())
+    with sessions.begin() as session:
+        taken_up(session, run)
+    return RunPayments(settings, sessions, run, study, platform, by, now)
+
+
+def _is_done(payment: Payment) -> bool:
+    return payment.state == PaymentState.DONE

@@ -1,0 +1,51 @@
+"""What a publication would cost, as rows to read before it is confirmed."""
+
+import hashlib
+from collections import Counter
+
+from experiment.money import in_words
+from webapp.errors import RunError
+from webapp.recruiters.capabilities import PublishNotes
+from webapp.recruiters.platform import Platform
+from webapp.recruitment.publish import PublishPlan
+
+
+def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
+    """Return what is offered and what it costs at most, each with its name."""
+    sizes = Counter(offer.places for offer in plan.offers)
+    offers = ", ".join(f"{number} of {places}" for places, number in sizes.items()) or "none"
+    cost = plan.cost
+    return (
+        ("places to fill", str(plan.unfilled)),
+        ("offered already", str(plan.open)),
+        ("offers to open again", str(len(plan.reopen))),
+        ("offers to get more places", str(len(plan.grow))),
+        ("new offers of places", offers),
+        ("rewards", in_words(cost.rewards_minor, cost.currency)),
+        ("bonuses, at most", in_words(cost.bonuses_minor, cost.currency)),
+        ("the platform's fees", in_words(cost.fees_minor, cost.currency)),
+        ("in all, at most", in_words(cost.total_minor, cost.currency)),
+        ("an hour's wage at the median time", in_words(cost.hourly_minor, cost.currency)),
+        *(platform.notes(plan.task) if isinstance(platform, PublishNotes) else ()),
+    )
+
+
+def digest_of(plan: PublishPlan, platform: Platform) -> str:
+    """Return what tells a plan from any other that offers or costs something else."""
+    return hashlib.sha256(repr(cost_rows(plan, platform)).encode()).hexdigest()
+
+
+def refuse_too_dear(plan: PublishPlan, platform: Platform) -> None:
+    """Let pass only what the balance covers.
+
+    Raises:
+        RunError: It is too small.
+    """
+    balance_minor = platform.balance_minor()
+    if balance_minor < plan.cost.total_minor:
+        raise RunError(
+            f"the balance of {in_words(balance_minor, plan.cost.currency)} is too small",
+            where=f"run {plan.run_ref}",
+            expected=f"at least {in_words(plan.cost.total_minor, plan.cost.currency)}",
+            remedy="Prepay more on the platform; nothing was published",
+        )

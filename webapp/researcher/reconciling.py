@@ -1,0 +1,81 @@
+"""Reconciling a run in the browser: what differs, what to do about it, and doing what is safe."""
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from experiment.errors import ParallaxError
+from experiment.money import in_words
+from webapp.database.engine import reading
+from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
+from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.run_payments import RunPayments, open_run_payments
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.money import compensation_link
+from webapp.researcher.money import refuse as refuse_on_money_page
+from webapp.services import current_services
+from webapp.sessions.lookup import find_run
+from webapp.users.roles import Role
+
+reconciling_pages = Blueprint("reconciling", __name__)
+reconciling_pages.register_error_handler(ParallaxError, refuse_on_money_page)
+
+
+@reconciling_pages.post("/runs/<ref>/reconcile")
+@allowed(Role.RESEARCHER)
+def look(ref: str) -> str:
+    """Compare our records, the platform and the ledger."""
+    payments = _open(ref)
+    snapshot = _snapshot(payments)
+    found = discrepancies(snapshot)
+    return render_template(
+        "researcher/reconcile.html",
+        run=payments.run,
+        statements=snapshot.statements,
+        found=found,
+        live=request.form.get("live", ""),
+        in_words=in_words,
+    )
+
+
+@reconciling_pages.post("/runs/<ref>/reconcile/fix")
+@allowed(Role.RESEARCHER)
+def fix(ref: str) -> ResponseReturnValue:
+    """Do what is safe, and show what is left."""
+    payments = _open(ref)
+    snapshot = _snapshot(payments)
+    found = [each for each in discrepancies(snapshot) if each.safe]
+    payments.note(
+        "discrepancies mended",
+        found=", ".join(f"{each.problem} ({each.who})" for each in found) or "none",
+    )
+    fix_discrepancies(
+        payments.sessions,
+        payments.platform,
+        payments.run,
+        payments.study,
+        compensation_link(ref),
+        snapshot,
+        payments.now,
+    )
+    return redirect(url_for("money.show", ref=ref), 303)
+
+
+def _open(ref: str) -> RunPayments:
+    services = current_services()
+    with reading(services.sessions) as session:
+        find_run(session, ref)
+    return open_run_payments(
+        services.settings,
+        services.sessions,
+        ref,
+        live=bool(request.form.get("live")),
+        by=current_user().name,
+        now=services.now,
+    )
+
+
+def _snapshot(payments: RunPayments) -> Snapshot:
+    services = current_services()
+    return take_snapshot(
+        payments.sessions, payments.platform, payments.run, services.tokens, payments.now()
+    )

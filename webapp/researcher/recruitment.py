@@ -1,0 +1,166 @@
+"""How a published run fills at its platform: look, pause, extend, and publish what is missing."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import chain
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from experiment.errors import ParallaxError
+from experiment.money import in_words
+from experiment.payment.cost import refuse_out_of_bounds
+from webapp.database.engine import reading
+from webapp.database.models import Run
+from webapp.errors import RequestError
+from webapp.recruiters.platform import Platform
+from webapp.recruiters.registry import open_platform
+from webapp.recruitment.hits import extend, hit_states, pause
+from webapp.recruitment.limits import limits_of
+from webapp.recruitment.plan_cost import cost_rows, digest_of, refuse_too_dear
+from webapp.recruitment.poll import poll
+from webapp.recruitment.progress import progress_of
+from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.overview_page import run_page
+from webapp.runs.answerable import refuse_unanswerable
+from webapp.services import current_services
+from webapp.sessions.lookup import find_run
+from webapp.users.audit_log import record_act
+from webapp.users.roles import Role
+
+recruitment_pages = Blueprint("recruitment", __name__)
+_MOST_HOURS = 24 * 365
+
+
+@recruitment_pages.post("/runs/<ref>/recruitment")
+@allowed(Role.RESEARCHER)
+def look(ref: str) -> ResponseReturnValue:
+    """Ask the platform how far the run's offers have come."""
+    run, platform = _opened(ref)
+    services = current_services()
+    with reading(services.sessions) as session:
+        study, published = services.study_of(session, run), recruitment_of(session, run)
+    if published is None:
+        return plan(ref)
+    poll(services.sessions, platform, ref, services.now())
+    states = list(hit_states(services.sessions, platform, ref))
+    told = progress_of(chain.from_iterable(platform.submissions(hit) for hit, _ in states))
+    hourly_minor = told.hourly_minor(study.reward_minor)
+    return render_template(
+        "researcher/recruitment.html",
+        run=run,
+        live=_live(),
+        states=[(hit, state, state.is_open(services.now())) for hit, state in states],
+        told=told,
+        hourly=in_words(hourly_minor, study.currency) if hourly_minor is not None else None,
+        balance=in_words(platform.balance_minor(), platform.currency),
+    )
+
+
+@recruitment_pages.post("/runs/<ref>/recruitment/pause")
+@allowed(Role.RESEARCHER)
+def hold(ref: str) -> ResponseReturnValue:
+    """Let nobody find the run's offers any more; who is at work goes on."""
+    sessions, now = current_services().sessions, current_services().now()
+    return _moved(
+        ref, "recruitment paused", lambda platform: pause(sessions, platform, ref, now), {}
+    )
+
+
+@recruitment_pages.post("/runs/<ref>/recruitment/extend")
+@allowed(Role.RESEARCHER)
+def go_on(ref: str) -> ResponseReturnValue:
+    """Let people find the run's open offers for more hours from now."""
+    hours = request.form.get("hours", "")
+    if not (hours.isascii() and hours.isdigit() and 1 <= int(hours[:6]) <= _MOST_HOURS):
+        raise RequestError("The hours must be a whole number.", status=400, code="bad_hours")
+    sessions, now = current_services().sessions, current_services().now()
+    until = now + timedelta(hours=int(hours))
+    return _moved(
+        ref,
+        "recruitment extended",
+        lambda platform: extend(sessions, platform, ref, until, now),
+        {"until": f"{until:%Y-%m-%d %H:%M} UTC"},
+    )
+
+
+@recruitment_pages.post("/runs/<ref>/recruitment/plan")
+@allowed(Role.RESEARCHER)
+def plan(ref: str) -> str:
+    """Show what publishing the run's open places would cost."""
+    run, platform = _opened(ref)
+    return _confirm(run, platform, _drafted(run, platform))
+
+
+@recruitment_pages.post("/runs/<ref>/recruitment/publish")
+@allowed(Role.RESEARCHER)
+def carry_out(ref: str) -> ResponseReturnValue:
+    """Publish what was confirmed, if it is still the same."""
+    run, platform = _opened(ref)
+    drafted, services = _drafted(run, platform), current_services()
+    if digest_of(drafted, platform) != request.form.get("agreed", ""):
+        return _confirm(run, platform, drafted, has_changed=True), 409
+    refuse_too_dear(drafted, platform)
+    _note(run, "run published", dict(cost_rows(drafted, platform)))
+    list(publish(services.sessions, platform, drafted, services.now))
+    return redirect(url_for("runs.show", ref=ref), 303)
+
+
+@recruitment_pages.errorhandler(ParallaxError)
+def refuse(error: ParallaxError) -> ResponseReturnValue:
+    """Show the paragraph on the run's own page."""
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+
+
+def _opened(ref: str) -> tuple[Run, Platform]:
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+    return run, open_platform(run.recruiter, services.settings, live=bool(_live()))
+
+
+def _live() -> str:
+    return request.form.get("live", "")
+
+
+def _drafted(run: Run, platform: Platform) -> PublishPlan:
+    services = current_services()
+    link = services.recruiter(run.recruiter).invitation(services.settings.link_base, run.ref)
+    drafted = draft(services.sessions, platform, run.ref, link, services.now())
+    if _live():
+        refuse_unanswerable(drafted.study)
+    limits = limits_of(services.settings, drafted.study.currency)
+    refuse_out_of_bounds(drafted.study, drafted.unfilled, limits)
+    return drafted
+
+
+def _confirm(
+    run: Run, platform: Platform, drafted: PublishPlan, *, has_changed: bool = False
+) -> str:
+    return render_template(
+        "researcher/publish_confirm.html",
+        run=run,
+        endpoint=platform.endpoint,
+        rows=cost_rows(drafted, platform),
+        is_empty=drafted.is_empty,
+        total=in_words(drafted.cost.total_minor, drafted.cost.currency),
+        agreed=digest_of(drafted, platform),
+        live=_live(),
+        has_changed=has_changed,
+    )
+
+
+def _moved(
+    ref: str, act: str, move: Callable[[Platform], int], after: dict[str, str]
+) -> ResponseReturnValue:
+    run, platform = _opened(ref)
+    moved = move(platform)
+    _note(run, act, {"offers": str(moved), **after})
+    return redirect(url_for("runs.show", ref=ref), 303)
+
+
+def _note(run: Run, act: str, after: dict[str, str]) -> None:
+    services = current_services()
+    with services.sessions.begin() as session:
+        record_act(session, current_user().name, act, services.now(), run_ref=run.ref, after=after)

@@ -1,0 +1,76 @@
+"""The comparison report of a run: the people, and models whose scores somebody brings along."""
+
+import tempfile
+from pathlib import Path
+
+from flask import Blueprint, current_app, request, send_file
+from flask.typing import ResponseReturnValue
+
+from webapp.database.engine import reading
+from webapp.errors import RequestError
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.own_process import Done, parallax
+from webapp.researcher.zipped import zipped
+from webapp.runs.unblind import unblinding_of
+from webapp.services import current_services
+from webapp.sessions.lookup import find_run
+from webapp.users.audit_log import record_act
+from webapp.users.roles import Role
+
+report_pages = Blueprint("report", __name__)
+LARGEST_SCORES_BYTES = 64 * 1024 * 1024
+_MOST_MODELS = 20
+
+
+@report_pages.post("/runs/<ref>/report")
+@allowed(Role.RESEARCHER, largest_body=LARGEST_SCORES_BYTES)
+def make(ref: str) -> ResponseReturnValue:
+    """Send the report, its tables and its figures as one zip file; a process of its own works."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        if unblinding_of(session, find_run(session, ref)) is None:
+            raise RequestError(
+                "The report shows the run's results: unblind the run first.",
+                status=409,
+                code="blind",
+            )
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        options = _scores(folder)
+        instance, exported = Path(current_app.instance_path), folder / f"run-{ref}"
+        _worked(parallax(instance, "export", ref, "--out", str(exported)))
+        report = folder / f"report-{ref}"
+        _worked(
+            parallax(instance, "compare", "--run", str(exported), "--out", str(report), *options)
+        )
+        archive = zipped(report)
+    with services.sessions.begin() as session:
+        after = {"models": str(len(options) // 2)}
+        who, now = current_user().name, services.now()
+        record_act(session, who, "report made", now, run_ref=ref, after=after)
+    return send_file(
+        archive,
+        mimetype="application/zip",
+        as_attachment=True,
+        download_name=f"parallax-report-{ref}.zip",
+    )
+
+
+def _scores(folder: Path) -> list[str]:
+    """Store the files that were sent, under names of ours, and return the options for them."""
+    sent = [file for file in request.files.getlist("scores") if file.filename]
+    if len(sent) > _MOST_MODELS:
+        raise RequestError(f"At most {_MOST_MODELS} models.", status=400, code="too_many_models")
+    options = list[str]()
+    for number, file in enumerate(sent, start=1):
+        path = folder / f"scores_{number}.parquet"
+        file.save(path)
+        options += ["--scores", str(path)]
+    return options
+
+
+def _worked(done: Done) -> None:
+    if not done.worked:
+        raise RequestError(
+            f"The report could not be made: {done.text.strip()}", status=409, code="no_report"
+        )
