@@ -387,12 +387,12 @@ def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
 
 
 def main() -> None:
-    """Run the command line; what the user can mend ends as one paragraph and exit code 2."""
+    """Run the command line; what the user can mend ends as one paragraph and an exit code."""
     try:
         cli()
     except (ParallaxError, LmError, MarketplaceError) as error:
         click.echo(f"Error: {error}", err=True)
-        sys.exit(2)
+        sys.exit(getattr(error, "exit_status", 2))
 
 
 if __name__ == "__main__":

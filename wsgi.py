@@ -2,14 +2,11 @@
 
 import sys
 
-from webapp import create_app
 from webapp.errors import WebappError
-
-# Gunicorn takes this status for a start that cannot succeed; after any other it tries for ever.
-_CANNOT_START = 3
+from webapp.server.waiting import CANNOT_START, open_door
 
 try:
-    app = create_app()
+    app = open_door()
 except WebappError as error:
     print(f"Error: {error}", file=sys.stderr)
-    sys.exit(_CANNOT_START)
+    sys.exit(CANNOT_START)

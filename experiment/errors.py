@@ -17,7 +17,12 @@ class ParallaxError(Exception):
         where: The file, line, table or setting it was found in; empty when there is no place.
         expected: What would have been right.
         remedy: What to do about it.
+
+    Attributes:
+        exit_status: What a command that ends with it returns.
     """
+
+    exit_status = 2
 
     def __init__(
         self, problem: str, *, where: str = "", expected: str = "", remedy: str = ""

@@ -117,6 +117,11 @@ CHROMIUM = Prerequisite(
 )
 NODE = Prerequisite("Node", node, "nodejs", ())
 ALL = (POSTGRESQL, CHROMIUM, NODE)
+# Got where there is root and apt-get; a test that is skipped for one of them is counted.
+NGINX = Prerequisite("nginx", lambda: _on_path("nginx"), "nginx", ())
+CADDY = Prerequisite("Caddy", lambda: _on_path("caddy"), "caddy", ())
+SYSTEMD = Prerequisite("systemd-analyze", lambda: _on_path("systemd-analyze"), "systemd", ())
+WISHED = (NGINX, CADDY, SYSTEMD)
 # Large, and of one or two tests: used where somebody has installed them, and not fetched.
 LATEX = Prerequisite("pdfLaTeX", lambda: _on_path("pdflatex"), "texlive-latex-recommended", ())
 LME4 = Prerequisite("R with lme4", _lme4, "r-cran-lme4", ())
@@ -124,7 +129,7 @@ LME4 = Prerequisite("R with lme4", _lme4, "r-cran-lme4", ())
 
 def missing() -> list[Prerequisite]:
     """What is not there."""
-    return [each for each in ALL if each.find() is None]
+    return [each for each in (*ALL, *WISHED) if each.find() is None]
 
 
 def get(absent: list[Prerequisite]) -> None:
@@ -154,7 +159,7 @@ def _try(command: list[str], environment: dict[str, str]) -> None:
 
 def report() -> Iterator[str]:
     """One line for each thing: where it is, or that its tests are skipped."""
-    for each in ALL:
+    for each in (*ALL, *WISHED):
         found = each.find()
         yield f"{each.name}: {found or 'ABSENT, the tests that need it are skipped'}"
 

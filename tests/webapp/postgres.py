@@ -65,6 +65,11 @@ class PostgresServer:
         """The server's first process."""
         return int((self._data / "postmaster.pid").read_text().split()[0])
 
+    @property
+    def running(self) -> bool:
+        """Whether it was started and not ended since."""
+        return self._process is not None
+
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://postgres@/{database}?host={self.folder}"
 

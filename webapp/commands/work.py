@@ -12,6 +12,7 @@ from webapp.errors import WebappError
 from webapp.jobs.consume import consume
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import do, open_queue
+from webapp.server.waiting import wait_for_app
 from webapp.services import EXTENSION
 
 
@@ -23,7 +24,7 @@ def work(once: bool, instance: Path) -> None:
 
     The setting jobs_in_server says whether the server does them.
     """
-    app = create_app(instance)
+    app = create_app(instance) if once else wait_for_app(instance)
     services, folder = app.extensions[EXTENSION], Path(app.instance_path)
     write_logs(services.settings.log_format, services.settings.log_level)
     if not once:

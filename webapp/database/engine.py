@@ -25,6 +25,8 @@ from webapp.errors import WebappError
 
 # What fails because of the database, not because of what it was asked.
 FAILURES = (OperationalError, InterfaceError, TimeoutError)
+# What other programs understand as: try again later.
+_TRY_LATER = 75
 # One thread keeps few of them busy, whether it answers ten people or a thousand.
 _MOST_CONNECTIONS = 16
 # Like SQLite's busy_timeout; and a machine that lost its power must not hold a lock for hours.
@@ -32,6 +34,12 @@ _POSTGRES_OPTIONS = (
     "-c lock_timeout=30s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10"
     " -c tcp_keepalives_count=3"
 )
+
+
+class DatabaseAwayError(WebappError):
+    """The database does not answer, or cannot do its work at this moment; it may by itself."""
+
+    exit_status = _TRY_LATER
 
 
 def make_engine(url: str) -> Engine:
@@ -70,6 +78,7 @@ def open_database(url: str) -> Engine:
 
     Raises:
         SchemaError: The schema is older or newer than this code's.
+        DatabaseAwayError: The database does not answer.
         WebappError: The database cannot be used.
     """
     with usable_database(url) as engine:
@@ -82,8 +91,9 @@ def usable_database(url: str) -> Iterator[Engine]:
     """Yield an engine for a database of whatever schema.
 
     Raises:
-        WebappError: The database cannot be reached or fails inside the block, lives in memory
-            only, or its driver is not installed.
+        DatabaseAwayError: The database cannot be reached, or fails inside the block.
+        WebappError: It lives in memory only, in a folder that is not there or on a network disk,
+            or its driver is not installed.
     """
     if url in ("sqlite://", "sqlite:///"):
         raise WebappError(
@@ -93,7 +103,7 @@ def usable_database(url: str) -> Iterator[Engine]:
         )
     try:
         engine = make_engine(url)
-        _refuse_shared_disk(engine)
+        _refuse_misplaced_file(engine)
         try:
             yield engine
         except BaseException:
@@ -108,7 +118,7 @@ def failures_in_words() -> Iterator[None]:
     """Turn a failure of the database inside the block into one paragraph.
 
     Raises:
-        WebappError: The database failed.
+        DatabaseAwayError: The database failed.
     """
     try:
         yield
@@ -118,16 +128,26 @@ def failures_in_words() -> Iterator[None]:
 
 def _unusable(error: Exception, where: str) -> WebappError:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    return WebappError(
+    kind = DatabaseAwayError if isinstance(error, FAILURES) else WebappError
+    return kind(
         f"the database cannot be used: {str(cause).partition(chr(10))[0]}",
         where=where,
         remedy="The setting database_url says where it is; docs/database.md says what may be wrong",
     )
 
 
-def _refuse_shared_disk(engine: Engine) -> None:
-    if engine.dialect.name == "sqlite" and engine.url.database and MOUNTS.exists():
-        refuse_network_disk(Path(engine.url.database), MOUNTS.read_text(encoding="utf-8"))
+def _refuse_misplaced_file(engine: Engine) -> None:
+    if engine.dialect.name != "sqlite" or not engine.url.database:
+        return
+    file = Path(engine.url.database)
+    if not file.parent.is_dir():
+        raise WebappError(
+            "the database cannot be used: its folder does not exist",
+            where=str(file),
+            remedy="The setting database_url says where it is",
+        )
+    if MOUNTS.exists():
+        refuse_network_disk(file, MOUNTS.read_text(encoding="utf-8"))
 
 
 def _without_password(url: str) -> str:

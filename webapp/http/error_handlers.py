@@ -16,6 +16,8 @@ from webapp.errors import RequestError
 _PROGRAMS_TALK_TO = frozenset({"answers", "health"})
 # After how many seconds a newcomer may ask again.
 _BUSY_FOR_S = "5"
+# After how many seconds a page asks again by itself while the database is away.
+_AWAY_FOR_S = "5"
 
 
 def register_error_handlers(app: Flask) -> None:
@@ -49,8 +51,33 @@ def _database_failed(error: SQLAlchemyError) -> Response:
         # SQLite's name for what it was asked wrongly: our fault, and no other try mends it.
         raise error
     current_app.logger.error("the database failed: %s", str(cause).partition("\n")[0])
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-    return _answer(status, "unavailable", _text(HTTPStatus.INTERNAL_SERVER_ERROR))
+    return away(for_program=request.blueprint in _PROGRAMS_TALK_TO)
+
+
+def away(*, for_program: bool) -> Response:
+    """Return what is answered while the database is away: come again; a page does by itself.
+
+    Args:
+        for_program: Whether a program asked, which reads JSON.
+    """
+    text = _text(HTTPStatus.INTERNAL_SERVER_ERROR)
+    if for_program:
+        response = make_response(jsonify(error={"code": "unavailable", "message": text}))
+    else:
+        # What somebody sent is sent again by them, or by the page's program.
+        again = _AWAY_FOR_S if request.method in ("GET", "HEAD") else ""
+        if again:
+            text = gettext(
+                "What you have answered so far is safe."
+                " This page asks again by itself every few seconds."
+            )
+        page = render_template(
+            "error.html", heading=heading("unavailable"), text=text, again_s=again
+        )
+        response = make_response(page)
+    response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    response.headers["Retry-After"] = _AWAY_FOR_S
+    return response
 
 
 def _busy(error: PoolFullError) -> Response:

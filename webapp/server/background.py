@@ -28,10 +28,14 @@ def start(app: Flask, listening: socket.socket | None, stopping: Callable[[], bo
     services = cast(Services, app.extensions[EXTENSION])
     app.extensions[STOPPING] = stopping
     metrics = app.extensions[METRICS]
+    queue = None
+    if services.settings.jobs_in_server:
+        # First what may fail, because the database is away, so that all begins or nothing.
+        queue = open_queue(services, Path(app.instance_path), metrics)
     if listening is not None and metrics is not None:
         app.extensions[_DOOR] = MetricsServer(listening, metrics, services.sessions)
-    if services.settings.jobs_in_server:
-        app.extensions[_JOBS] = Embedded(open_queue(services, Path(app.instance_path), metrics))
+    if queue is not None:
+        app.extensions[_JOBS] = Embedded(queue)
 
 
 def stop(app: Flask) -> None:

@@ -108,6 +108,13 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
 class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     """A process of the server."""
 
+    def load_wsgi(self) -> None:
+        """Make the app, with signs of life: a database that is away may be asked for long."""
+        making = gevent.spawn(super().load_wsgi)
+        while not making.ready():
+            self._go_on()
+        making.get()
+
     def run(self) -> None:
         """Answer until the process is told to stop, and then what it was asked before."""
         servers = [_Server(self, listening) for listening in self.sockets]

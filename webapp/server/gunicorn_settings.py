@@ -23,6 +23,7 @@ from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
 from webapp.server.metrics_endpoint import FOLDER_VARIABLE
+from webapp.server.service_manager import take_over
 
 if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter  # type: ignore[import-untyped]
@@ -73,7 +74,8 @@ worker_tmp_dir = str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
 
 
 def on_starting(server: "Arbiter") -> None:
-    """Open the port of the metrics, which all workers share."""
+    """Open the port of the metrics, which all workers share, and the way to systemd."""
+    server.managed = take_over()
     server.metrics_socket = None
     if _own.metrics_port:
         counts = _folder / "metrics"
@@ -91,27 +93,45 @@ def on_starting(server: "Arbiter") -> None:
 def post_fork(server: "Arbiter", worker: "Worker") -> None:
     """Let the worker log before anything else."""
     # Nothing is imported here: until the worker has its own signal handlers it cannot be stopped.
-    worker.metrics_socket = server.metrics_socket
+    worker.metrics_socket, worker.managed = server.metrics_socket, server.managed
     write_early_logs(_own.log_format, _own.log_level)
 
 
 def post_worker_init(worker: "Worker") -> None:
-    """Begin what a worker does besides answering."""
+    """Begin what a worker does besides answering, once there is an app that answers."""
+    import gevent
+    from flask import Flask
+
     from webapp.core.logging import write_logs
     from webapp.server.background import start
+    from webapp.server.service_manager import tell_ready, tell_waiting
+    from webapp.server.waiting import when_open
 
     # The app has modules of its own by now (see below), and only its own knows what requests are
     # about.
     write_logs(_own.log_format, _own.log_level)
-    start(worker.wsgi, worker.metrics_socket, stopping=lambda: not worker.alive)
+
+    def begin(app: Flask) -> None:
+        start(app, worker.metrics_socket, stopping=lambda: not worker.alive)
+        if worker.managed:
+            # Its turn comes when the worker listens.
+            gevent.spawn(tell_ready, worker.ppid)
+
+    def wait() -> None:
+        if worker.managed:
+            tell_waiting(worker.ppid)
+
+    when_open(worker.wsgi, begin, wait, stopping=lambda: not worker.alive)
 
 
 def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
     """Let the worker end its jobs, unless it never came so far as to begin them."""
     if worker.booted:
         from webapp.server.background import stop
+        from webapp.server.waiting import app_of
 
-        stop(worker.wsgi)
+        if (app := app_of(worker.wsgi)) is not None:
+            stop(app)
 
 
 def _forget_own_code() -> None:

@@ -23,7 +23,7 @@ import httpx
 
 from webapp.core.instance import open_instance, secret_key
 from webapp.core.settings import INSTANCE_VARIABLE
-from webapp.database.engine import open_database
+from webapp.database.engine import DatabaseAwayError, open_database
 from webapp.database.locks import FileLock
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
@@ -61,10 +61,15 @@ def serve(
         workers: How many processes answer; the setting when not given.
         connections: How many connections each of them has open at a time; likewise.
 
+    A database that is away is waited for, and whoever asks meanwhile is told to come again.
+
     Raises:
         WebappError: The port is in use, or the instance or its database cannot be used.
     """
-    instance = _sound(instance)
+    with suppress(DatabaseAwayError):
+        # The processes that answer say so in the log, and wait.
+        _sound(instance)
+    instance = open_instance(instance)
     listening = _listen(host, port)
     listening.set_inheritable(True)
     os.execve(

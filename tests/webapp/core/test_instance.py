@@ -66,7 +66,7 @@ def test_a_key_that_machines_share_is_read_and_never_made(tmp_path):
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("sqlite:////proc/nowhere/x.sqlite3", "unable to open database file"),
+        ("sqlite:////proc/nowhere/x.sqlite3", "its folder does not exist"),
         ("nonsense://host/db", "nonsense"),
         ("postgresql+nodriver://user:pass@host/db", "nodriver"),
     ],

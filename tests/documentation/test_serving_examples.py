@@ -1,0 +1,281 @@
+"""What the page on serving tells to copy does what the page says, logs included."""
+
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.documentation.examples import adapted, examples
+from tests.patience import PATIENCE_S
+from tests.prerequisites import CADDY, NGINX, SYSTEMD
+from webapp.core.settings import INSTANCE_VARIABLE
+from webapp.recruiters.settings import load_settings
+from webapp.server import process as server
+
+EXAMPLES = examples()
+VENV = "/opt/parallax/.venv"
+SECRETS = ("TOKEN-of-somebody", "WORKER-ID-of-somebody", "127.0.0.1")
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate of study.example.org that nobody has signed but itself, and its key."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "study.example.org")])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.DNSName("study.example.org")]), critical=False
+        )
+        .sign(key, hashes.SHA256())
+    )
+    files = tmp_path / "certificate.pem", tmp_path / "certificate.key"
+    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    files[1].write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return files
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Path:
+    folder = tmp_path / "instance"
+    folder.mkdir()
+    return folder
+
+
+def free_ports(n: int) -> list[int]:
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
+    ports = [each.getsockname()[1] for each in held]
+    for each in held:
+        each.close()
+    return ports
+
+
+@contextmanager
+def running(command: list[str], port: int, log: Path, **environment: str) -> Iterator[None]:
+    with log.open("wb") as writing:
+        process = subprocess.Popen(
+            command, stdout=writing, stderr=writing, env={**os.environ, **environment}
+        )
+        try:
+            deadline = time.monotonic() + PATIENCE_S
+            while not listens(port):
+                assert process.poll() is None and time.monotonic() < deadline, log.read_text()
+                time.sleep(0.02)
+            yield
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as trial:
+        return trial.connect_ex(("127.0.0.1", port)) == 0
+
+
+def ask(port: int, path: str, trusted: Path | None) -> httpx.Response:
+    scheme = "http" if trusted is None else "https"
+    verify = ssl.create_default_context(cafile=str(trusted)) if trusted else True
+    with httpx.Client(verify=verify, trust_env=False, timeout=PATIENCE_S) as client:
+        request = client.build_request(
+            "GET", f"{scheme}://127.0.0.1:{port}{path}", headers={"Host": "study.example.org"}
+        )
+        request.extensions["sni_hostname"] = "study.example.org"
+        return client.send(request)
+
+
+def go_through_faults(
+    secure: int, plain: int, trusted: Path, instance: Path, port: int, logs: Callable[[], str]
+) -> None:
+    """Ask for pages with and without a server behind, and search what was logged."""
+    path = f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}"
+    assert ask(secure, "/readyz", trusted).json() == {"status": "ready"}
+    assert ask(secure, path, trusted).status_code == 401
+    moved = ask(plain, path, None)
+    assert moved.status_code in (301, 308)
+    assert re.match(r"https://study\.example\.org(:\d+)?/p/", moved.headers["location"])
+    server.stop(instance)
+    away = ask(secure, path, trusted)
+    assert away.status_code == 503 and away.headers["retry-after"] == "5"
+    assert 'http-equiv="refresh"' in away.text
+    assert away.headers["content-type"].startswith("text/html")
+    server.start(instance, port=port)
+    assert ask(secure, "/readyz", trusted).status_code == 200
+    said = logs()
+    assert [secret for secret in SECRETS if secret in said] == []
+
+
+def test_nginx_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
+    program = NGINX.require()
+    plain, secure = free_ports(2)
+    started = server.start(instance)
+    port = int(started.url.rpartition(":")[2])
+    log = tmp_path / "parallax.log"
+    example = adapted(
+        EXAMPLES["nginx"],
+        {
+            "127.0.0.1:8000": f"127.0.0.1:{port}",
+            "listen 80;": f"listen 127.0.0.1:{plain};",
+            "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
+            "/etc/ssl/study.example.org.pem": certificate[0],
+            "/etc/ssl/private/study.example.org.key": certificate[1],
+            "/var/log/nginx/parallax.log": log,
+        },
+    )
+    places = "".join(
+        f"{kind}_temp_path {tmp_path}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    whole = tmp_path / "nginx.conf"
+    # The log of the whole program is at its own level, as Debian's nginx.conf leaves it.
+    whole.write_text(
+        f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error.log;\n"
+        f"events {{}}\nhttp {{\naccess_log {tmp_path}/access.log;\n{places}{example}}}\n"
+    )
+    command = [str(program), "-p", str(tmp_path), "-c", str(whole)]
+    checked = subprocess.run([*command, "-t"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+    try:
+        with running(command, secure, tmp_path / "said.log"):
+            go_through_faults(secure, plain, certificate[0], instance, port, all_logs(tmp_path))
+    finally:
+        server.stop(instance)
+
+
+def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
+    program = CADDY.require()
+    plain, secure = free_ports(2)
+    started = server.start(instance)
+    port = int(started.url.rpartition(":")[2])
+    ports = f"http_port {plain}\n    https_port {secure}\n    admin off"
+    example = adapted(
+        EXAMPLES["caddy"],
+        {
+            "127.0.0.1:8000": f"127.0.0.1:{port}",
+            "\n    log {": f"\n    {ports}\n    log {{",
+            "example.org {": f"example.org {{\n    tls {certificate[0]} {certificate[1]}",
+        },
+    )
+    whole = tmp_path / "Caddyfile"
+    whole.write_text(example)
+    command = [str(program), "run", "--config", str(whole), "--adapter", "caddyfile"]
+    own = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    try:
+        with running(command, secure, tmp_path / "said.log", **own):
+            go_through_faults(secure, plain, certificate[0], instance, port, all_logs(tmp_path))
+    finally:
+        server.stop(instance)
+
+
+def all_logs(folder: Path) -> Callable[[], str]:
+    def read() -> str:
+        found = [*folder.glob("*.log"), *folder.glob("instance/*.log")]
+        assert any(path.stat().st_size for path in found)
+        text = "\n".join(path.read_text() for path in found)
+        # Where the server listens stands in its first lines, which name nobody.
+        return re.sub(r"Listening at: \S+", "", text)
+
+    return read
+
+
+def test_systemd_takes_the_unit_and_finds_it_hardened(tmp_path):
+    program = SYSTEMD.require()
+    unit = tmp_path / "parallax.service"
+    unit.write_text(adapted(EXAMPLES["unit"], {VENV: tmp_path}))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "parallax").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "parallax").chmod(0o755)
+    checked = subprocess.run(
+        [program, "verify", "--man=no", str(unit)], capture_output=True, text=True
+    )
+    assert (checked.returncode, checked.stderr) == (0, "")
+    judged = subprocess.run(
+        [program, "security", "--offline=true", "--no-pager", str(unit)],
+        capture_output=True,
+        text=True,
+    )
+    level = re.search(r"exposure level for parallax.service: ([\d.]+)", judged.stdout)
+    assert level, judged.stdout + judged.stderr
+    assert float(level[1]) <= 2.0
+
+
+def test_the_unit_s_commands_and_exit_statuses_are_those_of_parallax():
+    unit = EXAMPLES["unit"]
+    assert f"ExecStart={VENV}/bin/parallax serve\n" in unit
+    assert f"ExecReload={VENV}/bin/parallax reload --pid $MAINPID\n" in unit
+    assert f"Environment={INSTANCE_VARIABLE}=/srv/parallax\n" in unit
+    assert "RestartPreventExitStatus=2 3\n" in unit
+
+
+def test_the_nightly_line_makes_a_backup_of_the_unit_s_folder_as_cron_runs_it(tmp_path, instance):
+    assert "Environment=PARALLAX_INSTANCE=/srv/parallax\n" in EXAMPLES["unit"]
+    (tmp_path / "backups").mkdir()
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "parallax").write_text(
+        f'#!/bin/sh\ncd "{Path(__file__).parents[2]}" && exec "{sys.executable}" -m parallax "$@"\n'
+    )
+    (programs / "parallax").chmod(0o755)
+    load_settings(instance)
+    line = adapted(
+        EXAMPLES["cron"],
+        {f"{VENV}/bin": programs, "/backups": tmp_path / "backups", "/srv/parallax": instance},
+    ).strip()
+    assert re.match(r"(\S+ +){5}", line)
+    # cron runs the sixth field, turns "\%" into "%", and knows few variables.
+    command = re.sub(r"^(\S+ +){5}", "", line).replace("\\%", "%")
+    server.start(instance)
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SHELL": "/bin/sh"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        server.stop(instance)
+    assert done.returncode == 0, done.stderr
+    [backup] = (tmp_path / "backups").iterdir()
+    assert re.fullmatch(r"parallax-\d{4}-\d\d-\d\d", backup.name)
+
+
+def test_the_settings_of_a_node_are_settings(instance):
+    example = EXAMPLES["node"]
+    (instance / "parallax.toml").write_text(example)
+    settings = load_settings(instance)
+    for name, value in tomllib.loads(example).items():
+        assert getattr(settings, name) == value
+
+
+def test_every_program_that_an_example_names_is_installed_where_the_unit_has_it():
+    named = {found for text in EXAMPLES.values() for found in re.findall(r"\S+/bin/parallax", text)}
+    assert {Path(each.partition("=")[2] or each).parent for each in named} == {Path(VENV) / "bin"}
+    assert shutil.which("sh") is not None

@@ -1,0 +1,184 @@
+"""A server whose database is away: it waits aloud, and asks people to wait.
+
+A database that is away comes back by itself, so no process ends for it. Settings, a key or a
+schema that cannot be used want a person: only they end the server.
+"""
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flask import Flask, Response
+
+from webapp import create_app
+from webapp.core.i18n import translate_pages
+from webapp.core.instance import open_instance
+from webapp.database.engine import DatabaseAwayError
+from webapp.errors import WebappError
+from webapp.http.compression import compress_pages
+from webapp.http.error_handlers import away, register_error_handlers
+from webapp.http.request_log import log_requests
+from webapp.http.security_headers import add_headers
+from webapp.participant.assets import Assets, serve_assets
+from webapp.recruiters.settings import load_settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+# Gunicorn takes this status for a start that cannot succeed; after any other it tries for ever.
+CANNOT_START = 3
+_BETWEEN_TRIES_S = 2.0
+# A line for every try would fill a disk over a weekend.
+_BETWEEN_LINES_S = 30.0
+_LARGEST_BODY_BYTES = 256 * 1024
+_PROGRAMS_ASK = ("/healthz", "/readyz")
+_LOG = logging.getLogger(__name__)
+
+
+class Door:
+    """What a process answers with: the installation's app, once its database let it be made.
+
+    Attributes:
+        app: The app; None while the database is away.
+
+    Args:
+        away: Why it could not be made at the first try.
+    """
+
+    def __init__(self, away: DatabaseAwayError) -> None:
+        self.app: Flask | None = None
+        self.away = away
+        self._meanwhile = waiting_app()
+
+    def __call__(
+        self, environ: "WSGIEnvironment", start_response: "StartResponse"
+    ) -> Iterable[bytes]:
+        """Answer a request: by the app, or by asking to come again."""
+        return (self.app or self._meanwhile)(environ, start_response)
+
+
+def open_door() -> Flask | Door:
+    """Return the app of the installation, or what opens it once its database answers.
+
+    Raises:
+        WebappError: The folder, a setting, the key or the schema cannot be used.
+    """
+    try:
+        return create_app()
+    except DatabaseAwayError as error:
+        return Door(error)
+
+
+def wait_for_app(instance: Path) -> Flask:
+    """Return the app of an installation once its database answers, which is waited for aloud.
+
+    Raises:
+        WebappError: The folder, a setting, the key or the schema cannot be used.
+    """
+    said = -_BETWEEN_LINES_S
+    while True:
+        try:
+            return create_app(instance)
+        except DatabaseAwayError as error:
+            if time.monotonic() - said > _BETWEEN_LINES_S:
+                said = time.monotonic()
+                _LOG.error("%s Waiting for it", error)
+        time.sleep(_BETWEEN_TRIES_S)
+
+
+def app_of(door: Flask | Door) -> Flask | None:
+    """Return the app behind the door, None while there is none."""
+    return door.app if isinstance(door, Door) else door
+
+
+def when_open(
+    door: Flask | Door,
+    begin: Callable[[Flask], None],
+    waits: Callable[[], None],
+    stopping: Callable[[], bool],
+) -> None:
+    """Begin what goes with the app, now or when its database is back.
+
+    Args:
+        door: What ``open_door`` returned.
+        begin: What is to begin, wholly or not at all; it is tried again where it fails.
+        waits: Is called before every further try.
+        stopping: Whether the process is about to end, so that nothing should begin any more.
+    """
+    if isinstance(door, Door):
+        _LOG.error("%s Waiting for it", door.away)
+    elif _begun(door, begin):
+        return
+    threading.Thread(
+        target=_keep_trying, args=(door, begin, waits, stopping), name="waiting", daemon=True
+    ).start()
+
+
+def _keep_trying(
+    door: Flask | Door,
+    begin: Callable[[Flask], None],
+    waits: Callable[[], None],
+    stopping: Callable[[], bool],
+) -> None:
+    said = time.monotonic()
+    while not stopping():
+        waits()
+        time.sleep(_BETWEEN_TRIES_S)
+        app = app_of(door) or _made()
+        if app is not None and _begun(app, begin):
+            if isinstance(door, Door):
+                door.app = app
+            _LOG.warning("the database answers again")
+            return
+        if time.monotonic() - said > _BETWEEN_LINES_S:
+            said = time.monotonic()
+            _LOG.error("the database is still away. Waiting for it")
+
+
+def _made() -> Flask | None:
+    try:
+        return create_app()
+    except DatabaseAwayError:
+        return None
+    except WebappError as error:
+        print(f"Error: {error}", file=sys.stderr, flush=True)
+        # A thread cannot end its process in any other way; nobody is being answered in it.
+        os._exit(CANNOT_START)
+
+
+def _begun(app: Flask, begin: Callable[[Flask], None]) -> bool:
+    try:
+        begin(app)
+    except Exception:
+        # Answering does not depend on it, and most likely the database has gone again.
+        _LOG.exception("what goes with answering could not begin; it is tried again")
+        return False
+    return True
+
+
+def waiting_app() -> Flask:
+    """Return an app that asks everybody to come again, and needs no database for it."""
+    folder = open_instance()
+    settings = load_settings(folder)
+    app = Flask("webapp", instance_path=str(folder))
+    app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
+    log_requests(app, None)
+    translate_pages(app)
+    assets = Assets(Path(app.root_path) / "static")
+    serve_assets(app, assets)
+
+    def wait(path: str) -> Response:
+        return away(for_program=path.endswith("answers") or f"/{path}" in _PROGRAMS_ASK)
+
+    methods = ("GET", "POST", "PUT", "PATCH", "DELETE")
+    app.add_url_rule("/", "wait", wait, defaults={"path": ""}, methods=methods)
+    app.add_url_rule("/<path:path>", "wait", wait, methods=methods)
+    register_error_handlers(app)
+    compress_pages(app)
+    add_headers(app, settings.frame_ancestors, (), assets.boot_source)
+    return app
