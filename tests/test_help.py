@@ -43,6 +43,17 @@ def named(path: tuple[str, ...]) -> click.Command:
 LAZILY_LISTED = [path for path in EVERY_COMMAND[1:] if isinstance(named(path[:-1]), LazyGroup)]
 
 
+@pytest.fixture(autouse=True)
+def forgotten_help_options(monkeypatch):
+    """Make Click build each help option anew.
+
+    It keeps the one of a command's first call, which in another test may have been a call by
+    itself: then only the program as a whole knows ``-h``.
+    """
+    for path in EVERY_COMMAND:
+        monkeypatch.setattr(named(path), "_help_option", None)
+
+
 @pytest.mark.parametrize("path", EVERY_COMMAND, ids="_".join)
 def test_help_says_what_was_reviewed(path: tuple[str, ...], file_regression):
     helped = CliRunner().invoke(

@@ -29,7 +29,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.simulation,
     key_checks.rules,
     key_checks.constructions,
-    key_checks.places,
+    session_checks.places,
     key_checks.recruitment,
     key_checks.files,
     key_checks.texts,

@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 
+from experiment.design.shared import by_number
 from experiment.records import Item, Kind
 
 # So many judgments of each item are customary, and an even number balances the sides.
 _PARTICIPANTS = 20
 _LIST_COLUMNS = ("list", "group")
+_FEWEST_LISTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class DesignPlan:
         return dealt | named | {one.template: one.items for one in self.shared}
 
 
-def plan_design(items: Sequence[Item]) -> DesignPlan:
+def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     """Return a design under which no list shows an item number twice, and all conditions evenly.
 
     Fillers and catch trials of one condition stand in every list. Where a column ``list`` or
@@ -84,8 +86,13 @@ def plan_design(items: Sequence[Item]) -> DesignPlan:
     template with most conditions has conditions, or as few more as let every template's items be
     shared out evenly; where no such number exists, the last items of a template are left out and
     told.
+
+    Args:
+        items: The items.
+        answers: On how many places of the screen an option can stand; a multiple of so many
+            participants balances them.
     """
-    column = _given_column(items)
+    column, given_told = _given_column(items)
     given = {item.template for item in items if column and dict(item.extra).get(column)}
     conditions = _distinct(items, "condition")
     sole = {
@@ -105,37 +112,53 @@ def plan_design(items: Sequence[Item]) -> DesignPlan:
     )
     plan = DesignPlan(
         lists=lists,
-        participants_per_list=max(2, 2 * round(_PARTICIPANTS / lists / 2)),
+        participants_per_list=answers * max(1, round(_PARTICIPANTS / lists / answers)),
         trials_per_list=0,
         separate="",
         squares=squares,
         shared=tuple(SharedPlan(name, n) for name, n in numbers.items() if name in sole),
         given=tuple(GivenPlan(name, column, n) for name, n in numbers.items() if name in given),
-        told=tuple(_told(frames, squares, lists)),
+        told=(*given_told, *_told(frames, squares, lists)),
     )
     trials = plan.in_each_list
     return replace(plan, trials_per_list=sum(trials.values()), separate=_separate(items, trials))
 
 
-def _given_column(items: Sequence[Item]) -> str:
-    """Return the column that deals all targets to lists of one size, no frame twice in a list."""
+def _given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
+    """Return the column that deals all targets to lists of one size, no frame twice in a list.
+
+    Where a column of such a name does not, what hinders it is the second part of the answer.
+    """
     targets = [item for item in items if item.kind is Kind.TARGET]
+    told = []
     for column in dict.fromkeys(name for item in items for name, _ in item.extra):
         if column.lower() not in _LIST_COLUMNS:
             continue
         named = [dict(item.extra).get(column, "") for item in items]
         lists = Counter(value for value in named if value)
+        if len(lists) < _FEWEST_LISTS:
+            continue
         frames = Counter(
-            (value, item.template, item.frame) for value, item in zip(named, items, strict=True)
+            (value, item.template, item.frame)
+            for value, item in zip(named, items, strict=True)
+            if value
         )
-        if (
-            len(lists) > 1
-            and all(dict(item.extra).get(column) for item in targets)
-            and max(frames.values()) == 1
-            and _is_even(items, column)
-        ):
-            return column
-    return ""
+        twice, number = frames.most_common(1)[0]
+        bare = next((item for item in targets if not dict(item.extra).get(column)), None)
+        if bare:
+            why = f'the item "{bare.item_id}" names none'
+        elif number > 1:
+            shown = twice[2].partition("=")[2]
+            why = f'the item "{shown}" of {twice[1]} stands {number} times in the list {twice[0]}'
+        elif not _is_even(items, column):
+            why = "the lists would not have as many items of each kind and construction"
+        else:
+            names = ", ".join(sorted(lists, key=by_number))
+            return column, [
+                f'The column "{column}" deals the items to {len(lists)} lists: {names}.'
+            ]
+        told.append(f'The column "{column}" does not deal the items to lists, because {why}.')
+    return "", told
 
 
 def _is_even(items: Sequence[Item], column: str) -> bool:

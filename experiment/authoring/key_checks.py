@@ -152,18 +152,6 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def places(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield places that leave the sides unbalanced."""
-    design = examined.study.design
-    odd = [n for n in map(design.places, range(design.n_lists)) if n % 2]
-    for number in odd[:1]:
-        yield StudyNote(
-            f"with {number} participants in a list, items stand once more often on one side",
-            where=examined.at("design", "participants_per_list"),
-            expected="an even number, because two neighbouring places have opposite sides",
-        )
-
-
 def recruitment(examined: Examined) -> Iterator[ParallaxError]:
     """Yield terms that no platform takes or no participant can keep."""
     study, terms = examined.study, examined.study.recruitment

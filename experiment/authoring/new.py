@@ -9,12 +9,13 @@ from pathlib import Path
 
 import langcodes
 
+from experiment.authoring.asking import Asking, ask
 from experiment.authoring.check import check_folder
 from experiment.authoring.derive import DesignPlan, plan_design
 from experiment.authoring.findings import TEXTS, placed
 from experiment.authoring.schema import schema_text
-from experiment.authoring.study_toml import SCHEMA_FILE, minutes, study_toml
-from experiment.errors import StudyError
+from experiment.authoring.study_toml import SCHEMA_FILE, minutes, practice_toml, study_toml
+from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.read import Found, read_materials
 from experiment.materials.read import item_table
 from experiment.records import Item
@@ -22,8 +23,10 @@ from experiment.studies.load import BUILT_IN
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
+from experiment.trials.rating import Rating
 
 ITEMS_FILE = "items.tsv"
+PRACTICE_FILE = "practice.toml"
 _SEED = 1
 # What the field calls the heading above a construction, in the columns of its formats.
 _GROUP_COLUMNS = ("linguistics_term", "field", "group_title")
@@ -36,11 +39,13 @@ class NewStudy:
     Attributes:
         folder: The study's folder.
         found: What the file holds, and what was derived from it.
+        asking: How its items are presented.
         design: The lists that were chosen for it.
     """
 
     folder: Path
     found: Found
+    asking: Asking
     design: DesignPlan
 
 
@@ -49,7 +54,8 @@ def new_study(
     source: Path | None,
     *,
     language: str,
-    title: str,
+    title: str = "",
+    presentation: str = "",
     named: Mapping[str, str],
 ) -> NewStudy | None:
     """Write a study folder; nothing is left of it where something is wrong.
@@ -58,7 +64,8 @@ def new_study(
         folder: The folder to write, which must not be there; its name becomes the study's.
         source: The file of items; None to copy the built-in study ``minimal`` under a new name.
         language: The tag of the items' language.
-        title: What participants see.
+        title: What participants see; empty for what they are asked.
+        presentation: How trials are presented; empty for what suits the items.
         named: Our column to the source's header, where the header does not say it.
 
     Returns:
@@ -86,18 +93,43 @@ def new_study(
             where="--language",
             expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
         )
-    found = read_materials(source, named)
-    design = plan_design(found.items)
-    text = study_toml(name, title, language, ITEMS_FILE, found.items, design, _groups(found.items))
+    found = read_materials(source, named, alone=presentation in ("", Rating.name))
+    asking = ask(found, presentation, language)
+    design = plan_design(found.items, asking.answers)
+    if not design.trials_per_list:
+        raise MaterialsError(
+            f"the items fill no list. {' '.join(design.told)}",
+            where=str(source),
+            expected=f"at least as many items as conditions: {design.lists}",
+        )
+    made = NewStudy(folder, found, asking, design)
     with atomic_folder(folder, ()) as temporary:
-        (temporary / STUDY_FILE).write_text(text, encoding="utf-8")
-        (temporary / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8")
-        write_table(*item_table(found.items), temporary / ITEMS_FILE)
-        _write_texts(temporary / "texts" / language, found.items, design)
+        _write(made, temporary, title or asking.title, language)
         if errors := check_folder(str(temporary), _SEED).errors:
             # What is wrong with a study that was just derived is wrong with its items.
             raise placed(errors[0], str(source))
-    return NewStudy(folder, found, design)
+    return made
+
+
+def _write(made: NewStudy, into: Path, title: str, language: str) -> None:
+    found, asking, design = made.found, made.asking, made.design
+    text = study_toml(
+        study_name(made.folder),
+        title,
+        language,
+        ITEMS_FILE,
+        found.items,
+        asking,
+        design,
+        _groups(found.items),
+        practice=PRACTICE_FILE if found.practice else "",
+    )
+    (into / STUDY_FILE).write_text(text, encoding="utf-8")
+    (into / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8")
+    write_table(*item_table(found.items), into / ITEMS_FILE)
+    if found.practice:
+        (into / PRACTICE_FILE).write_text(practice_toml(found.practice), encoding="utf-8")
+    _write_texts(into / "texts" / language, asking, design)
 
 
 def study_name(folder: Path) -> str:
@@ -136,16 +168,17 @@ def _groups(items: Sequence[Item]) -> dict[str, str]:
     return groups
 
 
-def _write_texts(folder: Path, items: Sequence[Item], design: DesignPlan) -> None:
+def _write_texts(folder: Path, asking: Asking, design: DesignPlan) -> None:
     folder.mkdir(parents=True)
-    completion = "_completion" if all(item.context for item in items) else ""
-    numbers = {
-        "trials": str(design.trials_per_list),
+    trials = str(design.trials_per_list)
+    words = {
+        "task": asking.task.replace("{trials}", trials),
+        "result": asking.result,
         "minutes": str(minutes(design.trials_per_list)),
     }
     for page in ("consent", "instructions", "debrief"):
-        source = f"{page}{completion}" if page == "instructions" else page
+        source = asking.instructions if page == "instructions" else page
         text = (TEXTS / f"{source}.md").read_text(encoding="utf-8")
-        for key, value in numbers.items():
+        for key, value in words.items():
             text = text.replace(f"{{{key}}}", value)
         (folder / f"{page}.md").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Checks of what study.toml says of a session: its keys, its answers, its breaks and pages."""
+"""Checks of what study.toml says of a session: its keys, answers, places, breaks and pages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 from experiment.authoring.findings import Examined, StudyNote, placed
 from experiment.errors import ParallaxError, StudyError
 from experiment.plugins import unknown_name
+from experiment.records import PAIR
 from experiment.simulation.responders import RESPONDERS, Rater
+from experiment.studies.study import Study
 from experiment.trials.presentations import Arranged, answer_keys, load_presentation
 
 
@@ -51,6 +53,37 @@ def _not_rating(examined: Examined) -> Iterator[ParallaxError]:
                 expected='a responder with the method "rate"',
                 remedy=f"{', '.join(RESPONDERS.built_in)} do",
             )
+
+
+def places(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield places that leave the sides unbalanced."""
+    study = examined.study
+    options = _balanced_over(study)
+    for number in map(study.design.places, range(study.design.n_lists)):
+        if number % options == 0:
+            continue
+        wanted = "an even number" if options == len(PAIR) else f"a multiple of {options}"
+        each = "two neighbouring places have opposite sides"
+        if options > len(PAIR):
+            each = f"over {options} neighbouring places each option stands once in each place"
+        yield StudyNote(
+            f"with {number} participants in a list, items stand once more often on one side",
+            where=examined.at("design", "participants_per_list"),
+            expected=f"{wanted}, because {each}",
+        )
+        return
+
+
+def _balanced_over(study: Study) -> int:
+    """Return over how many places of a list what is on the screen is balanced."""
+    try:
+        presentation = load_presentation(study.presentation, study.trial.parameters)
+    except ParallaxError:
+        # It is named with its own key.
+        return len(PAIR)
+    if isinstance(presentation, Arranged) and presentation.points is None:
+        return presentation.n_answers
+    return len(PAIR)
 
 
 def pauses(examined: Examined) -> Iterator[ParallaxError]:

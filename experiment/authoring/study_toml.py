@@ -1,15 +1,24 @@
 """The text of a new study's study.toml: every key it needs, with a comment for its author."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from experiment.authoring.asking import Asking
 from experiment.authoring.derive import DesignPlan, catch_constructions
+from experiment.materials.formats.pairs import Draft
 from experiment.records import Item
 
 SCHEMA_FILE = "study.schema.json"
 # A judgment of a pair and the way to the next one take about so long.
 _SECONDS_A_TRIAL = 6
 _SECONDS_BESIDE = 120
+# With fewer catch trials, one bad sentence that somebody likes would exclude them.
+_FEWEST_FOR_A_GAP = 4
+_PARAMETERS = {
+    "points": " # of the scale",
+    "lowest": " # what stands at its two ends",
+    "against": " # the columns that stand against good",
+}
 
 
 def study_toml(
@@ -18,8 +27,11 @@ def study_toml(
     language: str,
     items_file: str,
     items: Sequence[Item],
+    asking: Asking,
     design: DesignPlan,
     groups: Mapping[str, str],
+    *,
+    practice: str = "",
 ) -> str:
     """Return the text of a study.toml that launches as it is.
 
@@ -29,18 +41,32 @@ def study_toml(
         language: The tag of the materials and texts.
         items_file: The file of items in the study's folder.
         items: The items.
+        asking: How they are presented.
         design: The lists that suit them.
         groups: Construction to the heading it stands under; it may have none.
+        practice: The file of practice trials; empty where there are none.
     """
     parts = (
-        _head(name, title, language, items_file, items),
-        _design(design),
-        _exclusion(items, design),
+        _head(name, title, language, items_file, asking),
+        _design(design, asking),
+        _trial(asking, practice),
+        _exclusion(items, design, asking),
         _questions(),
-        _terms(design),
+        _terms(design, asking),
         _constructions(items, groups),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def practice_toml(drafts: Iterable[Draft]) -> str:
+    """Return the text of a file of practice trials: these rows, in their order."""
+    lines = ["# Shown before the session, in this order; feedback is what you want to be said."]
+    for draft in drafts:
+        lines += ["", "[[practice]]"]
+        for name in ("context", "good", "bad", "distractor"):
+            if text := getattr(draft, name):
+                lines.append(f"{name} = {_quoted(text)}")
+    return "\n".join(lines) + "\n"
 
 
 def minutes(trials: int) -> int:
@@ -53,13 +79,10 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _head(
-    name: str, title: str, language: str, items_file: str, items: Sequence[Item]
-) -> Iterator[str]:
-    presentation = "prefix_completion" if all(i.context for i in items) else "sentence_pair"
+def _head(name: str, title: str, language: str, items_file: str, asking: Asking) -> Iterator[str]:
     yield f"#:schema ./{SCHEMA_FILE}"
     yield "# docs/studies.md explains every key; `parallax study check` names every mistake."
-    yield f"presentation = {_quoted(presentation)}"
+    yield f"presentation = {_quoted(asking.presentation)}"
     yield ""
     yield "[study]"
     yield f"name = {_quoted(name)} # the folder's name"
@@ -74,12 +97,13 @@ def _head(
     yield ""
 
 
-def _design(design: DesignPlan) -> Iterator[str]:
+def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
+    balanced = "even: the sides balance" if asking.answers == 2 else _multiple(asking.answers)
     places = design.lists * design.participants_per_list
     yield f"# {places} participants in all, each with {design.trials_per_list} trials."
     yield "[design]"
     yield f"lists = {design.lists}"
-    yield f"participants_per_list = {design.participants_per_list} # even: the sides balance"
+    yield f"participants_per_list = {design.participants_per_list} # {balanced}"
     yield f"trials_per_list = {design.trials_per_list} # what each list must come to"
     apart = "no two neighbours of one construction" if design.separate else "any order"
     yield f"separate = {_quoted(design.separate)} # {apart}"
@@ -105,7 +129,27 @@ def _design(design: DesignPlan) -> Iterator[str]:
     yield ""
 
 
-def _exclusion(items: Sequence[Item], design: DesignPlan) -> Iterator[str]:
+def _multiple(options: int) -> str:
+    return f"a multiple of {options}: the places of the options balance"
+
+
+def _trial(asking: Asking, practice: str) -> Iterator[str]:
+    if practice:
+        yield "[trial]"
+        yield f"practice = {_quoted(practice)} # shown first, with feedback; nothing is stored"
+        yield ""
+    if asking.parameters:
+        yield "[trial.parameters]"
+        for name, value in asking.parameters.items():
+            told = _PARAMETERS.get(name, "")
+            yield f"{name} = {json.dumps(value, ensure_ascii=False)}{told}"
+        yield ""
+
+
+def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Iterator[str]:
+    if asking.is_rating:
+        yield from _exclusion_of_raters(items, design)
+        return
     names = catch_constructions(items, design)
     for name in names:
         number = _trials_of(name, items, design)
@@ -121,6 +165,29 @@ def _exclusion(items: Sequence[Item], design: DesignPlan) -> Iterator[str]:
         yield '# rule = "max_errors"'
         yield '# construction = "catch"'
         yield "# max_errors = 1"
+        yield ""
+
+
+def _exclusion_of_raters(items: Sequence[Item], design: DesignPlan) -> Iterator[str]:
+    both = {item.construction for item in items if item.alternative}
+    names = [
+        name
+        for name in catch_constructions(items, design)
+        if name in both and _trials_of(name, items, design) >= _FEWEST_FOR_A_GAP
+    ]
+    for name in names:
+        yield "# Who rates the good versions of the catch trials no higher than the others is"
+        yield "# excluded from the analysis."
+        yield "[[exclusion]]"
+        yield 'rule = "rating_gap"'
+        yield f"construction = {_quoted(name)}"
+        yield "min_gap = 1"
+        yield ""
+    if not names:
+        yield "# Nobody is excluded: no rating is right or wrong. Possible is, for instance:"
+        yield "# [[exclusion]]"
+        yield '# rule = "same_side" # the same point of the scale'
+        yield "# max_share = 0.9"
         yield ""
 
 
@@ -144,14 +211,15 @@ def _questions() -> Iterator[str]:
     yield ""
 
 
-def _terms(design: DesignPlan) -> Iterator[str]:
+def _terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
+    task = asking.task.removeprefix("to ").format(trials=design.trials_per_list)
     yield "# Who the simulated participants are when you try the study; the shares sum to 1."
     yield "[simulation]"
     yield "mix = { accurate = 0.9, guessing = 0.05, careless = 0.05 }"
     yield ""
     yield "# To recruit on a paying platform, write what you pay and take the signs away."
     yield "# [recruitment]"
-    yield '# description = "You will read pairs of sentences and choose the better one of each."'
+    yield f"# description = {_quoted(f'You will {task}.')}"
     yield '# reward = "0.00" # for everyone who finishes'
     yield f"# median_minutes = {minutes(design.trials_per_list)}"
     yield f"# duration_minutes = {max(30, 4 * minutes(design.trials_per_list))}"

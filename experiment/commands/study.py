@@ -1,11 +1,14 @@
 """``parallax study``: write a study of one's own, check it, show it, describe its file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from experiment.authoring.asking import Asking
 from experiment.authoring.check import check_folder, first_of
-from experiment.authoring.new import NewStudy, new_study
+from experiment.authoring.derive import DesignPlan
+from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
 from experiment.authoring.schema import schema_text
 from experiment.authoring.show import describe
 from experiment.errors import MaterialsError, StudyError
@@ -13,6 +16,7 @@ from experiment.materials.formats.columns import NAMES
 from experiment.records import Item
 from experiment.studies.load import find_study
 from experiment.tables.atomic_write import atomic_write
+from experiment.trials.presentations import PRESENTATIONS
 
 _SEED_HELP = "The seed that the lists are built with."
 _SHOWN_ITEMS = 2
@@ -24,11 +28,16 @@ _SHOWN_ITEMS = 2
     "--from",
     "source",
     type=click.Path(path_type=Path),
-    help="The items: a table of pairs (.csv, .tsv, .xlsx, .jsonl), BLiMP or MultiBLiMP, a "
-    "SyntaxGym suite, a PCIbex table, or a .tab of Gulordava et al.",
+    help="The items: a table of pairs, options or sentences (.csv, .tsv, .xlsx, .jsonl), BLiMP or "
+    "MultiBLiMP, a SyntaxGym suite, a PCIbex table, or a .tab of Gulordava et al.",
 )
 @click.option("--language", default="en", show_default=True, help="Their language (BCP 47).")
-@click.option("--title", default="Which sentence sounds better?", show_default=True)
+@click.option("--title", default="", help="What participants see; else what they are asked.")
+@click.option(
+    "--presentation",
+    default="",
+    help=f"How items are shown, one of: {', '.join(PRESENTATIONS.built_in)}. Else what suits them.",
+)
 @click.option(
     "--column",
     "columns",
@@ -37,14 +46,26 @@ _SHOWN_ITEMS = 2
     help=f"Which header stands for one of our columns: {', '.join(NAMES)}. Repeatable.",
 )
 def new(
-    name: Path, source: Path | None, language: str, title: str, columns: tuple[str, ...]
+    name: Path,
+    source: Path | None,
+    language: str,
+    title: str,
+    presentation: str,
+    columns: tuple[str, ...],
 ) -> None:
     """Write a complete study folder NAME that launches as it is.
 
     Only a good and a bad sentence are required of the items; everything else is derived, and said.
     Without --from it is a copy of the built-in study "minimal".
     """
-    made = new_study(name, source, language=language, title=title, named=_named(columns))
+    made = new_study(
+        name,
+        source,
+        language=language,
+        title=title,
+        presentation=presentation,
+        named=_named(columns),
+    )
     if made is not None:
         _tell(made)
     click.echo(f"\n{name}/ is a complete study. What now:")
@@ -71,20 +92,42 @@ def _named(columns: tuple[str, ...]) -> dict[str, str]:
 def _tell(made: NewStudy) -> None:
     items = made.found.items
     click.echo(f"{len(items):,} items read from {made.found.format}.")
-    for sentence in (*made.found.told, *made.design.told):
+    for sentence in (*made.found.told, *made.asking.told, *made.design.told):
         click.echo(f"- {sentence}")
+    if practice := made.found.practice:
+        click.echo(f"- {len(practice)} row(s) are practice, and stand in {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
-        click.echo(_item(item))
-    design = made.design
-    click.echo(
+        click.echo(_item(item, made.asking))
+    click.echo(f"Shown as {made.asking.presentation}. {_design(made.design)}")
+
+
+def _design(design: DesignPlan) -> str:
+    parts = []
+    for square in design.squares:
+        each, conditions = design.in_each_list[square.template], square.conditions
+        how = f"in {conditions} conditions, each list one of each item" if conditions > 1 else ""
+        parts.append(
+            f"    {square.template}: {square.frames} items {how or 'in all'}; {each} trials"
+        )
+    parts += [
+        f"    {one.template}: {one.items} trials that every list has" for one in design.shared
+    ]
+    for given in design.given:
+        each = design.in_each_list[given.template]
+        parts.append(f'    {given.template}: as the column "{given.column}" says; {each} trials')
+    whole = (
         f"{design.lists} list(s) of {design.trials_per_list} trials, "
-        f"{design.participants_per_list} participants each."
+        f"{design.participants_per_list} participants each:"
     )
+    return "\n".join((whole, *parts))
 
 
-def _item(item: Item) -> str:
+def _item(item: Item, asking: Asking) -> str:
     context = f"{item.context} ... " if item.context else ""
-    return f"    {item.item_id}: {context}{item.good} / *{item.bad}"
+    against = asking.parameters.get("against", (str(item.contrast),))
+    names = against if isinstance(against, Sequence) else ()
+    others = "".join(f" / *{text}" for name in names if (text := item.version(name)))
+    return f"    {item.item_id}: {context}{item.good}{others}"
 
 
 @click.command()

@@ -73,7 +73,7 @@ def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[
     """
     items = index.all_items(given.templates)
     named = [lists_named(item, given.column) for item in items]
-    values = sorted({value for each in named for value in each}, key=_by_number)
+    values = sorted({value for each in named for value in each}, key=by_number)
     if not values:
         known = list(dict.fromkeys(name for item in items for name, _ in item.extra))
         unknown = unknown_name("column of the items' own", given.column, known)
@@ -102,5 +102,6 @@ def lists_named(item: Item, column: str) -> tuple[str, ...]:
     return tuple(filter(None, (part.strip() for part in re.split("[;,]", text))))
 
 
-def _by_number(value: str) -> tuple[int, int, str]:
+def by_number(value: str) -> tuple[int, int, str]:
+    """Return what sorts names of lists: numbers by size, then other names by their letters."""
     return (0, int(value), value) if value.isdecimal() else (1, 0, value)

@@ -11,9 +11,12 @@ from experiment.records import Kind
 # spreadsheets. Case, spaces and hyphens do not count.
 NAMES: dict[str, tuple[str, ...]] = {
     "good": ("good", "sentence_good", "good_sentence", "sen", "grammatical", "acceptable",
-             "grammatical_sentence", "acceptable_sentence", "correct_sentence", "expected"),
+             "grammatical_sentence", "acceptable_sentence", "correct_sentence", "expected",
+             "correct"),
     "bad": ("bad", "sentence_bad", "bad_sentence", "wrong_sen", "ungrammatical", "unacceptable",
-            "ungrammatical_sentence", "unacceptable_sentence", "incorrect_sentence", "unexpected"),
+            "ungrammatical_sentence", "unacceptable_sentence", "incorrect_sentence", "unexpected",
+            "wrong", "incorrect", "bad_1", "bad1", "wrong_1", "wrong1", "distractor_1",
+            "distractor1", "foil", "foil_1", "foil1"),
     "distractor": ("distractor",),
     "context": ("context", "preamble"),
     "item": ("item", "item_number", "itemnumber", "item_no", "pairid", "pair_id", "frame", "set"),
@@ -21,16 +24,21 @@ NAMES: dict[str, tuple[str, ...]] = {
     "condition": ("condition", "cond"),
     "construction": ("construction", "phenomenon", "uid", "paradigm", "experiment"),
     "kind": ("kind", "type", "item_type"),
-    "sentence": ("sentence", "stimulus", "text"),
-    "version": ("version", "grammaticality", "acceptability", "grammatical", "acceptable", "label"),
+    "sentence": ("sentence", "stimulus", "text", "stimuli", "sentences"),
+    "version": ("version", "grammaticality", "acceptability", "grammatical", "acceptable", "label",
+                "correct"),
 }  # fmt: skip
 
 KINDS = {
     "": Kind.TARGET,
-    **dict.fromkeys(("target", "experimental", "critical", "test", "exp"), Kind.TARGET),
-    **dict.fromkeys(("filler", "fill", "distractor"), Kind.FILLER),
-    **dict.fromkeys(("catch", "attention"), Kind.CATCH),
-}
+    **dict.fromkeys(("target", "targets", "experimental", "critical", "test", "exp"), Kind.TARGET),
+    **dict.fromkeys(("filler", "fillers", "fill", "distractor", "control", "controls"),
+                    Kind.FILLER),
+    **dict.fromkeys(("catch", "attention", "attention check", "attention_check", "check"),
+                    Kind.CATCH),
+}  # fmt: skip
+# Rows of such a kind are no items: they are shown before the session, and nothing of them is kept.
+PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example"}
 
 
 def key_of(name: str) -> str:
@@ -62,12 +70,16 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
         # A column "grammatical" without its counterpart says of one sentence what it is.
         found.pop("good", None)
         _find("version", by_key, found)
-    if "kind" in found and "kind" not in named:
-        words = {row.values[found["kind"]].lower() for row in table.rows}
-        if not words <= KINDS.keys():
-            # A column of that name which says something else is one of the researcher's own.
-            del found["kind"]
+    if "kind" in found and "kind" not in named and unknown_kinds(table, found["kind"]):
+        # A column of that name which says something else is one of the researcher's own.
+        del found["kind"]
     return found
+
+
+def unknown_kinds(table: RawTable, column: str) -> list[str]:
+    """Return what a column says that is no kind of item, each word once."""
+    words = dict.fromkeys(row.values[column].lower() for row in table.rows)
+    return [word for word in words if word not in KINDS and word not in PRACTICE]
 
 
 def _find(ours: str, by_key: Mapping[str, str], found: dict[str, str]) -> None:

@@ -1,10 +1,9 @@
 """Pairs from any table: both sentences in one row, or one sentence in each of two rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import find_columns
 from experiment.materials.formats.raw import RawRow, RawTable
 
 # What tables write in the column of versions.
@@ -31,7 +30,7 @@ class Draft:
     Attributes:
         place: Where it stands in its file.
         good: The expected option.
-        bad: The other option.
+        bad: The other option; empty where a sentence stands alone.
         context: What stands before both.
         distractor: A third version.
         item: What the item's conditions share, e.g. its number.
@@ -44,7 +43,7 @@ class Draft:
 
     place: str
     good: str
-    bad: str
+    bad: str = ""
     context: str = ""
     distractor: str = ""
     item: str = ""
@@ -56,30 +55,48 @@ class Draft:
 
 
 def read_pairs(
-    table: RawTable, named: Mapping[str, str], *, identical: bool = False
-) -> tuple[list[Draft], dict[str, str]]:
-    """Return a table's pairs, and which header was taken for which column.
+    table: RawTable, found: Mapping[str, str], *, identical: bool = False
+) -> list[Draft]:
+    """Return a table's pairs.
 
     Args:
         table: The table.
-        named: Headers that the researcher gave for our columns.
+        found: Which of its headers was taken for which column of ours.
         identical: Whether the two sentences of a pair may be the same, as in published sets some
             are: nobody can be asked which is better, but a model's tie can be counted.
 
     Raises:
         MaterialsError: No two columns hold the sentences of a pair, or some are empty.
     """
-    found = find_columns(table, named)
     if {"good", "bad"} <= found.keys():
         drafts = [_draft(row, found) for row in table.rows]
     elif {"sentence", "version", "item"} <= found.keys():
         drafts = list(_from_two_rows(table, found))
     else:
         raise _no_pairs(table, found)
-    _refuse_empty(table, drafts)
+    _refuse_empty(table, drafts, ("good", "bad"))
     if not identical:
         _refuse_identical(drafts)
-    return drafts, found
+    return drafts
+
+
+def holds_sentences_alone(found: Mapping[str, str]) -> bool:
+    """Return whether each row of such a table is one sentence, which stands against no other."""
+    pairs = {"good", "bad"} <= found.keys() or {"version", "item"} <= found.keys()
+    return "sentence" in found and not pairs
+
+
+def read_sentences(table: RawTable, found: Mapping[str, str]) -> list[Draft]:
+    """Return a table's sentences, one in each row, as items that have one version.
+
+    Raises:
+        MaterialsError: Some are empty.
+    """
+    others = {name: header for name, header in found.items() if name not in ("good", "sentence")}
+    own = others | {"good": found["sentence"]}
+    drafts = [_draft(row, own) for row in table.rows]
+    _refuse_empty(table, drafts, ("good",))
+    return drafts
 
 
 def _draft(row: RawRow, found: Mapping[str, str]) -> Draft:
@@ -137,8 +154,8 @@ def _joined(pair: Mapping[bool, RawRow], found: Mapping[str, str]) -> Draft:
     return _draft(row, own | {"good": "good", "bad": "bad"})
 
 
-def _refuse_empty(table: RawTable, drafts: list[Draft]) -> None:
-    for name in ("good", "bad"):
+def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) -> None:
+    for name in names:
         empty = [draft.place for draft in drafts if not getattr(draft, name)]
         if empty:
             more = f" and {len(empty) - _SHOWN} more" if len(empty) > _SHOWN else ""
@@ -146,7 +163,7 @@ def _refuse_empty(table: RawTable, drafts: list[Draft]) -> None:
             raise MaterialsError(
                 f"the {name} sentence is empty in {places}{more}",
                 where=str(table.path),
-                expected="a good and a bad sentence for every item",
+                expected=f"{' and '.join(f'a {name} sentence' for name in names)} for every item",
             )
 
 
@@ -167,6 +184,6 @@ def _no_pairs(table: RawTable, found: Mapping[str, str]) -> MaterialsError:
         f"the columns are {', '.join(table.columns)}",
         where=str(table.path),
         expected='the columns "good" and "bad"; or "sentence", "item" and "version" with a good '
-        "and a bad row for each item",
+        'and a bad row for each item; or "option_1", "option_2", ... and "answer"',
         remedy="Rename the headers, or name them: --column good=HEADER --column bad=HEADER",
     )

@@ -4,16 +4,33 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from experiment.errors import MaterialsError
 from experiment.materials.formats.colorless_green import is_colorless_green, read_colorless_green
+from experiment.materials.formats.columns import (
+    NAMES,
+    PRACTICE,
+    find_columns,
+    key_of,
+    unknown_kinds,
+)
+from experiment.materials.formats.crossing import CONDITION, cross_factors, named_factors
 from experiment.materials.formats.items import make_items
 from experiment.materials.formats.lm_eval import is_task, read_task
-from experiment.materials.formats.pairs import Draft, read_pairs
+from experiment.materials.formats.options import options_against, order_options
+from experiment.materials.formats.pairs import (
+    Draft,
+    holds_sentences_alone,
+    read_pairs,
+    read_sentences,
+)
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.suite import is_suite
 from experiment.materials.formats.syntaxgym import read_suite
 from experiment.materials.read import read_items
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
+
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +42,34 @@ class Found:
         format: What kind of file it is, in words.
         told: What was decided, derived or left out, in sentences.
         rendering: How models that cut running text up are given it, where the format says so.
+        against: The columns that stand against good, where these are two or more.
+        practice: The rows that are practice: shown before the session, and no items.
     """
 
     items: tuple[Item, ...]
     format: str
     told: tuple[str, ...]
     rendering: str = ""
+    against: tuple[str, ...] = ()
+    practice: tuple[Draft, ...] = ()
 
 
 def read_materials(
-    path: Path, named: Mapping[str, str] | None = None, *, identical: bool = False
+    path: Path,
+    named: Mapping[str, str] | None = None,
+    *,
+    identical: bool = False,
+    alone: bool = False,
 ) -> Found:
     """Return the items of a file in any of the formats.
 
     Args:
         path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), a SyntaxGym suite (.json) or a task
             of lm-evaluation-harness (.yaml).
-        named: Our column to the file's header, where the header does not say it.
+        named: Our column to the file's header, where the header does not say it; ``condition`` to
+            several headers with a plus sign between them, where they make the condition together.
         identical: Whether a pair's two sentences may be the same.
+        alone: Whether a row may be one sentence that stands against no other, to be rated.
 
     Raises:
         MaterialsError: The file cannot be read, or does not say what the pairs are.
@@ -61,10 +88,49 @@ def read_materials(
         return _found(
             read_colorless_green(table), path, "a table of Gulordava et al. (2018)", table.told
         )
-    drafts, columns = read_pairs(table, named or {}, identical=identical)
+    return _from_table(order_options(table), named or {}, identical=identical, alone=alone)
+
+
+def _from_table(
+    table: RawTable, named: Mapping[str, str], *, identical: bool, alone: bool
+) -> Found:
+    factors = named_factors(table, named)
+    own = {name: header for name, header in named.items() if not (factors and name == CONDITION)}
+    table, columns, crossed = cross_factors(table, find_columns(table, own), factors)
+    if alone and holds_sentences_alone(columns):
+        drafts, format_ = read_sentences(table, columns), "a table of sentences"
+    else:
+        drafts = read_pairs(table, columns, identical=identical)
+        format_ = _name(table, columns)
     read_as = [f"{ours} from {header}" for ours, header in columns.items() if ours != header]
-    told = [*table.told, *([f"Read as: {', '.join(read_as)}."] if read_as else [])]
-    return _found(drafts, path, _name(table, columns), told)
+    told = [
+        *table.told,
+        *([f"Read as: {', '.join(read_as)}."] if read_as else []),
+        *crossed,
+        *_kinds(table, columns),
+    ]
+    practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
+    items = [draft for draft in drafts if draft.kind.lower() not in PRACTICE]
+    if not items:
+        raise MaterialsError(
+            "every row is practice",
+            where=str(table.path),
+            expected="a row of another kind for each item",
+        )
+    found = _found(items, table.path, format_, told)
+    against = options_against(table, columns)
+    return replace(found, against=against if len(against) > 1 else (), practice=practice)
+
+
+def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
+    """Yield that a column which could say the kinds of items does not."""
+    for name in table.columns:
+        if "kind" not in columns and key_of(name) in NAMES["kind"]:
+            strange = ", ".join(f'"{word}"' for word in unknown_kinds(table, name)[:_SHOWN])
+            yield (
+                f'The column "{name}" says no kinds of items, because of {strange}: all are '
+                "targets. The kinds are target, filler, catch and practice."
+            )
 
 
 def _found(drafts: list[Draft], path: Path, format_: str, told: Iterable[str]) -> Found:

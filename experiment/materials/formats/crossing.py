@@ -1,0 +1,118 @@
+"""Conditions that several columns make together, such as the two factors of a 2 x 2 design."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.raw import RawRow, RawTable
+
+CONDITION = "condition"
+_SIGN = "+"
+# Columns that deal items to lists say nothing of what an item is.
+_DEALING = ("list", "group", "block")
+_MOST_FACTORS = 4
+_NO_WORDS = {"yes", "no", "true", "false", "on", "off"}
+
+
+def cross_factors(
+    table: RawTable, found: Mapping[str, str], factors: Sequence[str] = ()
+) -> tuple[RawTable, dict[str, str], tuple[str, ...]]:
+    """Return a table with a column of conditions, where other columns cross to make them.
+
+    They are looked for where items stand in several rows and no column names the condition: the
+    fewest columns that tell the rows of every item apart and have the same values in each.
+
+    Args:
+        table: The table.
+        found: Which of its headers was taken for which column of ours.
+        factors: The columns that the researcher named.
+
+    Returns:
+        The table, the headers, and what was decided, in sentences.
+    """
+    found = dict(found)
+    if not factors and (CONDITION in found or not (factors := _factors(table, found))):
+        return table, found, ()
+    header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_SIGN.join(factors)})"
+    bare = all(_is_word(row.values[name]) for row in table.rows for name in factors)
+    rows = tuple(
+        RawRow(row.place, {**row.values, header: _name(row, factors, bare)}) for row in table.rows
+    )
+    names = list(dict.fromkeys(row.values[header] for row in rows if row.values[header]))
+    told = f"The conditions are made by {' and '.join(factors)}: {', '.join(names)}."
+    crossed = RawTable(table.path, (*table.columns, header), rows, table.told)
+    return crossed, {**found, CONDITION: header}, (told,)
+
+
+def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns that ``--column condition=FIRST+SECOND`` names; none where it does not.
+
+    Raises:
+        MaterialsError: The table lacks one of them.
+    """
+    said = named.get(CONDITION, "")
+    if _SIGN not in said or said in table.columns:
+        return ()
+    factors = tuple(part.strip() for part in said.split(_SIGN))
+    for name in factors:
+        if name not in table.columns:
+            raise MaterialsError(
+                f'there is no column "{name}"',
+                where=str(table.path),
+                expected=f"some of: {', '.join(table.columns)}",
+            )
+    return factors
+
+
+def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the fewest columns that cross within every item; none where nothing crosses."""
+    if "item" not in found:
+        return ()
+    groups = list(_items(table, found))
+    if all(len(rows) == 1 for rows in groups):
+        return ()
+    candidates = [
+        name
+        for name in table.columns
+        if name not in found.values()
+        and key_of(name) not in _DEALING
+        and _alike(groups, (name,))
+        and len(_values(groups[0], (name,))) > 1
+    ]
+    for number in range(1, min(_MOST_FACTORS, len(candidates)) + 1):
+        for factors in combinations(candidates, number):
+            if _alike(groups, factors) and all(
+                len(_values(rows, factors)) == len(rows) for rows in groups
+            ):
+                return factors
+    return ()
+
+
+def _items(table: RawTable, found: Mapping[str, str]) -> Iterable[list[RawRow]]:
+    """Return the rows of each item that stands in several; of the others, of all."""
+    keys = [found[name] for name in ("construction", "kind", "item", "version") if name in found]
+    groups: dict[tuple[str, ...], list[RawRow]] = {}
+    for row in table.rows:
+        groups.setdefault(tuple(row.values[name] for name in keys), []).append(row)
+    several = [rows for rows in groups.values() if len(rows) > 1]
+    # Fillers stand in one row each and have no factors.
+    return several or groups.values()
+
+
+def _values(rows: Sequence[RawRow], columns: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(row.values[name] for name in columns) for row in rows}
+
+
+def _alike(groups: Sequence[Sequence[RawRow]], columns: Sequence[str]) -> bool:
+    first = _values(groups[0], columns)
+    return all(_values(rows, columns) == first for rows in groups) and all(map(all, first))
+
+
+def _is_word(text: str) -> bool:
+    return not text or (any(map(str.isalpha, text)) and text.lower() not in _NO_WORDS)
+
+
+def _name(row: RawRow, factors: Sequence[str], bare: bool) -> str:
+    given = [(name, row.values[name]) for name in factors if row.values[name]]
+    return "_".join(value if bare else f"{name}_{value}" for name, value in given)

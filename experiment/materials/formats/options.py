@@ -1,0 +1,101 @@
+"""Three options and more in one row: those of numbered columns, and those beside good and bad."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.raw import RawRow, RawTable
+from experiment.records import SIDES
+
+_NUMBERED = re.compile(r"(?:option|choice|alternative|response)_?([1-9]|[a-i])")
+_ANSWERS = ("answer", "correct_answer", "correct_option", "correct", "key", "expected", "good")
+# What stands beside good and bad under such a name is an option more.
+_FURTHER = re.compile(
+    r"(?:bad|wrong|incorrect|distractor|foil|lure|competitor|alternative|option|ungrammatical|"
+    r"unacceptable|unexpected)_?(?:[1-9]|[a-i])"
+)
+_EXCHANGED = str.maketrans("abcdefghi123456789", "123456789abcdefghi")
+_GOOD, _OTHERS = "good", ("bad", "distractor")
+
+
+def order_options(table: RawTable) -> RawTable:
+    """Return a table whose numbered options became good, bad, distractor, and so on.
+
+    A table ``option_1, option_2, option_3, answer`` says with ``answer`` which option is the good
+    one: by its number or letter, or by its text. Any other table is returned as it is.
+
+    Raises:
+        MaterialsError: An answer is none of its row's options.
+    """
+    options = {
+        match.group(1): name
+        for name in table.columns
+        if (match := _NUMBERED.fullmatch(key_of(name)))
+    }
+    by_key = {key_of(name): name for name in reversed(table.columns)}
+    answer = next((by_key[name] for name in _ANSWERS if name in by_key), "")
+    if len(options) < len(_OTHERS) or not answer or "bad" in by_key:
+        return table
+    others = [_other(number) for number in range(1, len(options))]
+    kept = [name for name in table.columns if name not in (*options.values(), answer)]
+    rows = tuple(_row(row, options, answer, others, kept) for row in table.rows)
+    told = f'The good option is the one that the column "{answer}" names.'
+    return RawTable(table.path, (_GOOD, *others, *kept), rows, (*table.told, told))
+
+
+def _other(number: int) -> str:
+    return _OTHERS[number - 1] if number <= len(_OTHERS) else f"distractor_{number - 1}"
+
+
+def _row(
+    row: RawRow,
+    options: Mapping[str, str],
+    answer: str,
+    others: Sequence[str],
+    kept: Sequence[str],
+) -> RawRow:
+    texts = {mark: row.values[name] for mark, name in options.items() if row.values[name]}
+    said = row.values[answer]
+    by_name = {key_of(options[mark]): mark for mark in texts}
+    by_text = {text: mark for mark, text in texts.items()}
+    # A text comes before a number: options that are numbers are meant themselves.
+    chosen = by_text.get(said) or by_name.get(key_of(said)) or _mark(said.lower(), texts)
+    if chosen not in texts:
+        raise MaterialsError(
+            f'the answer "{said}" is none of the options {", ".join(texts.values())}',
+            where=row.place,
+            expected=f"the text of one of them, or one of: {', '.join(texts)}",
+        )
+    wrong = [text for mark, text in texts.items() if mark != chosen]
+    own = dict.fromkeys(others, "") | dict(zip(others, wrong, strict=False))
+    return RawRow(
+        row.place, {_GOOD: texts[chosen]} | own | {name: row.values[name] for name in kept}
+    )
+
+
+def _mark(said: str, texts: Mapping[str, str]) -> str:
+    """Return the option that a number or letter means, whichever of both the headers have."""
+    if said in texts or len(said) != 1:
+        return said
+    return said.translate(_EXCHANGED)
+
+
+def options_against(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns that stand against good, by our names and then by the table's own.
+
+    Args:
+        table: The table.
+        found: Which of its headers was taken for which column of ours.
+    """
+    ours = [name for name in _OTHERS if name in found and _filled(table, found[name])]
+    more = [
+        name
+        for name in table.columns
+        if name not in found.values() and _FURTHER.fullmatch(key_of(name)) and _filled(table, name)
+    ]
+    return (*ours, *more)[: len(SIDES) - 1]
+
+
+def _filled(table: RawTable, column: str) -> bool:
+    return any(row.values[column] for row in table.rows)

@@ -1,0 +1,170 @@
+"""Tables of sentences to rate, of several options, of crossed factors: each becomes its study."""
+
+import pytest
+from click.testing import CliRunner
+
+from experiment.authoring.check import check_folder
+from experiment.commands import study as commands
+from experiment.errors import ParallaxError
+from experiment.materials.read import load_items
+from experiment.trials.practice import read_practice
+
+NUMBERS = ("sg", "pl")
+CROSSED = [(subject, attractor) for subject in NUMBERS for attractor in NUMBERS]
+
+
+def rows_of_items(n_items: int, *, dealt: bool = False) -> list[str]:
+    """Return a row for each cell of a 2 x 2 design; ``dealt`` by a Latin square to lists."""
+    return [
+        f"The {subject} by the {attractor} {n}.;{n};{subject};{attractor};target;5"
+        + (f";{'ABCD'[(n + cell) % 4]}" if dealt else "")
+        for n in range(1, n_items + 1)
+        for cell, (subject, attractor) in enumerate(CROSSED)
+    ]
+
+
+@pytest.fixture
+def new(tmp_path, monkeypatch):
+    """Write a table, make a study of it, and return what was said and the study's check."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(lines, *arguments):
+        (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
+        done = CliRunner().invoke(commands.new, ["mine", "--from", "t.csv", *arguments])
+        if done.exception is not None:
+            raise done.exception
+        report = check_folder("mine", 1)
+        assert report.errors == ()
+        return done.output, report
+
+    return make
+
+
+def test_sentences_alone_are_rated_and_factors_make_the_conditions(new):
+    lines = ["sentence;item;subject;attractor;type;points", *rows_of_items(8)]
+    lines += [f"Filler {n}.;{n};;;filler;5" for n in range(20, 26)] + ["Try it.;99;;;practice;5"]
+    told, report = new(lines)
+    study = report.study
+    assert "The conditions are made by subject and attractor: sg_sg, sg_pl, pl_sg, pl_pl." in told
+    assert "1 row(s) are practice" in told
+    assert (study.presentation, study.trial.parameters["points"]) == ("rating", 5)
+    assert (study.design.lists, study.design.trials_per_list) == (4, 14)
+    assert [trial.item.good for trial in read_practice(study)] == ["Try it."]
+    for entries in report.built.lists:
+        shown = [entry.item for entry in entries if entry.item.template == "t"]
+        assert sorted(item.frame for item in shown) == [f"item={n}" for n in range(1, 9)]
+        assert sorted(item.condition for item in shown) == sorted(
+            ["_".join(c) for c in CROSSED] * 2
+        )
+        # The factors stay columns of one's own, for the analysis.
+        assert all("_".join(dict(i.extra)[f] for f in ("subject", "attractor")) == i.condition
+                   for i in shown)  # fmt: skip
+
+
+@pytest.mark.parametrize("dealt", [True, False])
+def test_a_column_of_lists_is_kept_where_it_is_a_latin_square(new, dealt):
+    lines = ["sentence;item;subject;attractor;kind;points;list", *rows_of_items(4, dealt=True)]
+    if not dealt:
+        lines[1] = lines[1][:-1] + lines[2][-1]
+    told, report = new(lines)
+    given = report.study.design.given
+    assert bool(given) == dealt
+    assert ('The column "list" deals the items to 4 lists: A, B, C, D.' in told) == dealt
+    assert ('"list" does not deal the items to lists, because the item "1" of t stands 2' in told
+            ) == (not dealt)  # fmt: skip
+    for name, entries in zip("ABCD", report.built.lists, strict=True):
+        assert len(entries) == 4
+        if dealt:
+            assert {dict(entry.item.extra)["list"] for entry in entries} == {name}
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "options"),
+    [
+        ("option_1,option_2,option_3,answer", "a,b,c,{}", {"2": "bac", "b": "bac", "C": "cab"}),
+        ("Option A,Option B,Option C,Correct", "x,y,z,{}", {"b": "yxz", "2": "yxz", "z": "zxy"}),
+        ("good,bad,distractor,{}", "p,q,r,1", {"freq": "pqr"}),
+        ("correct,foil_1,foil_2,{}", "p,q,r,1", {"freq": "pqr"}),
+    ],
+)
+def test_several_options_are_read_in_the_ways_that_tables_have_them(new, header, row, options):
+    named = "{}" in header
+    for number, (value, texts) in enumerate(options.items()):
+        lines = [header.format(value), row if named else row.format(value)]
+        told, report = new(lines)
+        study = report.study
+        assert study.presentation == "option_list"
+        assert study.design.participants_per_list % 3 == 0
+        (item,) = load_items(study)
+        versions = ("good", *study.trial.parameters["against"])
+        assert "".join(map(item.version, versions)) == texts, number
+        assert f"{texts[0]} / *{texts[1]} / *{texts[2]}" in told
+        (study.folder).rename(study.folder.parent / f"done_{number}")
+
+
+def test_the_author_s_wish_goes_before_what_suits(new):
+    lines = ["good,bad,distractor", "It rains.,It rain.,It raining.", "He is.,He are.,He be."]
+    assert new(lines, "--presentation", "rating")[1].study.presentation == "rating"
+
+
+def test_catch_trials_of_raters_exclude_who_sees_no_difference(new):
+    lines = ["good,bad,kind"] + [f"Good {n}.,Bad {n}.,target" for n in range(4)]
+    lines += [f"Sure {n}.,Never {n}.,catch" for n in range(4)]
+    _, report = new(lines, "--presentation", "rating")
+    (rule,) = report.study.exclusion
+    assert (rule.rule, rule.model_extra["min_gap"]) == ("rating_gap", 1)
+
+
+def test_two_rows_for_a_pair_may_be_crossed_by_factors_too(new):
+    lines = ["sentence,item,grammatical,length"]
+    lines += [
+        f"{v} {n} {length}.,{n},{v},{length}"
+        for n in range(4)
+        for v in ("yes", "no")
+        for length in ("1", "2")
+    ]
+    _, report = new(lines)
+    conditions = {item.condition for item in load_items(report.study)}
+    assert conditions == {"length_1", "length_2"}
+    assert len(report.study.design.squares) == 1
+
+
+def test_factors_can_be_named(new):
+    lines = ["good,bad,item,a,b,note"]
+    lines += [
+        f"{n}{a}{b}.,no {n}{a}{b}.,{n},{a},{b},{n}" for n in range(4) for a in "xy" for b in "uv"
+    ]
+    told, _ = new(lines, "--column", "condition=b+a")
+    assert "The conditions are made by b and a: u_x, v_x, u_y, v_y." in told
+
+
+@pytest.mark.parametrize(
+    ("lines", "arguments", "told"),
+    [
+        (
+            ["option_1,option_2,answer", "a,b,3"],
+            (),
+            'line 2: the answer "3" is none of the options',
+        ),
+        (["sentence", "One."], ("--presentation", "sentence_pair"), "no column holds the good"),
+        (["sentence,x", "One.,1", ",2"], (), "the good sentence is empty in line 3"),
+        (
+            ["good,bad,item,condition", "a,b,1,x", "c,d,1,y"],
+            (),
+            "The 1 item(s) of t are in no list",
+        ),
+        (["good,bad,kind", "a,b,practice"], (), "every row is practice"),
+        (["good,bad", "a,b"], ("--presentation", "ratings"), 'Did you mean "rating"?'),
+        (["good,bad,x", "a,b,"], ("--column", "condition=x+y"), 'there is no column "y"'),
+    ],
+)
+def test_what_cannot_be_meant_is_one_paragraph(new, tmp_path, lines, arguments, told):
+    with pytest.raises(ParallaxError) as refused:
+        new(lines, *arguments)
+    assert told in str(refused.value)
+    assert not (tmp_path / "mine").exists()
+
+
+def test_a_kind_that_is_none_is_said(new):
+    told, _ = new(["good,bad,type", "a,b,target", "c,d,fillr"])
+    assert 'The column "type" says no kinds of items, because of "fillr"' in told
