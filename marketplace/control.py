@@ -34,12 +34,12 @@ def shared_control(faults: FaultPlan, advance: Callable[[float], datetime]) -> B
 
     @door.get("/faults")
     def faults_now() -> Response:
-        return answer(faults.told())
+        return answer(faults.to_json())
 
     @door.post("/faults")
     def set_faults() -> Response:
         faults.set(given())
-        return answer(faults.told())
+        return answer(faults.to_json())
 
     @door.post("/clock")
     def move_clock() -> Response:
@@ -61,9 +61,9 @@ def given() -> Mapping[str, Any]:
     return sent
 
 
-def answer(told: Mapping[str, Any], status: int = 200) -> Response:
+def answer(payload: Mapping[str, Any], status: int = 200) -> Response:
     """Return facts as JSON."""
-    response = jsonify(told)
+    response = jsonify(payload)
     response.status_code = status
     return response
 

@@ -113,7 +113,7 @@ class FaultPlan:
             return False
         return self._random.random() < fault.probability
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the faults that are left, and how many were made of each kind."""
         with self._lock:
             return {**self._plan.model_dump(), "made": dict(self._made)}

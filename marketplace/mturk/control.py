@@ -37,12 +37,12 @@ def control_door(store: Store, faults: FaultPlan) -> Blueprint:
     def payments() -> Response:
         with store.moment() as (session, _):
             found = session.scalars(select(Payment).order_by(Payment.id))
-            return answer({"payments": [_told(payment) for payment in found]})
+            return answer({"payments": [_to_api(payment) for payment in found]})
 
     return door
 
 
-def _told(payment: Payment) -> dict[str, Any]:
+def _to_api(payment: Payment) -> dict[str, Any]:
     return {
         "kind": payment.kind,
         "worker_id": payment.worker_id,

@@ -30,8 +30,8 @@ class RefusedError(WireError):
     """
 
     def __init__(self, code: str, message: str, now: datetime) -> None:
-        told = f"{message} ({int(now.timestamp() * 1000)})"
-        super().__init__("RequestError", told, code=_PREFIX + code)
+        text = f"{message} ({int(now.timestamp() * 1000)})"
+        super().__init__("RequestError", text, code=_PREFIX + code)
 
 
 class WorkerRefusedError(Exception):

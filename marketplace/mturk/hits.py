@@ -82,7 +82,7 @@ def find_type(session: Session, hit_type_id: str, now: datetime) -> HitType:
     return found
 
 
-def told(session: Session, hit: Hit, now: datetime) -> dict[str, Any]:
+def to_api(session: Session, hit: Hit, now: datetime) -> dict[str, Any]:
     """Return the HIT as the service describes it."""
     places = standing(session, hit)
     return {

@@ -45,10 +45,10 @@ def page(
         rows = rows.where(_beyond(key, _read(request["NextToken"], now), newest_first))
     order = key.desc() if newest_first else key
     found = session.scalars(rows.order_by(order).limit(size + 1)).all()
-    told: dict[str, Any] = {"NumResults": min(size, len(found))}
+    fields: dict[str, Any] = {"NumResults": min(size, len(found))}
     if len(found) > size:
-        told["NextToken"] = _token(getattr(found[size - 1], key.key))
-    return found[:size], told
+        fields["NextToken"] = _token(getattr(found[size - 1], key.key))
+    return found[:size], fields
 
 
 def _beyond(key: InstrumentedAttribute[Any], last: int, down: bool) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from marketplace.mturk.passing import let_time_pass
+from marketplace.mturk.expiry import apply_expiry
 from marketplace.mturk.tables import Account, Base
 from marketplace.storage import Clock, sqlite_engine
 
@@ -43,7 +43,7 @@ class Store:
         """
         with self._sessions.begin() as session:
             now = self._time(session)
-            let_time_pass(session, now)
+            apply_expiry(session, now)
             yield session, now
 
     def advance(self, seconds: float) -> datetime:

@@ -157,7 +157,7 @@ def _plain(value: object) -> float:
 
 def written_error(error: WireError) -> bytes:
     """Return an error as the protocol writes it."""
-    told = {"__type": error.kind, "message": error.message, "Message": error.message}
+    body = {"__type": error.kind, "message": error.message, "Message": error.message}
     if error.code:
-        told["TurkErrorCode"] = error.code
-    return json.dumps(told).encode()
+        body["TurkErrorCode"] = error.code
+    return json.dumps(body).encode()

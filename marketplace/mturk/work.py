@@ -12,8 +12,8 @@ from marketplace.faults import FaultPlan
 from marketplace.mturk.answer_xml import LONGEST_CHARS, answer_xml
 from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.mturk.events import tell
+from marketplace.mturk.expiry import tell_if_reviewable
 from marketplace.mturk.ids import new_id
-from marketplace.mturk.passing import tell_if_reviewable
 from marketplace.mturk.qualifications.meeting import may
 from marketplace.mturk.tables import Assignment, Hit, HitType, Worker
 

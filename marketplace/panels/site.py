@@ -97,5 +97,5 @@ def _visitor() -> tuple[str, str]:
 
 
 def _refused(error: Exception) -> Response:
-    told: Mapping[str, str] = {"error": str(error)}
-    return answer(told, 404)
+    body: Mapping[str, str] = {"error": str(error)}
+    return answer(body, 404)

@@ -12,8 +12,8 @@ from marketplace.prolific.arrivals import new_private_key
 from marketplace.prolific.control import control_door
 from marketplace.prolific.documents import FEATURES
 from marketplace.prolific.errors import RefusedError, UnknownError
+from marketplace.prolific.expiry import apply_expiry
 from marketplace.prolific.faults import ProlificFaultPlan
-from marketplace.prolific.passing import let_time_pass
 from marketplace.prolific.site import participant_site
 from marketplace.prolific.store import EXTENSION, Store
 from marketplace.prolific.webhooks import Courier
@@ -65,7 +65,7 @@ def create_prolific(
     account = _new_account(
         currency, deposited_minor=balance_minor, features=list(features), token=token, bulk_s=bulk_s
     )
-    store, faults = Store(folder, account, now, let_time_pass), ProlificFaultPlan(sleep)
+    store, faults = Store(folder, account, now, apply_expiry), ProlificFaultPlan(sleep)
     app.extensions[EXTENSION] = store
     _add_doors(app, store, faults, by_themselves=webhooks_by_themselves, public=public)
     return app

@@ -32,8 +32,8 @@ def key_set(account: Account) -> dict[str, Any]:
     private = serialization.load_pem_private_key(account.private_key.encode(), password=None)
     assert isinstance(private, rsa.RSAPrivateKey)
     key = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
-    told = {"kid": account.key_id, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
-    return {"keys": [{**key, **told}]}
+    facts = {"kid": account.key_id, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
+    return {"keys": [{**key, **facts}]}
 
 
 def study_address(moment: Moment, submission: Submission) -> str:

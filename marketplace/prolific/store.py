@@ -39,7 +39,7 @@ class Store:
         folder: Where the file lies.
         account: The workspace of a new stand-in; an old one keeps what it has.
         now: The clock that the stand-in's own runs ahead of.
-        let_time_pass: Does whatever was due by the moment's time.
+        apply_expiry: Does whatever was due by the moment's time.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class Store:
         folder: Path,
         account: Callable[[], dict[str, Any]],
         now: Clock,
-        let_time_pass: Callable[[Moment], None],
+        apply_expiry: Callable[[Moment], None],
     ) -> None:
-        self._now, self._let_time_pass = now, let_time_pass
+        self._now, self._let_time_pass = now, apply_expiry
         self.engine = sqlite_engine(folder.resolve() / _FILE)
         Base.metadata.create_all(self.engine)
         self._sessions = sessionmaker(self.engine, expire_on_commit=False)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from marketplace.mturk.errors import RefusedError
 from marketplace.mturk.events import tell
 from marketplace.mturk.hits import find_hit
-from marketplace.mturk.hits import told as hit_told
+from marketplace.mturk.hits import to_api as hit_to_api
 from marketplace.mturk.money import refuse_overdraft
 from marketplace.mturk.paging import page
 from marketplace.mturk.payments import pay_reward
@@ -39,7 +39,7 @@ def find_assignment(session: Session, assignment_id: str, now: datetime) -> Assi
     return found
 
 
-def told(assignment: Assignment) -> dict[str, Any]:
+def to_api(assignment: Assignment) -> dict[str, Any]:
     """Return a finished assignment as the service describes it."""
     facts = {
         "AssignmentId": assignment.assignment_id,
@@ -64,7 +64,7 @@ def list_assignments(session: Session, now: datetime, request: Request) -> Reply
     wanted = [state.lower() for state in request.get("AssignmentStatuses", ())] or _DONE
     rows = select(Assignment).where(Assignment.hit_id == hit.id, Assignment.status.in_(wanted))
     found, paging = page(session, request, rows, Assignment.submission, now)
-    return {"Assignments": [told(assignment) for assignment in found], **paging}
+    return {"Assignments": [to_api(assignment) for assignment in found], **paging}
 
 
 def get_assignment(session: Session, now: datetime, request: Request) -> Reply:
@@ -72,7 +72,7 @@ def get_assignment(session: Session, now: datetime, request: Request) -> Reply:
     assignment = find_assignment(session, request["AssignmentId"], now)
     if assignment.status not in _DONE:
         raise _wrong_state("Reviewable,Approved,Rejected", now)
-    return {"Assignment": told(assignment), "HIT": hit_told(session, assignment.hit, now)}
+    return {"Assignment": to_api(assignment), "HIT": hit_to_api(session, assignment.hit, now)}
 
 
 def approve_assignment(session: Session, now: datetime, request: Request) -> Reply:

@@ -44,7 +44,7 @@ def disassociate(session: Session, now: datetime, request: Request) -> Reply:
 
 def get_score(session: Session, now: datetime, request: Request) -> Reply:
     """GetQualificationScore."""
-    return {"Qualification": _told(_granted(session, now, request))}
+    return {"Qualification": _to_api(_granted(session, now, request))}
 
 
 def list_workers(session: Session, now: datetime, request: Request) -> Reply:
@@ -54,7 +54,7 @@ def list_workers(session: Session, now: datetime, request: Request) -> Reply:
     if "Status" in request:
         rows = rows.where(Grant.status == request["Status"])
     found, paging = page(session, request, rows, Grant.id, now)
-    return {"Qualifications": [_told(held) for held in found], **paging}
+    return {"Qualifications": [_to_api(held) for held in found], **paging}
 
 
 def list_requests(session: Session, now: datetime, request: Request) -> Reply:
@@ -119,7 +119,7 @@ def _granted(session: Session, now: datetime, request: Request) -> Grant:
     return held
 
 
-def _told(held: Grant) -> dict[str, Any]:
+def _to_api(held: Grant) -> dict[str, Any]:
     return {
         "QualificationTypeId": held.type.qualification_type_id,
         "WorkerId": held.worker_id,

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.hits import find_type, standing, status, told
+from marketplace.mturk.hits import find_type, standing, status, to_api
 from marketplace.mturk.paging import page
 from marketplace.mturk.tables import Hit, HitType
 from marketplace.mturk.wire import Reply, Request
@@ -48,4 +48,4 @@ def _kept() -> Select[Any]:
 
 def _listed(session: Session, now: datetime, request: Request, hits: Select[Any]) -> Reply:
     found, paging = page(session, request, hits, Hit.id, now, newest_first=True)
-    return {"HITs": [told(session, hit, now) for hit in found], **paging}
+    return {"HITs": [to_api(session, hit, now) for hit in found], **paging}

@@ -6,11 +6,11 @@ from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError
 from marketplace.mturk.events import tell
-from marketplace.mturk.hits import find_hit, find_type, standing, status, told
+from marketplace.mturk.expiry import tell_if_reviewable
+from marketplace.mturk.hits import find_hit, find_type, standing, status, to_api
 from marketplace.mturk.ids import new_id
 from marketplace.mturk.money import LARGE_HIT, refuse_overdraft, reward_fee_cents
 from marketplace.mturk.operations.hit_types import refuse_out_of_limits, type_of
-from marketplace.mturk.passing import tell_if_reviewable
 from marketplace.mturk.question import QuestionError, read_question
 from marketplace.mturk.request_tokens import made_before, remember
 from marketplace.mturk.tables import Hit, HitType
@@ -64,7 +64,7 @@ def _create(
     refuse_overdraft(session, now)
     remember(session, operation, request, hit.hit_id, now)
     tell(session, "HITCreated", hit, now)
-    return {"HIT": told(session, hit, now)}
+    return {"HIT": to_api(session, hit, now)}
 
 
 def _refuse_question(request: Request, now: datetime) -> None:
@@ -155,7 +155,7 @@ def _wrong_state(hit: Hit, state: str, allowed: str, now: datetime) -> RefusedEr
 
 def get_hit(session: Session, now: datetime, request: Request) -> Reply:
     """GetHIT."""
-    return {"HIT": told(session, find_hit(session, request["HITId"], now), now)}
+    return {"HIT": to_api(session, find_hit(session, request["HITId"], now), now)}
 
 
 def update_review_status(session: Session, now: datetime, request: Request) -> Reply:

@@ -77,10 +77,10 @@ def receive_message(session: Session, now: datetime, request: Request) -> Reply:
     for message in messages:
         message.hidden_until = now + timedelta(seconds=hidden_s)
         message.received += 1
-    return {"Messages": [_told(message) for message in messages]} if messages else {}
+    return {"Messages": [_to_api(message) for message in messages]} if messages else {}
 
 
-def _told(message: Message) -> dict[str, str]:
+def _to_api(message: Message) -> dict[str, str]:
     return {
         "MessageId": f"{message.id}",
         "ReceiptHandle": f"{message.id}",

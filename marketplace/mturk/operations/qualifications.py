@@ -45,10 +45,10 @@ def create_qualification_type(session: Session, now: datetime, request: Request)
         created_at=now,
     )
     session.add(made)
-    return {"QualificationType": told(made)}
+    return {"QualificationType": to_api(made)}
 
 
-def told(qualification: QualificationType) -> dict[str, Any]:
+def to_api(qualification: QualificationType) -> dict[str, Any]:
     """Return the type as the service describes it."""
     facts = {
         "QualificationTypeId": qualification.qualification_type_id,
@@ -70,7 +70,7 @@ def told(qualification: QualificationType) -> dict[str, Any]:
 def get_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
     """GetQualificationType."""
     found = find_qualification_type(session, request["QualificationTypeId"], now)
-    return {"QualificationType": told(found)}
+    return {"QualificationType": to_api(found)}
 
 
 def update_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
@@ -83,7 +83,7 @@ def update_qualification_type(session: Session, now: datetime, request: Request)
     found.retry_delay_s = request.get("RetryDelayInSeconds", found.retry_delay_s)
     found.auto_granted = request.get("AutoGranted", found.auto_granted)
     found.auto_granted_value = request.get("AutoGrantedValue", found.auto_granted_value)
-    return {"QualificationType": told(found)}
+    return {"QualificationType": to_api(found)}
 
 
 def delete_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
@@ -108,7 +108,7 @@ def list_qualification_types(session: Session, now: datetime, request: Request) 
             | QualificationType.keywords.icontains(word, autoescape=True)
         )
     found, paging = page(session, request, rows, QualificationType.id, now)
-    return {"QualificationTypes": [told(each) for each in found], **paging}
+    return {"QualificationTypes": [to_api(each) for each in found], **paging}
 
 
 def _refuse_texts(name: str, description: str, now: datetime) -> None:

@@ -22,7 +22,7 @@ def add_frame_pages(site: Blueprint, store: Store) -> None:
         with store.moment() as (session, now):
             worker = signed_in(session)
             found = own_assignment(session, worker, assignment_id)
-            return answer("assignment.html", _told(found, now))
+            return answer("assignment.html", _context(found, now))
 
     @site.post("/assignments/<assignment_id>/return")
     def return_one(assignment_id: str) -> Response:
@@ -40,7 +40,7 @@ def add_frame_pages(site: Blueprint, store: Store) -> None:
         return answer("submitted.html", facts)
 
 
-def _told(assignment: Assignment, now: datetime) -> dict[str, Any]:
+def _context(assignment: Assignment, now: datetime) -> dict[str, Any]:
     of, frame = assignment.hit.type, None
     if assignment.status == "accepted":
         question = read_question(assignment.hit.question)

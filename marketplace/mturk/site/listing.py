@@ -24,7 +24,7 @@ def add_listing_pages(site: Blueprint, store: Store, faults: FaultPlan) -> None:
     def listing() -> Response:
         with store.moment() as (session, now):
             worker = signed_in(session)
-            seen = [_told(session, worker, each, now) for each in groups(session, worker, now)]
+            seen = [_context(session, worker, each, now) for each in groups(session, worker, now)]
             return answer("listing.html", {"groups": seen})
 
     @site.get("/mturk/preview")
@@ -37,7 +37,7 @@ def add_listing_pages(site: Blueprint, store: Store, faults: FaultPlan) -> None:
         with store.moment() as (session, now):
             worker = signed_in(session)
             group = find_group(session, worker, group_id, now)
-            facts = _told(session, worker, group, now)
+            facts = _context(session, worker, group, now)
             if not may(session, worker, group.type, "preview"):
                 return answer("preview.html", {"group": facts, "frame": None})
             question = read_question(group.hits[0].question)
@@ -62,7 +62,7 @@ def submit_to() -> str:
     return request.host_url.rstrip("/")
 
 
-def _told(session: Session, worker: Worker, group: Group, now: datetime) -> dict[str, Any]:
+def _context(session: Session, worker: Worker, group: Group, now: datetime) -> dict[str, Any]:
     of = group.type
     return {
         "group_id": of.group_id,

@@ -27,7 +27,7 @@ def add_bonuses(door: Door) -> None:
         made = BonusSetup(study=study.ref, lines=lines, created_at=moment.now)
         moment.session.add(made)
         moment.session.flush()
-        return 201, _told(moment, made)
+        return 201, _to_api(moment, made)
 
     @door.on("POST", f"{API}/bulk-bonus-payments/<ref>/pay/", "pay-bonus-payments")
     def pay(moment: Moment, ref: str) -> Reply:
@@ -78,7 +78,7 @@ def _cost(moment: Moment, made: BonusSetup) -> Cost:
     return sum((cost_of(moment.account, amount) for _, amount in made.lines), NOTHING)
 
 
-def _told(moment: Moment, made: BonusSetup) -> dict[str, Any]:
+def _to_api(moment: Moment, made: BonusSetup) -> dict[str, Any]:
     cost = _cost(moment, made)
     return {
         "id": made.ref,

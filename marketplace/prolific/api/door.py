@@ -120,7 +120,7 @@ def busy() -> RefusedError:
 
 def error_response(error: RefusedError, *, flat: bool = False) -> Response:
     """Return an error as the platform writes it."""
-    told = {
+    detail = {
         "status": error.status,
         "error_code": error.code,
         "title": error.title,
@@ -131,7 +131,7 @@ def error_response(error: RefusedError, *, flat: bool = False) -> Response:
     }
     headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
     # Where the document has no wrapping, both are there: other programs look for the member.
-    return _response(error.status, {**(told if flat else {}), "error": told}, headers)
+    return _response(error.status, {**(detail if flat else {}), "error": detail}, headers)
 
 
 def _refuse_stranger(moment: Moment) -> None:

@@ -23,8 +23,8 @@ def add_secrets(door: Door) -> None:
 
     @door.on("GET", f"{_HOOKS}/event-types/", "get-event-types")
     def types(_moment: Moment) -> Reply:
-        told = [{"event_type": name, "description": text} for name, text in EVENT_TYPES.items()]
-        return 200, {"results": told}
+        kinds = [{"event_type": name, "description": text} for name, text in EVENT_TYPES.items()]
+        return 200, {"results": kinds}
 
     @door.on("GET", f"{_HOOKS}/secrets/", "get-secrets")
     def listed(moment: Moment) -> Reply:
@@ -61,8 +61,8 @@ def add_subscriptions(door: Door) -> None:
         )
         moment.session.add(subscription)
         moment.session.flush()
-        told = _subscription(moment, subscription)
-        return 201, {**told, "results": [told]}, {"X-Hook-Secret": subscription.hook_secret}
+        created = _subscription(moment, subscription)
+        return 201, {**created, "results": [created]}, {"X-Hook-Secret": subscription.hook_secret}
 
     @door.on("GET", _ONE, "get-subscription")
     def shown(moment: Moment, ref: str) -> Reply:

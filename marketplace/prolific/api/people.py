@@ -67,11 +67,11 @@ def add_groups(door: Door) -> None:
             group = find_group(moment, ref)
             for participant in _ids(given()) if change else []:
                 change(moment, group, participant)
-            told = [
+            found = [
                 {"participant_id": each.participant, "datetime_created": time(each.since)}
                 for each in members(moment, group)
             ]
-            return 200, {"results": told}
+            return 200, {"results": found}
 
 
 def add_messages(door: Door) -> None:

@@ -101,8 +101,7 @@ def add_costs(door: Door) -> None:
         else:
             rewards = _spent(moment, found, ("reward", "partial", "screen_out"))
         bonuses = _spent(moment, found, ("bonus",))
-        told = {"rewards": _cost(rewards, currency), "bonuses": _cost(bonuses, currency)}
-        return 200, told
+        return 200, {"rewards": _cost(rewards, currency), "bonuses": _cost(bonuses, currency)}
 
     @door.on("POST", f"{API}/study-cost-calculator/", "calculate-study-cost", flat=True)
     def calculated(moment: Moment) -> Reply:
@@ -195,5 +194,5 @@ def _links_progress(moment: Moment, found: Study) -> dict[str, Any]:
         ).all()
     )
     links = found.fields.get("access_details", [])
-    told = [{**link, "allocated": taken.get(n, 0)} for n, link in enumerate(links)]
-    return {"id": found.ref, "progress": told}
+    shares = [{**link, "allocated": taken.get(n, 0)} for n, link in enumerate(links)]
+    return {"id": found.ref, "progress": shares}

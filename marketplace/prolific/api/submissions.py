@@ -57,8 +57,8 @@ def add_submissions(door: Door) -> None:
         if asked.get("action") not in ACTIONS:
             raise RefusedError({"action": [f"One of: {', '.join(ACTIONS)}."]})
         transition(moment, found, asked)
-        told = submission(moment, found)
-        return 200, {name: told[name] for name in _SHOWN}
+        facts = submission(moment, found)
+        return 200, {name: facts[name] for name in _SHOWN}
 
     @door.on("POST", f"{API}/submissions/<ref>/request-return/", "request-submission-return")
     def return_wanted(moment: Moment, ref: str) -> Reply:

@@ -18,7 +18,7 @@ APPROVED_AFTER = timedelta(days=21)
 _JUDGED_FAST_AFTER = timedelta(minutes=1)
 
 
-def let_time_pass(moment: Moment) -> None:
+def apply_expiry(moment: Moment) -> None:
     """Do whatever was due by now."""
     _publish_scheduled(moment)
     _run_jobs(moment)

@@ -13,7 +13,7 @@ from marketplace.mturk.tables import Assignment, Hit
 _DISPOSED_AFTER = timedelta(days=120)
 
 
-def let_time_pass(session: Session, now: datetime) -> None:
+def apply_expiry(session: Session, now: datetime) -> None:
     """Do whatever was due by now."""
     _abandon(session, now)
     _approve(session, now)
