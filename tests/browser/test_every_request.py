@@ -94,6 +94,60 @@ def test_while_the_program_does_not_come_the_page_says_why(link, page, new_conte
     expect(fresh.locator("#trouble")).to_be_hidden()
 
 
+def test_a_press_before_the_program_has_arrived_counts_as_the_same_visitor(site, link, new_context):
+    context = new_context()
+    waiting: list[Route] = []
+    context.route("**/page.js", lambda route: waiting.append(route))
+    page = context.new_page()
+
+    def let_the_program_arrive() -> None:
+        while not waiting:
+            let_frames_pass(page, 1)
+        waiting.pop().continue_()
+
+    def press_early(button: str) -> None:
+        page.locator(button).click()
+        let_the_program_arrive()
+
+    page.goto(link, wait_until="commit")
+    press_early("button[value=accept]")
+    expect_page(page, "working")
+    page.reload(wait_until="commit")
+    expect(page.locator("#instructions [data-go-on]")).to_be_disabled()
+    let_the_program_arrive()
+    start(page)
+    answer_by_key(page, 8)
+    expect_page(page, "questionnaire")
+    # The consent page is loaded anew, and its first mark is another one until the program is there.
+    page.evaluate("history.go(-1)")
+    expect_page(page, "consent")
+    page.reload(wait_until="commit")
+    press_early("button[value=accept]")
+    expect_page(page, "questionnaire")
+    page.reload(wait_until="commit")
+    page.locator("textarea[name=native_language]").fill("English")
+    press_early("button.primary")
+    expect_page(page, "closing")
+    [only] = site.stored(link)
+    assert (only.state, only.questionnaire["native_language"]) == ("finished", "English")
+
+
+def test_a_browser_whose_page_goes_before_the_reply_is_not_another_one(site, link, page):
+    context = page.context
+    context.route("**/device", lambda route: route.fetch(), times=1)
+    with page.expect_request("**/device"):
+        consent(page, link)
+    while not site.stored(link)[0].devices:
+        let_frames_pass(page, 5)
+    home = page.url
+    page.close()
+    again = context.new_page()
+    with again.expect_response("**/device"):
+        again.goto(home)
+        start(again)
+    assert len(site.stored(link)[0].devices) == 1
+
+
 def test_what_was_written_outlives_a_reload(link, page):
     consent(page, link)
     start(page)

@@ -8,6 +8,7 @@
   var PATIENCE_MS = 15000;
   var attempts = 0;
   var started = false;
+  var early = null;
 
   function waitMs(failures) {
     return Math.min(FIRST_WAIT_MS * Math.pow(2, failures), LONGEST_WAIT_MS);
@@ -36,7 +37,21 @@
       started = true;
       tell(false);
       page.start();
+      if (early) sendEarly();
     }, failed);
+  }
+
+  // A decision made before the program has arrived waits for it: the program sends it until the
+  // server has it, and as the visitor who this is. A form that leads to a platform is not held.
+  document.addEventListener("submit", function (event) {
+    if (started || new URL(event.target.action).origin !== location.origin) return;
+    event.preventDefault();
+    early = { form: event.target, button: event.submitter };
+  }, true);
+
+  function sendEarly() {
+    if (early.button) early.button.click();
+    else early.form.requestSubmit();
   }
 
   // A page without its style is asked for again as well.

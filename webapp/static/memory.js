@@ -5,6 +5,7 @@
  *
  * @typedef {object} Remembered
  * @property {string} [mark] What tells this browser from another one of the same session.
+ * @property {boolean} [device_told] Whether the server has acknowledged the browser.
  * @property {number[]} [answered] The positions that the server has acknowledged.
  * @property {Record<string, { times: number, ms: number }>} [shown] By position: how often a trial
  *   was on the screen, and for how long.

@@ -70,7 +70,7 @@ class WorkingPage {
     const answered = [...session.answered, ...(session.preview ? [] : (remembered.answered ?? []))];
     this.#sequence = new Sequence(session.trials, answered, session.pauses);
     this.#practised = answered.length > 0 ? session.practice.length : 0;
-    this.#deviceKnown = session.preview || Boolean(remembered.mark);
+    this.#deviceKnown = session.preview || Boolean(remembered.device_told);
     const keys = new Keys(session.keys);
     openKeys(byId("trial"), keys, signal);
     const onChoice = (/** @type {Parameters<WorkingPage["_onChoice"]>} */ ...choice) =>
@@ -80,7 +80,8 @@ class WorkingPage {
     if (!session.preview) remember(`run ${document.body.dataset.run}`, this.#here);
     this.#listen(this.#begin());
     // Whoever opens a session that another browser began is told so, and asked.
-    if (session.device_known && !this.#deviceKnown && isLasting()) this.#showOnly("other-device");
+    const begunElsewhere = session.device_known && !session.preview && !remembered.mark;
+    if (begunElsewhere && isLasting()) this.#showOnly("other-device");
     else if (!this.#deviceKnown) void this.#tellDevice();
   }
 
@@ -337,7 +338,9 @@ class WorkingPage {
   async #tellDevice() {
     if (this.#session.preview || this.#deviceKnown) return;
     this.#deviceKnown = true;
-    const mark = isLasting() ? newUuid().replaceAll("-", "") : "";
+    let mark = isLasting() ? newUuid().replaceAll("-", "") : "";
+    // Remembered before it is sent: a page that goes before the reply is still the same browser's.
+    if (mark) updateSession(this.#here, (remembered) => (mark = remembered.mark ??= mark));
     const url = new URL("device", location.href);
     try {
       const body = JSON.stringify({ mark, ...(await deviceFacts()) });
@@ -345,7 +348,9 @@ class WorkingPage {
       const response = await fetch(url, { method: "POST", headers, body, keepalive: true });
       this.#deviceKnown = response.status < 500;
       if (!response.ok || !mark) return;
-      updateSession(this.#here, (remembered) => (remembered.mark ??= mark));
+      updateSession(this.#here, (remembered) => {
+        remembered.device_told = true;
+      });
     } catch {
       this.#deviceKnown = false;
     }
