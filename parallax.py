@@ -139,10 +139,11 @@ _DB = {
     "upgrade": Lazy(
         "webapp.commands.db:upgrade_", "Bring the database to the schema of this version."
     ),
-    "backup": Lazy("webapp.commands.db", "Write everything the database holds to FILE."),
+    "backup": Lazy("webapp.commands.backup", "Write everything the database holds to FILE."),
     "restore": Lazy(
-        "webapp.commands.db:restore_", "Make the database hold what the backup FILE holds."
+        "webapp.commands.backup:restore_", "Make the database hold what the backup FILE holds."
     ),
+    "drill": Lazy("webapp.commands.backup:drill_", "Restore FILE into a scratch database."),
 }
 _LM = {
     "text": Lazy(

@@ -31,6 +31,11 @@ def open_instance(folder: Path | None = None) -> Path:
     return folder.resolve()
 
 
+def key_file(instance: Path, given: str = "") -> Path:
+    """Return where the key lies that ``secret_key`` returns."""
+    return instance / (given or _SECRET_FILE)
+
+
 def secret_key(instance: Path, given: str = "") -> str:
     """Return the key that signs participants' links, made once for each installation.
 
@@ -41,7 +46,7 @@ def secret_key(instance: Path, given: str = "") -> str:
     Raises:
         WebappError: The key cannot be read or written, or is too short to be one.
     """
-    path = instance / (given or _SECRET_FILE)
+    path = key_file(instance, given)
     try:
         if not given and not path.exists():
             _write_once(path, secrets.token_hex(32))

@@ -33,7 +33,9 @@ def start(app: Flask, listening: socket.socket | None, stopping: Callable[[], bo
         # First what may fail, because the database is away, so that all begins or nothing.
         queue = open_queue(services, Path(app.instance_path), metrics)
     if listening is not None and metrics is not None:
-        app.extensions[_DOOR] = MetricsServer(listening, metrics, services.sessions)
+        app.extensions[_DOOR] = MetricsServer(
+            listening, metrics, services.sessions, Path(app.instance_path)
+        )
     if queue is not None:
         app.extensions[_JOBS] = Embedded(queue)
 

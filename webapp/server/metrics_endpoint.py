@@ -10,6 +10,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
@@ -17,7 +18,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
+from webapp.core.clock import utc_now
 from webapp.core.metrics import Metrics
+from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunCount
 from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
@@ -37,15 +40,18 @@ class MetricsServer(ThreadingHTTPServer):
         listening: A socket that listens; several processes may share it.
         metrics: What this process counts.
         sessions: The database's sessions.
+        instance: The instance folder.
     """
 
     # Whoever was let in is answered before the process ends.
     daemon_threads = False
 
-    def __init__(self, listening: socket.socket, metrics: Metrics, sessions: Sessions) -> None:
+    def __init__(
+        self, listening: socket.socket, metrics: Metrics, sessions: Sessions, instance: Path
+    ) -> None:
         from prometheus_client import MetricsHandler
 
-        handler = MetricsHandler.factory(collect_registry(metrics, sessions))
+        handler = MetricsHandler.factory(collect_registry(metrics, sessions, instance))
         super().__init__(listening.getsockname()[:2], handler, bind_and_activate=False)
         self.socket.close()
         # A socket of this process, so that its threads take turns at it as at any other.
@@ -58,7 +64,7 @@ class MetricsServer(ThreadingHTTPServer):
         self.server_close()
 
 
-def collect_registry(metrics: Metrics, sessions: Sessions) -> "CollectorRegistry":
+def collect_registry(metrics: Metrics, sessions: Sessions, instance: Path) -> "CollectorRegistry":
     """Return what the server's processes counted, and what the database holds when it is asked."""
     from prometheus_client import CollectorRegistry
     from prometheus_client.multiprocess import MultiProcessCollector
@@ -68,15 +74,15 @@ def collect_registry(metrics: Metrics, sessions: Sessions) -> "CollectorRegistry
     else:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    registry.register(_Stored(sessions))
+    registry.register(_Stored(sessions, instance))
     return registry
 
 
 class _Stored:
     """What the database holds, asked for whenever somebody wants the metrics."""
 
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
+    def __init__(self, sessions: Sessions, instance: Path) -> None:
+        self._sessions, self._instance = sessions, instance
 
     def describe(self) -> list["GaugeMetricFamily"]:
         """Return nothing: the metrics' names need no look into the database."""
@@ -93,6 +99,11 @@ class _Stored:
             found = []
         answers = float(bool(found))
         yield GaugeMetricFamily("parallax_database_up", "Whether the database answers", answers)
+        if last := last_backup(self._instance):
+            age = age_s(last, utc_now())
+            yield GaugeMetricFamily(
+                "parallax_backup_age_seconds", "Age of the newest sound backup", age
+            )
         yield from found
 
 

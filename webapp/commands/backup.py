@@ -1,0 +1,139 @@
+"""``parallax db backup``, ``restore`` and ``drill``."""
+
+import time
+from pathlib import Path
+
+import click
+
+from experiment.errors import ParallaxError
+from webapp.commands.database import opened, refuse_while_serving
+from webapp.commands.options import with_instance
+from webapp.core.clock import utc_now
+from webapp.core.instance import key_file, open_instance, secret_key
+from webapp.database.backup.backup import restore
+from webapp.database.backup.drill import drill as try_out
+from webapp.database.backup.encryption import readable, recipients
+from webapp.database.backup.routine import (
+    age_s,
+    back_up_once,
+    forget_oldest,
+    key_beside,
+    last_backup,
+    note,
+    place_for,
+)
+from webapp.database.schema import schema_problem
+from webapp.errors import WebappError
+from webapp.recruiters.settings import load_settings
+
+_PATH = click.Path(path_type=Path)
+_HOUR_S = 3600.0
+_AFTER_A_FAILURE_S = 300.0
+_identity = click.option(
+    "--identity",
+    type=_PATH,
+    help="The private key of an encrypted backup, as age-keygen writes it.",
+)
+
+
+@click.command()
+@click.argument("file", type=_PATH)
+@click.option("--keep", type=click.IntRange(min=1), help="Delete all but the newest N of a folder.")
+@click.option("--every", type=float, help="Stay, and make one every so many hours.")
+@click.option("--encrypt", type=_PATH, help="A file of public keys: only they can read it (age).")
+@click.option("--drill", is_flag=True, help="Try it out: restore it beside, compare every table.")
+@with_instance
+def backup(
+    file: Path,
+    keep: int | None,
+    every: float | None,
+    encrypt: Path | None,
+    drill: bool,
+    instance: Path,
+) -> None:
+    """Write everything the database holds to FILE.
+
+    Participants go on answering meanwhile. In a folder, the backup is named by its time.
+    """
+    if (keep or every) and not file.is_dir():
+        raise WebappError(
+            "--keep and --every need a folder", where=str(file), expected="a folder that exists"
+        )
+    while True:
+        try:
+            _back_up(open_instance(instance), file, keep, encrypt, drill)
+            pause_s = (every or 0) * _HOUR_S
+        except ParallaxError as error:
+            if every is None:
+                raise
+            click.echo(f"Error: {error}", err=True)
+            pause_s = min(every * _HOUR_S, _AFTER_A_FAILURE_S)
+        if every is None:
+            return
+        time.sleep(pause_s)
+
+
+def _back_up(
+    instance: Path, place: Path, keep: int | None, encrypt: Path | None, drill: bool
+) -> None:
+    to = recipients(encrypt) if encrypt else []
+    given = load_settings(instance).secret_key_file
+    secret_key(instance, given)
+    key = key_file(instance, given)
+    began = utc_now()
+    file = place_for(place, began, encrypted=bool(to))
+    with opened(instance) as engine:
+        content, tried = back_up_once(engine, file, key, to, tried_out=drill)
+    note(instance, began, file, tried)
+    click.echo(f"{file} holds {content}. It was read back and is sound.")
+    if tried:
+        click.echo(
+            f"Restored beside in {tried.took_s:.1f} s; all {len(tried.content.rows)} tables agree."
+        )
+    click.echo(
+        f"The key that signs links is in {key_beside(file)}."
+        if to
+        else f"The key that signs links is not in it: keep a copy of {key}."
+    )
+    if keep and (gone := forget_oldest(place, keep)):
+        click.echo(f"Deleted: {', '.join(path.name for path in gone)}.")
+
+
+@click.command("restore")
+@click.argument("file", type=_PATH)
+@click.option("--replace", is_flag=True, help="Lose what the database holds now.")
+@_identity
+@with_instance
+def restore_(file: Path, replace: bool, identity: Path | None, instance: Path) -> None:
+    """Make the database hold what the backup FILE holds.
+
+    It is changed wholly or not at all.
+    """
+    refuse_while_serving(instance)
+    with readable(file, identity) as plain, opened(instance) as engine:
+        content = restore(engine, plain, replace=replace)
+        problem = schema_problem(content.revision)
+    click.echo(f"The database holds {content} again.")
+    if problem:
+        click.echo(problem)
+
+
+@click.command("drill")
+@click.argument("file", type=_PATH)
+@_identity
+@with_instance
+def drill_(file: Path, identity: Path | None, instance: Path) -> None:
+    """Restore FILE into a scratch database.
+
+    Every table is compared, and the time it took is told. The database itself is left alone.
+    """
+    with readable(file, identity) as plain, opened(instance) as engine:
+        tried = try_out(engine, plain)
+    rows = tried.content.rows
+    for name in sorted(rows):
+        click.echo(f"{name:<28}{rows[name]:>12,}")
+    click.echo(f"{file} holds {tried.content}; all {len(rows)} tables agree once restored.")
+    click.echo(f"Time to restore (RTO): {tried.took_s:.1f} s")
+    last = last_backup(open_instance(instance))
+    if last and Path(last.file) == file.resolve():
+        click.echo(f"What would be lost (RPO): the last {age_s(last, utc_now()):,.0f} s")

@@ -1,0 +1,119 @@
+"""Backups that only the holder of a key can read: age's format, which its own program reads too."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from webapp.database.backup.contents import BackupError
+
+_BEGINNING = b"age-encryption.org/v1"
+_SSH = "ssh-"
+
+
+def recipients(file: Path) -> list[Any]:
+    """Return whom a file names, one public key a line: ``age1...`` or ``ssh-...``.
+
+    Raises:
+        BackupError: It cannot be read, names nobody, or a line is no public key.
+    """
+    age = _age()
+    found = []
+    for line in _lines(file):
+        kind = age.ssh if line.startswith(_SSH) else age.x25519
+        try:
+            found.append(kind.Recipient.from_str(line))
+        except age.RecipientError as error:
+            raise BackupError(
+                f"a line is no public key ({error})",
+                where=str(file),
+                expected="a line age1... as age-keygen prints it, or ssh-... for each reader",
+            ) from error
+    if not found:
+        raise BackupError("the file names nobody", where=str(file), expected="a public key a line")
+    return found
+
+
+def encrypt(plain: Path, file: Path, to: Sequence[Any]) -> None:
+    """Write a file that those recipients can read, whatever its size."""
+    _age().encrypt_file(str(plain), str(file), list(to))
+
+
+def is_encrypted(file: Path) -> bool:
+    """Return whether a file must be decrypted before it is read.
+
+    Raises:
+        BackupError: It cannot be read.
+    """
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(_BEGINNING)) == _BEGINNING
+    except OSError as error:
+        raise BackupError(f"it cannot be read ({error.strerror})", where=str(file)) from error
+
+
+@contextmanager
+def readable(file: Path, identity: Path | None) -> Iterator[Path]:
+    """Yield the backup as it was before it was encrypted, for the time of the block.
+
+    Args:
+        file: A backup, encrypted or not.
+        identity: The file with the private key.
+
+    Raises:
+        BackupError: It is encrypted and no key, or none that fits, was given.
+    """
+    if not is_encrypted(file):
+        yield file
+        return
+    if identity is None:
+        raise BackupError(
+            "the backup is encrypted", where=str(file), remedy="Give the key with --identity FILE"
+        )
+    age = _age()
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "backup"
+        try:
+            age.decrypt_file(str(file), str(plain), _identities(identity))
+        except (age.DecryptError, OSError) as error:
+            raise BackupError(
+                f"the backup cannot be decrypted ({error})",
+                where=str(file),
+                expected=f"a backup for the key in {identity}, and undamaged",
+            ) from error
+        yield plain
+
+
+def _identities(file: Path) -> list[Any]:
+    age = _age()
+    try:
+        content = file.read_bytes()
+        if content.startswith(b"-----BEGIN"):
+            return [age.ssh.Identity.from_buffer(content)]
+        return [age.x25519.Identity.from_str(line) for line in _lines(file)]
+    except (OSError, age.IdentityError) as error:
+        raise BackupError(
+            f"the key cannot be read ({error})",
+            where=str(file),
+            expected="the file that age-keygen wrote, or an SSH key without a passphrase",
+        ) from error
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BackupError(f"it cannot be read ({error})", where=str(file)) from error
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _age() -> Any:  # noqa: ANN401 - a library without types
+    try:
+        import pyrage  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise BackupError(
+            "encrypting needs a library that is not installed",
+            remedy="Install it with: pip install 'parallax[backup]'",
+        ) from error
+    return pyrage

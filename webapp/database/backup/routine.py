@@ -1,0 +1,123 @@
+"""Backups one after the other in a folder: named by their time, the newest kept, the last noted."""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine
+
+from experiment.tables.atomic_write import atomic_write
+from webapp.database.backup.backup import back_up
+from webapp.database.backup.contents import Content
+from webapp.database.backup.drill import Drill, drill
+from webapp.database.backup.encryption import encrypt
+
+_NOTE = "last_backup.json"
+_NAMES = "parallax-*Z.backup*"
+_ENCRYPTED = ".age"
+_KEY = ".key"
+_MINE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class LastBackup:
+    """The newest backup of an installation that was sound.
+
+    Attributes:
+        at: When it was begun; what came later is not in it. With its offset from UTC.
+        file: Where it lies.
+        bytes: Its size.
+        drilled: Whether it was restored and compared as well.
+        restore_s: How long that took in seconds; None where it was not done.
+    """
+
+    at: str
+    file: str
+    bytes: int
+    drilled: bool
+    restore_s: float | None
+
+
+def place_for(place: Path, at: datetime, *, encrypted: bool) -> Path:
+    """Return the file for a backup: a new one in ``place`` where that is a folder, else itself."""
+    if not place.is_dir():
+        return place
+    stamp = at.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
+    return place / f"parallax-{stamp}Z.backup{_ENCRYPTED if encrypted else ''}"
+
+
+def back_up_once(
+    engine: Engine, file: Path, key: Path, to: Sequence[Any], *, tried_out: bool
+) -> tuple[Content, Drill | None]:
+    """Write a backup, tried out and encrypted where that is asked for.
+
+    Args:
+        engine: The database.
+        file: Where to; nothing may stand there.
+        key: The key that signs participants' links; kept beside an encrypted backup, encrypted.
+        to: Who alone can read it; everybody where empty.
+        tried_out: Whether it is restored into a database made for the purpose.
+
+    Raises:
+        BackupError: It is not sound, or what is written cannot be restored.
+        WritingError: The file cannot be written.
+    """
+    if not to:
+        content = back_up(engine, file)
+        file.chmod(_MINE)
+        return content, drill(engine, file) if tried_out else None
+    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        plain = Path(folder) / "backup"
+        content = back_up(engine, plain)
+        tried = drill(engine, plain) if tried_out else None
+        with atomic_write(file) as temporary:
+            encrypt(plain, temporary, to)
+            temporary.chmod(_MINE)
+        with atomic_write(key_beside(file)) as temporary:
+            encrypt(key, temporary, to)
+            temporary.chmod(_MINE)
+    return content, tried
+
+
+def key_beside(file: Path) -> Path:
+    """Return where the key of an encrypted backup lies, encrypted as well."""
+    return file.with_name(file.name.removesuffix(_ENCRYPTED) + _KEY + _ENCRYPTED)
+
+
+def forget_oldest(folder: Path, keep: int) -> list[Path]:
+    """Delete all but the newest backups of a folder, with their keys, and return which.
+
+    Only files that this module named are touched.
+    """
+    found = [path for path in folder.glob(_NAMES) if _KEY not in path.suffixes]
+    oldest = sorted(found, key=lambda path: path.name)[:-keep]
+    for path in oldest:
+        path.unlink(missing_ok=True)
+        key_beside(path).unlink(missing_ok=True)
+    return oldest
+
+
+def note(instance: Path, at: datetime, file: Path, tried: Drill | None) -> None:
+    """Keep in the instance folder what the newest sound backup is."""
+    took_s = round(tried.took_s, 3) if tried else None
+    size = file.stat().st_size
+    last = LastBackup(at.isoformat(), str(file.resolve()), size, tried is not None, took_s)
+    with atomic_write(instance / _NOTE) as temporary:
+        temporary.write_text(json.dumps(asdict(last)) + "\n", encoding="utf-8")
+
+
+def last_backup(instance: Path) -> LastBackup | None:
+    """Return the newest sound backup that was made from this instance folder, if any."""
+    with suppress(OSError, ValueError, TypeError):
+        return LastBackup(**json.loads((instance / _NOTE).read_text(encoding="utf-8")))
+    return None
+
+
+def age_s(last: LastBackup, now: datetime) -> float:
+    """Return how long ago a backup was begun, in seconds: what was stored since is not in it."""
+    return (now - datetime.fromisoformat(last.at)).total_seconds()
