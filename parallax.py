@@ -47,20 +47,17 @@ _OWN_STUDY = {
         "experiment.commands.study", "Write a complete study folder NAME that launches as it is."
     ),
     "check": Lazy(
-        "experiment.commands.study",
-        "Name every mistake in STUDY at once, before launching it.",
+        "experiment.commands.study", "Name every mistake in STUDY at once, before launching it."
     ),
     "show": Lazy(
         "experiment.commands.study",
         "Print STUDY's design, counts, cost, and an example of every trial.",
     ),
     "preview": Lazy(
-        "webapp.commands.preview",
-        "Show one trial of each kind of STUDY in the browser.",
+        "webapp.commands.preview", "Show one trial of each kind of STUDY in the browser."
     ),
     "schema": Lazy(
-        "experiment.commands.study",
-        "Write the JSON Schema of study.toml, for editors.",
+        "experiment.commands.study", "Write the JSON Schema of study.toml, for editors."
     ),
 }
 _RUN = {
@@ -120,6 +117,7 @@ _SERVER = {
     "serve": Lazy(
         "webapp.commands.serve", "Serve participants, until interrupted or in the background."
     ),
+    "doctor": Lazy("webapp.commands.doctor", "Look the installation over and say what to mend."),
     "stop": Lazy("webapp.commands.serve", "Stop the server in the background."),
     "reload": Lazy("webapp.commands.serve", "Let the server take up new settings and code."),
     "users": Lazy(

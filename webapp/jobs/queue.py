@@ -7,7 +7,8 @@ writes a tick's claim into huey's store puts the job in the queue, and whoever t
 
 import logging
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -61,6 +62,8 @@ def do(
                 _LOG.info("job is still at work", extra={"job": name})
                 return True
             job.do(services)
+            with suppress(OSError):  # a full disk, which other checks tell
+                _done_file(folder, name).touch()
     except Exception:
         _LOG.exception("job failed", extra={"job": name})
         done = False
@@ -70,6 +73,23 @@ def do(
     if metrics is not None:
         metrics.count_job(name, done=done)
     return done
+
+
+def last_done(folder: Path, name: str) -> datetime | None:
+    """Return when a job last succeeded on this machine; None where it never did.
+
+    Args:
+        folder: The instance folder.
+        name: The job's.
+    """
+    try:
+        return datetime.fromtimestamp(_done_file(folder, name).stat().st_mtime, UTC)
+    except OSError:
+        return None
+
+
+def _done_file(folder: Path, name: str) -> Path:
+    return folder / f"job_{name}.done"
 
 
 def _claim(

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.patience import PATIENCE_S
+from webapp.doctor.checks import CHECKS
 from webapp.errors import WebappError
 from webapp.server import process as server
 
@@ -126,3 +127,17 @@ def test_settings_show_their_source_and_no_password(shell, instance, monkeypatch
     assert lines["host"].split()[1:4] == ["127.0.0.1", "127.0.0.1", "default"]
     assert "postgresql://me:***@db/parallax" in lines["database_url"]
     assert "hunter2" not in shell("settings")
+
+
+def test_the_doctor_names_every_check_and_ends_with_1_at_a_fault(instance):
+    def asked(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "parallax", "doctor", "--instance", str(instance)]
+        return subprocess.run([*command, *options], capture_output=True, text=True)
+
+    sound = asked()
+    assert sound.returncode == 0, sound.stdout + sound.stderr
+    assert {line.split()[1] for line in sound.stdout.splitlines()} == set(CHECKS)
+    (instance / "secret_key").write_text("k" * 64)
+    (instance / "secret_key").chmod(0o644)
+    assert asked().returncode == 1
+    assert 'parallax_doctor{check="key"} 2' in asked("--metrics").stdout

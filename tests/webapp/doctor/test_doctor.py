@@ -1,0 +1,137 @@
+"""Each check finds what it is there for, and is content when it is mended."""
+
+import os
+import resource
+from datetime import timedelta
+
+import pytest
+
+from webapp.core.clock import utc_now
+from webapp.core.instance import secret_key
+from webapp.core.settings import Settings
+from webapp.database.backup.drill import Drill
+from webapp.database.backup.routine import note
+from webapp.doctor.checks import CHECKS
+from webapp.doctor.findings import Finding, Installation, Level, metrics_text
+from webapp.jobs.periodic import PERIODIC
+from webapp.jobs.queue import do
+from webapp.server import process as server
+
+
+@pytest.fixture
+def at(app, instance):
+    """Return a function that gives the installation, with settings of one's own."""
+    services = app.extensions["parallax"]
+
+    def given(**settings: object) -> Installation:
+        return Installation(
+            instance, services.settings.model_copy(update=settings), services.engine, "", utc_now
+        )
+
+    return given
+
+
+def level(check: str, installation: Installation) -> Level:
+    return max(each.level for each in CHECKS[check](installation))
+
+
+@pytest.mark.one_database
+def test_a_key_that_others_may_read_or_guess_is_found(at, instance):
+    secret_key(instance)
+    path = instance / "secret_key"
+    assert level("key", at()) == Level.GOOD
+    path.chmod(0o644)
+    assert level("key", at()) == Level.FAULT
+    path.chmod(0o600)
+    path.write_text("password" * 8)
+    assert level("key", at()) == Level.WARNING
+    assert level("key", at(secret_key_file="/nowhere/key")) == Level.FAULT
+
+
+@pytest.mark.one_database
+def test_data_that_every_user_may_read_are_found(at, instance):
+    instance.chmod(0o755)
+    (instance / "parallax.sqlite3").chmod(0o644)
+    assert level("files", at()) == Level.WARNING
+    instance.chmod(0o700)
+    assert level("files", at()) == Level.GOOD
+
+
+@pytest.mark.one_database
+def test_too_few_open_files_are_found(at):
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert level("open_files", at(connections=soft)) == Level.WARNING
+    assert level("open_files", at(connections=soft - 200)) == Level.GOOD
+
+
+@pytest.mark.one_database
+def test_a_full_disk_is_found(at, monkeypatch):
+    usage = type("Usage", (), {"free": 10 * 2**20})
+    monkeypatch.setattr("shutil.disk_usage", lambda _path: usage)
+    assert level("disk", at()) == Level.FAULT
+    usage.free = 2**29
+    assert level("disk", at()) == Level.WARNING
+
+
+def test_a_clock_apart_from_the_database_s_is_found(at):
+    assert level("clock", at()) == Level.GOOD
+    ours = at()
+    ahead = Installation(
+        ours.folder, ours.settings, ours.engine, "", lambda: utc_now() + timedelta(minutes=1)
+    )
+    sqlite = ours.engine.dialect.name == "sqlite"
+    assert level("clock", ahead) == (Level.GOOD if sqlite else Level.FAULT)
+
+
+@pytest.mark.one_database
+def test_a_backup_that_is_missing_old_or_not_tried_out_is_found(at, instance):
+    (instance / "b").touch()
+    assert level("backup", at()) == Level.WARNING
+    note(instance, utc_now(), instance / "b", None)
+    assert level("backup", at()) == Level.WARNING
+    note(instance, utc_now(), instance / "b", Drill(None, 1.0))
+    assert level("backup", at()) == Level.GOOD
+    note(instance, utc_now() - timedelta(hours=27), instance / "b", Drill(None, 1.0))
+    assert level("backup", at()) == Level.WARNING
+
+
+def test_jobs_without_success_are_found(at, app, instance):
+    assert level("jobs", at()) == Level.WARNING
+    for name, job in PERIODIC.items():
+        assert do(name, job, app.extensions["parallax"], instance, None)
+    assert level("jobs", at()) == Level.GOOD
+    long_ago = (utc_now() - timedelta(hours=1)).timestamp()
+    os.utime(instance / "job_release_leases.done", (long_ago, long_ago))
+    [found] = CHECKS["jobs"](at())
+    assert found.level == Level.WARNING
+    assert "release_leases" in found.says and "finish_payments" not in found.says
+
+
+@pytest.mark.one_database
+def test_a_log_that_names_somebody_is_found(at, instance, visitor):
+    log = instance / "server.log"
+    log.write_text('{"endpoint": "answers.save", "participant": "932yczs8s3u8"} 127.0.0.1:8000\n')
+    assert level("log", at()) == Level.GOOD
+    for private in (visitor.home, "?workerId=A1B2C3", "from 192.0.2.17"):
+        log.write_text(f"GET {private} failed\n")
+        assert level("log", at()) == Level.FAULT, private
+
+
+@pytest.mark.one_database
+def test_what_participants_find_at_the_public_address_is_looked_at(at, instance):
+    started = server.start(instance)
+    try:
+        assert level("web", at(public_url=started.url)) == Level.GOOD
+    finally:
+        server.stop(instance)
+    assert level("web", at(public_url=started.url)) == Level.FAULT
+    assert level("web", at(public_url="", host="0.0.0.0")) == Level.WARNING
+
+
+def test_the_command_says_it_all_and_ends_with_1_at_a_fault(at, app, instance):
+    assert level("database", at()) == Level.GOOD
+    found = [Finding("key", Level.GOOD, "well"), Finding("key", Level.FAULT, "ill", "mend it")]
+    assert str(found[1]) == "fault    key         ill -> mend it"
+    assert metrics_text(found).splitlines()[2:] == ['parallax_doctor{check="key"} 2']
+    away = Installation(instance, Settings(), None, "it is away", utc_now)
+    assert level("database", away) == Level.FAULT

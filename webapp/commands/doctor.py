@@ -1,0 +1,45 @@
+"""``parallax doctor``."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from webapp.commands.options import with_instance
+from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
+from webapp.database.engine import usable_database
+from webapp.database.schema import stored_revision
+from webapp.doctor.checks import look_over
+from webapp.doctor.findings import Installation, Level, metrics_text
+from webapp.errors import WebappError
+from webapp.recruiters.settings import load_settings
+
+
+@click.command()
+@click.option("--metrics", is_flag=True, help="Print figures for Prometheus in place of lines.")
+@with_instance
+def doctor(metrics: bool, instance: Path) -> None:
+    """Look the installation over and say what to mend.
+
+    One line for each finding, with what mends it; exit status 1 if one is a fault.
+    """
+    folder = open_instance(instance)
+    settings = load_settings(folder)
+    engine, trouble = None, ""
+    try:
+        with usable_database(settings.database_url) as engine:
+            stored_revision(engine)
+    except WebappError as error:
+        engine, trouble = None, str(error)
+    at = Installation(folder, settings, engine, trouble, utc_now)
+    findings = list(look_over(at))
+    if engine is not None:
+        engine.dispose()
+    if metrics:
+        click.echo(metrics_text(findings), nl=False)
+        return
+    for each in findings:
+        click.echo(each)
+    if any(each.level is Level.FAULT for each in findings):
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""Looking an installation over: each check says what it found, and what mends it."""

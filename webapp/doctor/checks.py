@@ -1,0 +1,27 @@
+"""All checks, in the order of the report."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from webapp.doctor import files, services
+from webapp.doctor.findings import Finding, Installation
+
+Check = Callable[[Installation], Iterator[Finding]]
+
+CHECKS: Mapping[str, Check] = {
+    "database": services.database,
+    "key": files.key,
+    "files": files.files,
+    "disk": files.disk,
+    "open_files": files.open_files,
+    "clock": services.clock,
+    "backup": services.backup,
+    "jobs": services.jobs,
+    "web": services.web,
+    "log": files.log,
+}
+
+
+def look_over(at: Installation) -> Iterator[Finding]:
+    """Yield what every check says."""
+    for check in CHECKS.values():
+        yield from check(at)

@@ -1,0 +1,111 @@
+"""Checks of what lies on this machine: the key, the files, the room, the log."""
+
+import os
+import re
+import resource
+import shutil
+import stat
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from webapp.core.instance import key_file
+from webapp.core.settings import FILE_NAME
+from webapp.doctor.findings import Finding, Installation, Level
+
+# What chance gives a key of 64 hexadecimal digits nearly always, and a word typed by hand never.
+_LEAST_LENGTH, _LEAST_CHARACTERS = 64, 12
+_LEAST_ROOM_BYTES, _GOOD_ROOM_BYTES = 64 * 2**20, 2**30
+_FILES_BESIDES = 200  # of the database, the log, the jobs
+_LAST_OF_LOG_BYTES = 8 * 2**20
+_PRIVATE = re.compile(
+    rb"/p/[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_.-]{8,}"
+    rb"|(?:workerId|PROLIFIC_PID|assignmentId)=(?!\.\.\.)\w"
+    rb"|(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
+)
+
+
+def key(at: Installation) -> Iterator[Finding]:
+    """Look at the key that signs links: who may read it, and whether it can be guessed."""
+    path = key_file(at.folder, at.settings.secret_key_file)
+    try:
+        mode, text = path.stat().st_mode, path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        made = "" if at.settings.secret_key_file else "The first start makes it"
+        level = Level.WARNING if made else Level.FAULT
+        yield Finding("key", level, f"{path} cannot be read ({error})", made or "Put it there")
+        return
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        say = f"others than its owner may read or change {path} ({stat.S_IMODE(mode):o})"
+        yield Finding("key", Level.FAULT, say, f"chmod 600 {path}")
+    if len(text) < _LEAST_LENGTH or len(set(text)) < _LEAST_CHARACTERS:
+        mend = "Between two studies, replace it by 64 random characters: docs/serving.md"
+        yield Finding("key", Level.WARNING, "the key may be guessed: it is short or uniform", mend)
+    if not mode & (stat.S_IRWXG | stat.S_IRWXO):
+        yield Finding("key", Level.GOOD, "only its owner may read it")
+
+
+def files(at: Installation) -> Iterator[Finding]:
+    """Look at who may read and change the instance folder's files."""
+    data = at.folder.glob("*.sqlite3*")
+    open_to_others = [
+        path
+        for path in chain([at.folder / FILE_NAME, at.folder / "server.log"], data)
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP)
+    ]
+    closed = not at.folder.stat().st_mode & stat.S_IRWXO
+    if open_to_others and not closed:
+        names = ", ".join(sorted(path.name for path in open_to_others))
+        say = f"every user of this machine may read {names}"
+        yield Finding("files", Level.WARNING, say, f"chmod o-rwx {at.folder}")
+    else:
+        yield Finding("files", Level.GOOD, "other users of this machine cannot read the data")
+
+
+def disk(at: Installation) -> Iterator[Finding]:
+    """Look at the room left where the data and the log are written."""
+    room, spare = shutil.disk_usage(at.folder).free, os.statvfs(at.folder)
+    say = f"{room / 2**20:,.0f} MiB are free at {at.folder}"
+    mend = "Make room, or move the instance folder"
+    if room < _LEAST_ROOM_BYTES:
+        yield Finding("disk", Level.FAULT, say, mend)
+    elif room < _GOOD_ROOM_BYTES:
+        yield Finding("disk", Level.WARNING, say, mend)
+    elif spare.f_files and spare.f_favail < 1000:
+        say = f"no more than {spare.f_favail} files can be made at {at.folder}"
+        yield Finding("disk", Level.WARNING, say, mend)
+    else:
+        yield Finding("disk", Level.GOOD, say)
+
+
+def open_files(at: Installation) -> Iterator[Finding]:
+    """Look at whether a process may open as many files as it has connections."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = at.settings.connections + _FILES_BESIDES
+    say = f"a process may open {soft} files; {needed} are enough"
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        mend = f"LimitNOFILE={needed} in the unit, or ulimit -n {needed}, or fewer connections"
+        yield Finding("open_files", Level.WARNING, say, mend)
+    else:
+        yield Finding("open_files", Level.GOOD, say)
+
+
+def log(at: Installation) -> Iterator[Finding]:
+    """Search the end of the log for tokens, platforms' names of people and addresses."""
+    path = at.folder / "server.log"
+    if not path.exists():
+        yield Finding("log", Level.GOOD, "no server.log here; a service's is in the journal")
+        return
+    found = sum(1 for _ in _PRIVATE.finditer(_end_of(path)))
+    if found:
+        say = f"{found} places in {path} look like a token, a platform's name for a person or an IP"
+        mend = "Look at them; delete the file if so, and report what wrote them"
+        yield Finding("log", Level.FAULT, say, mend)
+    else:
+        yield Finding("log", Level.GOOD, f"{path} names nobody")
+
+
+def _end_of(path: Path) -> bytes:
+    with path.open("rb") as opened:
+        opened.seek(max(0, path.stat().st_size - _LAST_OF_LOG_BYTES))
+        return opened.read()

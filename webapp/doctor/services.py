@@ -1,0 +1,126 @@
+"""Checks of what the installation works with: the database, the backups, the jobs, the web."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import httpx
+from sqlalchemy import text
+
+from webapp.database.backup.routine import age_s, last_backup
+from webapp.database.schema import revisions, stored_revision
+from webapp.doctor.findings import Finding, Installation, Level
+from webapp.jobs.periodic import PERIODIC
+from webapp.jobs.queue import last_done
+
+_CLOCKS_APART = timedelta(seconds=2)
+_BACKUP_IS_OLD_S = 26 * 3600.0
+_TICKS_MISSED = 5
+_PATIENCE_S = 20.0
+# As large as a questionnaire may be; web servers in front have limits of their own.
+_LARGE_BODY = b"x" * (200 * 1024)
+_TOO_LARGE = 413
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def database(at: Installation) -> Iterator[Finding]:
+    """Look at whether the database answers and has this code's schema."""
+    if at.engine is None:
+        yield Finding("database", Level.FAULT, at.trouble, "docs/database.md")
+        return
+    revision, latest = stored_revision(at.engine), revisions()[-1]
+    if revision in (None, latest):
+        yield Finding("database", Level.GOOD, f"it answers; its schema is {revision or 'not made'}")
+    else:
+        say = f"its schema is {revision}, this version needs {latest}"
+        yield Finding("database", Level.FAULT, say, "parallax db backup FILE; parallax db upgrade")
+
+
+def clock(at: Installation) -> Iterator[Finding]:
+    """Compare this machine's clock with the database's."""
+    if at.engine is None or at.engine.dialect.name == "sqlite":
+        yield Finding("clock", Level.GOOD, "the database has no clock of its own")
+        return
+    with at.engine.connect() as connection:
+        before = at.now()
+        theirs = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+        after = at.now()
+    # Between the two looks at ours nothing is known of when theirs was read.
+    apart = max(theirs - after, before - theirs, timedelta())
+    say = f"at least {apart.total_seconds():.1f} s from the database's"
+    if apart > _CLOCKS_APART:
+        yield Finding("clock", Level.FAULT, say, "Let NTP set the clocks of both machines")
+    else:
+        yield Finding("clock", Level.GOOD, "the database's clock agrees")
+
+
+def backup(at: Installation) -> Iterator[Finding]:
+    """Look at how old the newest sound backup is."""
+    mend = "parallax db backup FOLDER --keep 30 --drill, every night: docs/database.md"
+    last = last_backup(at.folder)
+    if last is None:
+        yield Finding("backup", Level.WARNING, "none was made from this instance folder", mend)
+        return
+    hours = age_s(last, at.now()) / 3600
+    say = f"{last.file} is {hours:.1f} h old, {'tried out' if last.drilled else 'not tried out'}"
+    if hours * 3600 > _BACKUP_IS_OLD_S:
+        yield Finding("backup", Level.WARNING, say, mend)
+    elif not last.drilled:
+        yield Finding("backup", Level.WARNING, say, f"parallax db drill {last.file}")
+    else:
+        yield Finding("backup", Level.GOOD, say)
+
+
+def jobs(at: Installation) -> Iterator[Finding]:
+    """Look at when each periodic job last succeeded on this machine."""
+    late = []
+    for name, job in PERIODIC.items():
+        done = last_done(at.folder, name)
+        if done is None or (at.now() - done).total_seconds() > _TICKS_MISSED * job.every_s:
+            when = f"last at {done.isoformat(timespec='seconds')}" if done else "never yet"
+            late.append(f"{name} ({when})")
+    if late:
+        say = f"no success of late on this machine: {', '.join(late)}"
+        mend = "Does a server or parallax work run? The log says why a job failed"
+        yield Finding("jobs", Level.WARNING, say, mend)
+    else:
+        yield Finding("jobs", Level.GOOD, "each succeeded of late")
+
+
+def web(at: Installation) -> Iterator[Finding]:
+    """Ask the server as participants do: by its public address, through what stands in front."""
+    base = at.settings.public_url.rstrip("/")
+    if not base:
+        level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING
+        say = "no public_url is set, so links lead to this machine, and any Host is answered to"
+        yield Finding("web", level, say, "" if level is Level.GOOD else "Set public_url")
+        return
+    try:
+        yield from _through(base)
+    except httpx.HTTPError as error:
+        say = f"{base} does not answer ({type(error).__name__})"
+        yield Finding("web", Level.FAULT, say, "Are server, web server and certificate in order?")
+
+
+def _through(base: str) -> Iterator[Finding]:
+    with httpx.Client(timeout=_PATIENCE_S, trust_env=False) as client:
+        answered = client.get(f"{base}/readyz")
+        if answered.status_code != 200 or "ready" not in answered.text:
+            say = f"{base}/readyz answers {answered.status_code}"
+            mend = "Is Host passed on (proxy_set_header Host $host)? Else the log says why"
+            yield Finding("web", Level.FAULT, say, mend)
+            return
+        if urlsplit(base).scheme == "http" and urlsplit(base).hostname not in _LOCAL:
+            yield Finding("web", Level.FAULT, "public_url is not encrypted", "Get a certificate")
+        sent = client.post(f"{base}/p/doctor/questionnaire", content=_LARGE_BODY)
+        if sent.status_code == _TOO_LARGE:
+            say = "a questionnaire of 200 KiB is refused on the way"
+            yield Finding("web", Level.FAULT, say, "client_max_body_size 1m; in nginx")
+        page = client.get(f"{base}/run/doctor")
+        if "X-Request-ID" not in page.headers:
+            say = "X-Request-ID does not come back, so lines of both logs cannot be matched"
+            yield Finding("web", Level.WARNING, say, "Let the web server pass the header on")
+        if "Content-Security-Policy" not in page.headers:
+            say = "the pages' security headers do not arrive"
+            yield Finding("web", Level.FAULT, say, "Let the web server pass all headers on")
+        yield Finding("web", Level.GOOD, f"{base} answers")
