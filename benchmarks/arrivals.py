@@ -23,7 +23,7 @@ from webapp.database.engine import Sessions, make_sessions, open_database, readi
 from webapp.database.models import Participant, Place, Run
 from webapp.runs.launch import launch
 from webapp.server.metrics_endpoint import collect_registry
-from webapp.sessions.consent import Decision, arrive, refuse_newcomers
+from webapp.sessions.consent import Decision, enroll, refuse_newcomers
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -95,7 +95,7 @@ def measure(places: int) -> tuple[int, int, int]:
 
         def come() -> None:
             with sessions.begin() as session:
-                arrive(session, run, study, Decision.ACCEPT, NOW, platform_id="new")
+                enroll(session, run, study, Decision.ACCEPT, NOW, platform_id="new")
 
         def look() -> None:
             with reading(sessions) as session:

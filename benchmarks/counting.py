@@ -26,7 +26,7 @@ from webapp.database.engine import Sessions, make_sessions, open_database
 from webapp.database.models import Participant, Response, Trial
 from webapp.database.row_counts import recount
 from webapp.runs.launch import launch
-from webapp.sessions.consent import Decision, arrive
+from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.record import GivenAnswer, record
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -40,7 +40,7 @@ def people(sessions: Sessions, answers: int) -> list[Place]:
         with sessions.begin() as session:
             run = launch(session, study, 1, "direct", now=NOW, code_version="0")
             for number in range(study.design.lists * study.design.participants_per_list):
-                participant = arrive(
+                participant = enroll(
                     session, run, study, Decision.ACCEPT, NOW, platform_id=f"W{number}"
                 )
                 session.flush()

@@ -30,7 +30,7 @@ from experiment.simulation.session import accuracy_of, assign_responders, reacti
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from experiment.trials.presentations import load_presentation
-from webapp.simulation.visit import INPUT_METHODS
+from webapp.simulation.session import INPUT_METHODS
 
 # Drawn anew by every run, whatever the seed: references are secrets, and clocks go on.
 _TIMES = (

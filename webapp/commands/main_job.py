@@ -92,7 +92,7 @@ def study_for(recruiter: str, name: str, place: Path) -> str:
 
 def _be_screened_out(run: str, place: Path) -> None:
     """Let somebody come whom the study is not for, and who is paid for answering that."""
-    from webapp.recruiters.prolific.participant import ScreenedOutVisit
+    from webapp.recruiters.prolific.participant import ScreenedOutSession
     from webapp.recruiters.prolific.settings import ProlificSettings
     from webapp.recruiters.prolific.sites import participant_site
 
@@ -103,7 +103,7 @@ def _be_screened_out(run: str, place: Path) -> None:
     server, site = running(place), participant_site(settings)
     assert server is not None, "the main job began with serving"
     with httpx.Client(base_url=server.url, timeout=_TIMEOUT_S, trust_env=False) as client:
-        visit = ScreenedOutVisit(client, known, 0, site=site)
+        visit = ScreenedOutSession(client, known, 0, site=site)
         visit.arrive()
         visit.take_part()
     click.echo(f"{utc_now():%H:%M:%S} UTC: somebody came whom the study is not for.")

@@ -27,7 +27,7 @@ from webapp.recruitment.assignments import accept, is_returning
 from webapp.recruitment.claims import name_to_work_under, refuse_other_offers
 from webapp.recruitment.links import LinkWantedError, followed_link
 from webapp.services import current_services
-from webapp.sessions.consent import Decision, NoRoomError, arrive, refuse_newcomers
+from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
 from webapp.sessions.link_visits import keep_visit, note_refused
 from webapp.sessions.links import is_of_link, person_of
 from webapp.sessions.lookup import find_run
@@ -73,7 +73,7 @@ def decide(ref: str) -> ResponseReturnValue:
         _refuse_other_offers(session, run, arrival)
         known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
         try:
-            participant = known or arrive(
+            participant = known or enroll(
                 session,
                 run,
                 study,

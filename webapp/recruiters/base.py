@@ -97,9 +97,9 @@ class Recruiter:
     def visitor(self) -> "Visitor":
         """Return what makes a simulated participant who comes the way its people would."""
         # Simulating wants parts that serving people does not.
-        from webapp.simulation.visit import Visit
+        from webapp.simulation.session import SimulatedSession
 
-        return Visit
+        return SimulatedSession
 
 
 @runtime_checkable

@@ -43,11 +43,11 @@ class DirectRecruiter(Recruiter):
 
     def visitor(self) -> "Visitor":
         """Return what makes a simulated participant, who comes by a link or through a stand-in."""
-        from webapp.simulation.stand_in import StandInVisit
+        from webapp.simulation.stand_in import StandInSession
 
         if not self._settings.stand_in:
             return super().visitor()
-        return partial(StandInVisit, listed=self._settings.stand_in)
+        return partial(StandInSession, listed=self._settings.stand_in)
 
     def arrival(self, landing: Landing) -> Arrival:
         """Return the person whom Prolific names, or that nothing is known.

@@ -30,7 +30,7 @@ class Decision(StrEnum):
     DECLINE = "decline"
 
 
-def arrive(
+def enroll(
     session: Session,
     run: Run,
     study: Study,

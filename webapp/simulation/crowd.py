@@ -10,10 +10,10 @@ import httpx
 from experiment.errors import ParallaxError
 from webapp.errors import RunError, WebappError
 from webapp.simulation.plan import Plan
-from webapp.simulation.visit import Visit
+from webapp.simulation.session import SimulatedSession
 
 WORKERS = 8
-Visitor = Callable[[httpx.Client, Plan, int], Visit]
+Visitor = Callable[[httpx.Client, Plan, int], SimulatedSession]
 _TIMEOUT_S = 60.0
 # Shorter than the server keeps an idle connection: otherwise a request may leave just as the
 # server hangs up.
@@ -40,7 +40,7 @@ def simulate(
     url: str,
     participants: int | None = None,
     workers: int = WORKERS,
-    visitor: Visitor = Visit,
+    visitor: Visitor = SimulatedSession,
 ) -> Iterator[Outcome]:
     """Send simulated participants through the public pages and yield how each visit ended.
 
@@ -86,7 +86,7 @@ def _send(
         yield from (future.result() for future in as_completed(working))
 
 
-def _outcome(visit: Visit, step: Callable[[], None]) -> Outcome:
+def _outcome(visit: SimulatedSession, step: Callable[[], None]) -> Outcome:
     try:
         step()
     except (ParallaxError, httpx.HTTPError) as error:

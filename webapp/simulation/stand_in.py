@@ -4,12 +4,12 @@ import httpx
 
 from webapp.simulation.page import Page
 from webapp.simulation.plan import Plan
-from webapp.simulation.visit import Visit, VisitError
+from webapp.simulation.session import SimulatedSession, SimulatedSessionError
 
 _TIMEOUT_S = 60.0
 
 
-class StandInVisit(Visit):
+class StandInSession(SimulatedSession):
     """A simulated participant on the way from a panel's list to the panel's thanks.
 
     Args:
@@ -53,7 +53,7 @@ class StandInVisit(Visit):
     ) -> httpx.Response:
         response = self._site.request(method, url, data=data, params=params)
         if response.status_code != expected:
-            raise VisitError(
+            raise SimulatedSessionError(
                 f"the panel answered {method} {response.url.path} with {response.status_code}:"
                 f" {response.text[:200].strip()}"
             )

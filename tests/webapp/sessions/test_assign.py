@@ -12,14 +12,14 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, Place, Run, Trial
 from webapp.errors import RequestError
 from webapp.sessions.assign import free_places, has_free_place
-from webapp.sessions.consent import Decision, arrive
+from webapp.sessions.consent import Decision, enroll
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def accept(sessions, run, study) -> tuple[int, int]:
     with sessions() as session:
-        participant = arrive(session, session.get(Run, run.id), study, Decision.ACCEPT, NOW)
+        participant = enroll(session, session.get(Run, run.id), study, Decision.ACCEPT, NOW)
         session.commit()
         return participant.list, participant.place
 
@@ -49,7 +49,7 @@ def test_whoever_presses_the_button_on_many_servers_at_once_is_one_participant(
         together.wait()
         with sessions.begin() as session:
             same = session.get(Run, run.id)
-            return arrive(session, same, study, Decision.ACCEPT, NOW, platform_id="A1").id
+            return enroll(session, same, study, Decision.ACCEPT, NOW, platform_id="A1").id
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(press, range(8)))) == 1

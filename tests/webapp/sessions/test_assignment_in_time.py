@@ -16,7 +16,7 @@ from experiment.studies.study import Study
 from webapp.database.engine import Sessions
 from webapp.database.models import Participant, Place, Response, Run, Trial
 from webapp.errors import RequestError
-from webapp.sessions.consent import Decision, arrive
+from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.finish import finish
 from webapp.sessions.lease import come_back, is_over
 from webapp.sessions.record import GivenAnswer, record
@@ -62,7 +62,7 @@ class Assignment(RuleBasedStateMachine):
         full = len(self.holders) - len(self.silent()) == LISTS * PLACES
         with self.sessions() as session:
             try:
-                newcomer = arrive(
+                newcomer = enroll(
                     session, session.get(Run, self.run.id), self.study, Decision.ACCEPT, self.now
                 )
             except RequestError as error:

@@ -17,7 +17,7 @@ from tests.webapp.sessions.large_runs import fill
 from webapp.core.metrics import Metrics
 from webapp.database.models import Run
 from webapp.server.metrics_endpoint import collect_registry
-from webapp.sessions.consent import Decision, arrive, refuse_newcomers
+from webapp.sessions.consent import Decision, enroll, refuse_newcomers
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 # A step more for each level of an index is none for each place.
@@ -65,7 +65,7 @@ def _rows_read(sessions, do) -> int:
 
 
 def come(run: Run, study) -> Callable[[Session], object]:
-    return lambda session: arrive(
+    return lambda session: enroll(
         session, session.get(Run, run.id), study, Decision.ACCEPT, NOW, platform_id="A1"
     )
 

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from experiment.participation import State
 from experiment.studies.question import Question
 from webapp.database.models import Answer
-from webapp.sessions.consent import Decision, arrive
+from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.finish import LONGEST_TEXT, finish
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -19,7 +19,7 @@ QUESTIONS = [
 
 @pytest.fixture
 def participant(session, run, study):
-    participant = arrive(session, run, study, Decision.ACCEPT, NOW)
+    participant = enroll(session, run, study, Decision.ACCEPT, NOW)
     participant.state = State.ANSWERED
     return participant
 

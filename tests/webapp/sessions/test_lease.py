@@ -13,7 +13,7 @@ from experiment.records import Side
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Place, Response, Run
 from webapp.errors import RequestError
-from webapp.sessions.consent import Decision, arrive, refuse_newcomers
+from webapp.sessions.consent import Decision, enroll, refuse_newcomers
 from webapp.sessions.finish import finish
 from webapp.sessions.lease import any_expired, come_back, is_over, release_expired
 from webapp.sessions.record import GivenAnswer, record
@@ -25,7 +25,7 @@ MOMENT = timedelta(seconds=1)
 
 @pytest.fixture
 def participant(session, run, study):
-    return arrive(session, run, study, Decision.ACCEPT, NOW)
+    return enroll(session, run, study, Decision.ACCEPT, NOW)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def fill(session, run, study):
         came = []
         while True:
             try:
-                came.append(arrive(session, run, study, Decision.ACCEPT, now))
+                came.append(enroll(session, run, study, Decision.ACCEPT, now))
             except RequestError:
                 return came
 
@@ -80,7 +80,7 @@ def test_who_owes_only_the_questionnaire_holds_the_place_no_longer(session, run,
 
 
 def test_who_finished_or_declined_loses_nothing(session, run, study, participant):
-    arrive(session, run, study, Decision.DECLINE, NOW)
+    enroll(session, run, study, Decision.DECLINE, NOW)
     participant.state = State.FINISHED
     session.flush()
     assert release_expired(session, run, NOW + 10 * HOUR) == []
@@ -102,7 +102,7 @@ def test_the_next_to_come_gets_the_place(session, run, study, participant, fill)
     fill(NOW + HOUR)
     late = NOW + HOUR + MOMENT
     refuse_newcomers(session, run, late)
-    newcomer = arrive(session, run, study, Decision.ACCEPT, late)
+    newcomer = enroll(session, run, study, Decision.ACCEPT, late)
     assert (newcomer.list, newcomer.place) == (participant.list, participant.place)
     assert participant.state == State.ABANDONED
 
@@ -188,11 +188,11 @@ def test_a_late_questionnaire_finishes_the_session_where_the_place_is_free(
 
 @pytest.mark.parametrize("tries", range(3))
 def test_when_all_come_at_once_every_place_has_one_holder(sessions, study, run_of, tries):
-    """Four who were away come back while twelve newcomers arrive for the same four places."""
+    """Four who were away come back while twelve newcomers enroll for the same four places."""
     run, late, together = run_of(2, 2), NOW + HOUR + MOMENT, Barrier(16)
     with sessions() as session:
         services = session.get_one(Run, run.id)
-        away = [arrive(session, services, study, Decision.ACCEPT, NOW).id for _ in range(4)]
+        away = [enroll(session, services, study, Decision.ACCEPT, NOW).id for _ in range(4)]
         release_expired(session, services, late)
         session.commit()
 
@@ -204,7 +204,7 @@ def test_when_all_come_at_once_every_place_has_one_holder(sessions, study, run_o
                     participant = session.get_one(Participant, away[number], with_for_update=True)
                     got = come_back(session, participant, late)
                 else:
-                    arrive(session, session.get_one(Run, run.id), study, Decision.ACCEPT, late)
+                    enroll(session, session.get_one(Run, run.id), study, Decision.ACCEPT, late)
                     got = True
             except RequestError as error:
                 assert error.code == "run_full"
@@ -225,7 +225,7 @@ def test_when_all_come_at_once_every_place_has_one_holder(sessions, study, run_o
 def test_a_place_expires_once_however_many_notice(sessions, study, run_of):
     run, late, together = run_of(1, 1), NOW + HOUR + MOMENT, Barrier(8)
     with sessions() as session:
-        arrive(session, session.get_one(Run, run.id), study, Decision.ACCEPT, NOW)
+        enroll(session, session.get_one(Run, run.id), study, Decision.ACCEPT, NOW)
         session.commit()
 
     def release(_: int) -> int:

@@ -13,7 +13,7 @@ from experiment.records import Side
 from webapp.database.engine import reading
 from webapp.database.models import Event, Response, Run, Trial
 from webapp.errors import RequestError
-from webapp.sessions.consent import Decision, arrive
+from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.lookup import find_participant
 from webapp.sessions.record import GivenAnswer, read_answer, record
 
@@ -22,7 +22,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture
 def participant(session, run, study):
-    return arrive(session, run, study, Decision.ACCEPT, NOW)
+    return enroll(session, run, study, Decision.ACCEPT, NOW)
 
 
 def an_answer(position: int, side: Side = Side.FIRST, uuid: UUID | None = None) -> GivenAnswer:
@@ -97,7 +97,7 @@ def test_who_is_not_at_work_cannot_answer(session, participant, state):
 
 
 def test_simultaneous_answers_to_one_trial_leave_one_response(sessions, session, run, study):
-    participant = arrive(session, run, study, Decision.ACCEPT, NOW)
+    participant = enroll(session, run, study, Decision.ACCEPT, NOW)
     session.commit()
 
     def send(_: int) -> int:

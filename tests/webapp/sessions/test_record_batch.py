@@ -8,7 +8,7 @@ from experiment.participation import State
 from experiment.records import Side
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
-from webapp.sessions.consent import Decision, arrive
+from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.record import GivenAnswer
 from webapp.sessions.record_batch import SentAnswer, record_in_one_transaction
 
@@ -25,7 +25,7 @@ def engine(sessions) -> Engine:
 def refs(sessions, run, study) -> list[str]:
     """The references of four participants at work on eight trials each."""
     with sessions() as session:
-        people = [arrive(session, run, study, Decision.ACCEPT, NOW) for _ in range(4)]
+        people = [enroll(session, run, study, Decision.ACCEPT, NOW) for _ in range(4)]
         session.commit()
         return [person.ref for person in people]
 

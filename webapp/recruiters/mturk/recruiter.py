@@ -77,9 +77,9 @@ class MturkRecruiter(Recruiter):
 
     def visitor(self) -> "Visitor":
         """Return what makes a simulated worker, who comes through the marketplace's pages."""
-        from webapp.recruiters.mturk.worker import WorkerVisit
+        from webapp.recruiters.mturk.worker import WorkerSession
 
-        return partial(WorkerVisit, site=worker_sites(self._settings)[0])
+        return partial(WorkerSession, site=worker_sites(self._settings)[0])
 
     def open_platform(self, *, live: bool) -> Platform:
         """Return the client of the endpoint that the settings name.

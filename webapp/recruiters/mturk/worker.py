@@ -6,12 +6,12 @@ import httpx
 
 from experiment.studies.study import Study
 from webapp.simulation.plan import Plan
-from webapp.simulation.visit import Visit, VisitError
+from webapp.simulation.session import SimulatedSession, SimulatedSessionError
 
 _TIMEOUT_S = 60.0
 
 
-class WorkerVisit(Visit):
+class WorkerSession(SimulatedSession):
     """A simulated worker on the way from the marketplace's list to the submitted assignment.
 
     Args:
@@ -53,7 +53,7 @@ class WorkerVisit(Visit):
             if frame and urlsplit(frame["address"]).path == f"/run/{self._plan.run_ref}":
                 self._open(frame["address"], "consent")
                 return tasks
-        raise VisitError(
+        raise SimulatedSessionError(
             "the marketplace's list does not hold the study",
             where=str(self._site.base_url),
             remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
@@ -62,7 +62,7 @@ class WorkerVisit(Visit):
     def _at_site(self, method: str, url: str, form: dict[str, str] | None = None) -> httpx.Response:
         response = self._site.request(method, url, data=form)
         if response.status_code not in (200, 303):
-            raise VisitError(
+            raise SimulatedSessionError(
                 f"the marketplace answered {method} {response.url.path} with"
                 f" {response.status_code}: {response.text[:200].strip()}"
             )

@@ -116,7 +116,7 @@ class PanelRecruiter(Recruiter):
         Raises:
             WebappError: The settings name none.
         """
-        from webapp.simulation.stand_in import StandInVisit
+        from webapp.simulation.stand_in import StandInSession
 
         if not self._settings.stand_in:
             raise WebappError(
@@ -124,7 +124,7 @@ class PanelRecruiter(Recruiter):
                 where="panel_stand_in",
                 remedy="Start one with: parallax marketplace --platform panels",
             )
-        return partial(StandInVisit, listed=self._settings.stand_in)
+        return partial(StandInSession, listed=self._settings.stand_in)
 
     def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
         """Return on what terms the study's panel is told of an ending; None where it is not."""

@@ -7,13 +7,13 @@ import httpx
 
 from experiment.studies.admission import ScreeningQuestion
 from webapp.simulation.plan import Plan
-from webapp.simulation.visit import Visit, VisitError
+from webapp.simulation.session import SimulatedSession, SimulatedSessionError
 
 _TIMEOUT_S = 60.0
 _ID_CHARS = 24
 
 
-class ParticipantVisit(Visit):
+class ParticipantSession(SimulatedSession):
     """A simulated participant on the way from the platform's list to the closing page.
 
     Args:
@@ -55,7 +55,7 @@ class ParticipantVisit(Visit):
                 link = str(opened.headers["location"])
                 if urlsplit(link).path == f"/run/{self._plan.run_ref}":
                     return link
-        raise VisitError(
+        raise SimulatedSessionError(
             "the platform's list does not hold the study",
             where=str(self._site.base_url),
             remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
@@ -64,14 +64,14 @@ class ParticipantVisit(Visit):
     def _at_site(self, method: str, url: str, form: dict[str, str] | None = None) -> httpx.Response:
         response = self._site.request(method, url, data=form)
         if response.status_code not in (200, 303):
-            raise VisitError(
+            raise SimulatedSessionError(
                 f"the platform answered {method} {response.url.path} with"
                 f" {response.status_code}: {response.text[:200].strip()}"
             )
         return response
 
 
-class ScreenedOutVisit(ParticipantVisit):
+class ScreenedOutSession(ParticipantSession):
     """A simulated participant whom the study is not for, and who says so when asked."""
 
     def take_part(self) -> None:

@@ -116,9 +116,9 @@ class ProlificRecruiter(Recruiter):
 
     def visitor(self) -> "Visitor":
         """Return what makes a simulated participant, who comes through the platform's pages."""
-        from webapp.recruiters.prolific.participant import ParticipantVisit
+        from webapp.recruiters.prolific.participant import ParticipantSession
 
-        return partial(ParticipantVisit, site=participant_site(self._settings))
+        return partial(ParticipantSession, site=participant_site(self._settings))
 
     def open_platform(self, *, live: bool) -> Platform:
         """Return the client of the endpoint that the settings name.

@@ -21,7 +21,7 @@ from webapp.jobs.reports import send_reports
 from webapp.runs.links import make_links
 from webapp.services import EXTENSION, Services
 from webapp.simulation.plan import plan
-from webapp.simulation.stand_in import StandInVisit
+from webapp.simulation.stand_in import StandInSession
 
 pytestmark = [pytest.mark.one_database]
 KEY, CODE = "101", "DONE101"
@@ -101,10 +101,10 @@ def there(request, tmp_path, site, study):
         installation.services.engine.dispose()
 
 
-def visitor(installation: Installation, client: httpx.Client, number: int) -> StandInVisit:
+def visitor(installation: Installation, client: httpx.Client, number: int) -> StandInSession:
     with reading(installation.services.sessions) as session:
         known = plan(session, installation.run, installation.study)
-    return StandInVisit(client, known, number, listed=f"{installation.site}/{KEY}")
+    return StandInSession(client, known, number, listed=f"{installation.site}/{KEY}")
 
 
 def test_a_panels_person_comes_works_and_is_thanked_once(there):

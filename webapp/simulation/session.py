@@ -22,11 +22,11 @@ _DEVICE = {"user_agent_family": "simulated", "time_zone_offset_min": 0}
 INPUT_METHODS = ("key", "pointer", "touch")
 
 
-class VisitError(WebappError):
+class SimulatedSessionError(WebappError):
     """The server does not behave as a participant may expect."""
 
 
-class Visit:
+class SimulatedSession:
     """A simulated participant on the way from the run's link to the closing page.
 
     Args:
@@ -52,7 +52,7 @@ class Visit:
         """Answer every trial and the questionnaire, and see the closing page.
 
         Raises:
-            VisitError: The server refused a request, or showed a page out of its turn.
+            SimulatedSessionError: The server refused a request, or showed a page out of its turn.
         """
         self._answer_everything()
 
@@ -81,7 +81,7 @@ class Visit:
         """Return the closing page.
 
         Raises:
-            VisitError: The server refused a request, or showed a page out of its turn.
+            SimulatedSessionError: The server refused a request, or showed a page out of its turn.
         """
         trials: list[ShownTrial] = json.loads(self._open(self._home, "working").session)["trials"]
         self._request(200, "POST", f"{self._home}device", sent=_DEVICE)
@@ -95,7 +95,9 @@ class Visit:
     def _open(self, url: str, expected_page: str) -> Page:
         page = Page(self._request(200, "GET", url).text)
         if page.name != expected_page:
-            raise VisitError(f'the page "{page.name}" came', expected=f'"{expected_page}"')
+            raise SimulatedSessionError(
+                f'the page "{page.name}" came', expected=f'"{expected_page}"'
+            )
         return page
 
     def _answer(self, trial: ShownTrial) -> dict[str, object]:
@@ -103,7 +105,7 @@ class Visit:
         options = [str(shown[side]) for side in SIDES if side in shown]
         pair = self._plan.pairs.get((trial.get("prefix", ""), frozenset(options)))
         if pair is None:
-            raise VisitError(
+            raise SimulatedSessionError(
                 f"the page shows {' against '.join(map(repr, options))}",
                 expected="an item of the run's materials",
             )
@@ -122,7 +124,7 @@ class Visit:
         rng = self._rng
         if self._plan.points is not None:
             if not isinstance(self._responder, Rater):
-                raise VisitError(
+                raise SimulatedSessionError(
                     f'the responder "{self.responder}" gives no ratings',
                     expected='a responder with the method "rate"',
                 )
@@ -157,7 +159,7 @@ class Visit:
     ) -> httpx.Response:
         response = self._client.request(method, url, data=form, json=sent)
         if response.status_code != expected_status:
-            raise VisitError(
+            raise SimulatedSessionError(
                 f"{method} {response.url.path} was answered with {response.status_code}:"
                 f" {response.text[:200].strip()}",
                 expected=f"the status {expected_status}",
