@@ -1,6 +1,8 @@
 """How many participants came, stayed and were kept: what becomes of them before the analysis."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from analysis.data.load import ExportedRun
 from experiment.participation import State
@@ -12,6 +14,7 @@ _REASONS = {
     "too_fast": "answering too fast",
     "too_slow": "answering too slowly",
     "same_side": "choosing one side too often",
+    "rating_gap": "rating expected versions no higher than others",
     "incomplete": "missing answers",
     "not_native": "the answer about their languages",
     "failed_comprehension": "wrong answers about the instructions",
@@ -20,6 +23,7 @@ _REASONS = {
     "all": "several reasons together",
     "not": "the absence of what was required",
 }
+_JOINED = {"any": "; or ", "all": "; and "}
 _SETTINGS = {"max_errors": "errors allowed", "max_error_rate": "share of errors allowed"}
 
 
@@ -32,8 +36,34 @@ def setting(key: str, value: object) -> str:
     """Return a rule's setting in words: "errors allowed: 1" for ``max_errors = 1``."""
     words = _SETTINGS.get(key, key.removesuffix("_ms").replace("_", " "))
     unit = " ms" if key.endswith("_ms") else ""
-    shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-    return f"{words}: {shown:g}{unit}" if isinstance(shown, float) else f"{words}: {shown}{unit}"
+    return f"{words}: {_value(value)}{unit}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_value(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def rule_in_words(rule: Mapping[str, object]) -> str:
+    """Return an exclusion rule in words, with its settings and the rules that it is made of.
+
+    Args:
+        rule: The rule as study.toml has it; ``any``, ``all`` and ``not`` hold others in ``rules``.
+
+    Returns:
+        For instance "too many errors (errors allowed: 1)".
+    """
+    name = str(rule["rule"])
+    parts = [
+        rule_in_words(part) for part in cast(Sequence[Mapping[str, object]], rule.get("rules", ()))
+    ]
+    if parts:
+        return f"{reason(name)} ({_JOINED.get(name, '; ').join(parts)})"
+    settings = [setting(key, value) for key, value in rule.items() if key != "rule"]
+    return f"{reason(name)} ({'; '.join(settings)})" if settings else reason(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.data.participant_flow import reason, setting
+from analysis.data.participant_flow import reason, rule_in_words
 from analysis.figures.drawing import Drawing
 from analysis.report.summary import summary
 from analysis.result import Comparison
@@ -83,7 +83,7 @@ def render_report(
         ],
         counted=counted,
         reason=reason,
-        setting=setting,
+        rule_in_words=rule_in_words,
         blocks=blocks,
         spans=spans,
     )

@@ -23,9 +23,11 @@ from scipy.special import expit
 from analysis.errors import AnalysisError
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.resample import numpy_generator
+from experiment.design.counterbalancing import target_positions
 from experiment.design.lists import ListEntry
 from experiment.exclusion.verdict import verdict
-from experiment.records import Judgment, Side
+from experiment.records import PAIR, Judgment, Side
+from experiment.seeds import generator
 from experiment.studies.study import Rule
 
 Floats = NDArray[np.float64]
@@ -148,10 +150,14 @@ def simulate(
         ``half_width`` and ``detected``: whether the interval excludes accuracy - difference.
     """
     base = np.array([intercept(one, people) for one in accuracy])
+    shown = [
+        [_shown(entries, seed, list_, place) for place in range(max(sizes))]
+        for list_, entries in enumerate(design.lists)
+    ]
     found = []
     for number in simulations:
         rng = numpy_generator(seed, "power", number)
-        judged = _judgments(design, base, people, rules, max(sizes), rng)
+        judged = _judgments(design, base, people, rules, shown, rng)
         for size in sizes:
             rows = _intervals(judged[judged["place"] < size], design, accuracy, difference)
             found.append(rows.assign(simulation=number, per_list=size))
@@ -163,10 +169,11 @@ def _judgments(
     base: Floats,
     people: Assumptions,
     rules: Sequence[Rule],
-    per_list: int,
+    shown: Sequence[Sequence["_Shown"]],
     rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Return the judgments of the participants whom the rules keep."""
+    per_list = len(shown[0])
     of_items = rng.normal(0, people.sd_items, design.n_items)
     blocks = []
     for list_, (item, construction) in enumerate(
@@ -177,7 +184,10 @@ def _judgments(
         probability = people.lapse / 2 + (1 - people.lapse) * attentive
         probability[rng.random(per_list) < people.guessing] = 0.5
         right = rng.random(probability.shape) < probability
-        kept = [verdict(rules, _session(design.lists[list_], row)).kept for row in right]
+        kept = [
+            verdict(rules, _session(design.lists[list_], row, own_screen)).kept
+            for row, own_screen in zip(right, shown[list_], strict=True)
+        ]
         place = np.flatnonzero(kept)
         blocks.append(
             pd.DataFrame(
@@ -193,20 +203,39 @@ def _judgments(
     return pd.concat(blocks, ignore_index=True)
 
 
-def _session(entries: Sequence[ListEntry], right: NDArray[np.bool_]) -> list[Judgment]:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What one place of a list sees: each entry's position, and where its good option stands."""
+
+    positions: Sequence[int]
+    good_sides: Sequence[Side]
+
+
+def _shown(entries: Sequence[ListEntry], seed: int, list_: int, place: int) -> _Shown:
+    constructions = [entry.item.construction for entry in entries]
+    # Any order will do: no rule that power knows depends on more than that sides vary in it.
+    positions = generator(seed, "power", list_, place).sample(range(len(entries)), len(entries))
+    return _Shown(positions, target_positions(constructions, seed, list_, place))
+
+
+def _session(
+    entries: Sequence[ListEntry], right: NDArray[np.bool_], shown: _Shown
+) -> list[Judgment]:
     return [
         Judgment(
-            position=position,
+            position=position + 1,
             item_id=entry.item.item_id,
             kind=entry.kind,
             construction=entry.item.construction,
             chose_good=bool(chose_good),
-            chosen_side=Side.FIRST,
+            chosen_side=side if chose_good else PAIR[side is Side.FIRST],
             rt_ms=None,
             condition=entry.item.condition,
             extra=entry.item.extra,
         )
-        for position, (entry, chose_good) in enumerate(zip(entries, right, strict=True), start=1)
+        for entry, chose_good, position, side in zip(
+            entries, right, shown.positions, shown.good_sides, strict=True
+        )
     ]
 
 

@@ -18,6 +18,14 @@ _SCALE: Mapping[str, tuple[str, ...]] = {
     "highest": ("highest", "right_label", "right_comment", "right", "high_label"),
 }
 _POINTS = 7
+_TITLES = {
+    "pair": "Which sentence sounds better?",
+    "completion": "How does the sentence go on?",
+    "rating": "How natural does this sentence sound?",
+    "options": "Which sounds best?",
+}
+# What studies in other languages should not be left with.
+ENGLISH_TITLES = frozenset(_TITLES.values())
 _ENDS = {"lowest": "not at all natural", "highest": "perfectly natural"}
 
 
@@ -72,7 +80,7 @@ def ask(found: Found, presentation: str, language: str) -> Asking:
         return Asking(
             name,
             {},
-            "How does the sentence go on?",
+            _TITLES["completion"],
             "to read {trials} beginnings of sentences, one at a time, and to choose the better of "
             "two ways to go on",
             _PREFERRED.format("Of each two"),
@@ -82,7 +90,7 @@ def ask(found: Found, presentation: str, language: str) -> Asking:
     return Asking(
         name,
         {},
-        "Which sentence sounds better?",
+        _TITLES["pair"],
         "to read {trials} pairs of sentences, one pair at a time, and to choose the better "
         "sentence of each",
         _PREFERRED.format("In each pair"),
@@ -113,7 +121,7 @@ def _rating(found: Found, language: str) -> Asking:
     return Asking(
         Rating.name,
         parameters,
-        "How natural does this sentence sound?",
+        _TITLES["rating"],
         "to read {trials} sentences, one at a time, and to rate how natural each sounds",
         "Some of the sentences sound natural to most people\nand others less so; your ratings "
         "tell us which",
@@ -145,7 +153,7 @@ def _options(found: Found) -> Asking:
     return Asking(
         OptionList.name,
         {"against": against},
-        "Which sounds best?",
+        _TITLES["options"],
         f"to choose the best of {number} options, {{trials}} times",
         _PREFERRED.format("Each time"),
         "instructions_options",

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 
-from experiment.design.shared import by_number
+from experiment.design.shared import by_number, lists_named
+from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.dealing import LIST_COLUMNS
 from experiment.records import Item, Kind
 
 # So many judgments of each item are customary, and an even number balances the sides.
 _PARTICIPANTS = 20
-_LIST_COLUMNS = ("list", "group")
 _FEWEST_LISTS = 2
 
 
@@ -34,11 +35,11 @@ class SharedPlan:
 
 @dataclass(frozen=True, slots=True)
 class GivenPlan:
-    """Items of which a column of their own says in which list they stand."""
+    """Items of which a column of their own says in which list they stand; so many in each."""
 
     template: str
     column: str
-    items: int
+    trials: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class DesignPlan:
     def in_each_list(self) -> dict[str, int]:
         """How many trials of each template a list has."""
         dealt = {one.template: one.frames * one.conditions // self.lists for one in self.squares}
-        named = {one.template: one.items // self.lists for one in self.given}
+        named = {one.template: one.trials for one in self.given}
         return dealt | named | {one.template: one.items for one in self.shared}
 
 
@@ -103,7 +104,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     frames = {n: f for n, f in _distinct(items, "frame").items() if n not in sole | given}
     lists = _lists(frames, conditions) if frames else 1
     if column:
-        lists = len({value for item in items if (value := dict(item.extra).get(column))})
+        lists = len({value for item in items for value in lists_named(item, column)})
     numbers = Counter(item.template for item in items)
     squares = tuple(
         SquarePlan(name, n - n % lists, conditions[name], n % lists)
@@ -117,7 +118,11 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         separate="",
         squares=squares,
         shared=tuple(SharedPlan(name, n) for name, n in numbers.items() if name in sole),
-        given=tuple(GivenPlan(name, column, n) for name, n in numbers.items() if name in given),
+        given=tuple(
+            GivenPlan(name, column, _first_list(items, name, column))
+            for name in numbers
+            if name in given
+        ),
         told=(*given_told, *_told(frames, squares, lists)),
     )
     trials = plan.in_each_list
@@ -125,52 +130,45 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
 
 
 def _given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
-    """Return the column that deals all targets to lists of one size, no frame twice in a list.
+    """Return the column that deals items to lists of one size, no frame twice in a list.
 
     Where a column of such a name does not, what hinders it is the second part of the answer.
     """
-    targets = [item for item in items if item.kind is Kind.TARGET]
-    told = []
+    told, templates = [], {item.template for item in items}
     for column in dict.fromkeys(name for item in items for name, _ in item.extra):
-        if column.lower() not in _LIST_COLUMNS:
+        if key_of(column) not in LIST_COLUMNS:
             continue
-        named = [dict(item.extra).get(column, "") for item in items]
-        lists = Counter(value for value in named if value)
+        named = [lists_named(item, column) for item in items]
+        lists = sorted({value for each in named for value in each}, key=by_number)
         if len(lists) < _FEWEST_LISTS:
             continue
-        frames = Counter(
+        # An item that names no list stands in all.
+        cells = Counter(
             (value, item.template, item.frame)
-            for value, item in zip(named, items, strict=True)
-            if value
+            for item, own in zip(items, named, strict=True)
+            for value in own or lists
         )
-        twice, number = frames.most_common(1)[0]
-        bare = next((item for item in targets if not dict(item.extra).get(column)), None)
-        if bare:
-            why = f'the item "{bare.item_id}" names none'
-        elif number > 1:
-            shown = twice[2].partition("=")[2]
-            why = f'the item "{shown}" of {twice[1]} stands {number} times in the list {twice[0]}'
-        elif not _is_even(items, column):
+        sizes = Counter({(value, t): 0 for t in templates for value in lists})
+        for (value, template, _), number in cells.items():
+            sizes[value, template] += number
+        (value, template, frame), number = cells.most_common(1)[0]
+        if number > 1:
+            shown = frame.partition("=")[2]
+            why = f'the item "{shown}" of {template} stands {number} times in the list {value}'
+        elif any(sizes[value, t] != sizes[lists[0], t] for value, t in sizes):
             why = "the lists would not have as many items of each kind and construction"
         else:
-            names = ", ".join(sorted(lists, key=by_number))
             return column, [
-                f'The column "{column}" deals the items to {len(lists)} lists: {names}.'
+                f'The column "{column}" deals the items to {len(lists)} lists: {", ".join(lists)}.'
             ]
         told.append(f'The column "{column}" does not deal the items to lists, because {why}.')
     return "", told
 
 
-def _is_even(items: Sequence[Item], column: str) -> bool:
-    by_template: dict[str, Counter[str]] = {}
-    for item in items:
-        if value := dict(item.extra).get(column):
-            by_template.setdefault(item.template, Counter())[value] += 1
-    values = {value for counts in by_template.values() for value in counts}
-    return all(
-        len(counts) == len(values) and len(set(counts.values())) == 1
-        for counts in by_template.values()
-    )
+def _first_list(items: Sequence[Item], template: str, column: str) -> int:
+    named = [lists_named(item, column) for item in items if item.template == template]
+    first = next(value for each in named for value in each)
+    return sum(not each or first in each for each in named)
 
 
 def _distinct(items: Sequence[Item], attribute: str) -> dict[str, int]:

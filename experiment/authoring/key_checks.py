@@ -9,7 +9,9 @@ from pathlib import PurePath
 import langcodes
 from babel import Locale
 
+from experiment.authoring.asking import ENGLISH_TITLES
 from experiment.authoring.findings import TEXTS, Examined, StudyNote, placed
+from experiment.authoring.study_toml import ENGLISH_LABELS
 from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.rules import load_rule
 from experiment.materials.render import render
@@ -220,6 +222,19 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
     study = examined.study
     if study.study.language.partition("-")[0] == "en":
         return
+    for number, question in enumerate(study.questionnaire):
+        if question.label in ENGLISH_LABELS:
+            yield StudyNote(
+                f'the question "{question.label}" is still in English',
+                where=examined.at("questionnaire", number, "label"),
+                expected=f"the language of the study ({study.study.language})",
+            )
+    if study.study.title in ENGLISH_TITLES:
+        yield StudyNote(
+            f'the title "{study.study.title}", which stands above each trial, is still in English',
+            where=examined.at("study", "title"),
+            expected=f"the language of the study ({study.study.language})",
+        )
     for page in PAGES:
         begins = (TEXTS / f"{page}.md").read_text(encoding="utf-8").split("\n", 1)[0]
         if study.text(page).startswith(begins):

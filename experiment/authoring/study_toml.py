@@ -14,6 +14,10 @@ _SECONDS_A_TRIAL = 6
 _SECONDS_BESIDE = 120
 # With fewer catch trials, one bad sentence that somebody likes would exclude them.
 _FEWEST_FOR_A_GAP = 4
+_NATIVE_LANGUAGE = "What is your native language?"
+_COMMENT = "Is there anything you would like to tell us about the study?"
+# What studies in other languages should not be left with.
+ENGLISH_LABELS = frozenset({_NATIVE_LANGUAGE, _COMMENT})
 _PARAMETERS = {
     "points": " # of the scale",
     "lowest": " # what stands at its two ends",
@@ -122,7 +126,7 @@ def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
         yield f"templates = [{_quoted(shared.template)}]"
     for given in design.given:
         yield ""
-        yield f"# {given.items // design.lists} trials in each list, as the items' column says."
+        yield f"# {given.trials} trials in each list, as the items' column says."
         yield "[[design.given]]"
         yield f"templates = [{_quoted(given.template)}]"
         yield f"column = {_quoted(given.column)}"
@@ -200,13 +204,13 @@ def _trials_of(construction: str, items: Sequence[Item], design: DesignPlan) -> 
 def _questions() -> Iterator[str]:
     yield "[[questionnaire]]"
     yield 'name = "native_language"'
-    yield 'label = "What is your native language?"'
+    yield f"label = {_quoted(_NATIVE_LANGUAGE)}"
     yield 'type = "text"'
     yield "required = true"
     yield ""
     yield "[[questionnaire]]"
     yield 'name = "comment"'
-    yield 'label = "Is there anything you would like to tell us about the study?"'
+    yield f"label = {_quoted(_COMMENT)}"
     yield 'type = "text"'
     yield ""
 

@@ -197,7 +197,7 @@ def test_a_preview_looks_real_and_stores_nothing(site, link, page):
     start(page)
     answer_by_key(page, 2)
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    answer_by_key(page, 1)
+    answer_by_key(page, 4)
     expect(page.locator("#preview-over")).to_be_visible()
     assert site.stored(link) == []
 

@@ -108,14 +108,19 @@ def serve(session: Session, participant: Participant, study: Study) -> Work:
 
 
 def preview(session: Session, run: Run, study: Study) -> Work:
-    """Return a working page as it looks to participants, with the first trial of each kind."""
+    """Return a working page as it looks to participants, with the first trial of each kind.
+
+    Where they are few, each condition is a kind of its own.
+    """
     rows = session.execute(
         select(RunItem.item, RunItem.kind)
         .where(RunItem.run_id == run.id)
         .order_by(RunItem.list, RunItem.list_order)
     )
     entries = [ListEntry(item_from_row(row.item), Kind(row.kind)) for row in rows]
-    entries = trial_kinds(entries)[:_PREVIEWED_TRIALS]
+    by_condition = trial_kinds(entries, conditions=True)
+    few = len(by_condition) <= _PREVIEWED_TRIALS
+    entries = by_condition if few else trial_kinds(entries)[:_PREVIEWED_TRIALS]
     screen, block_of = _Screen(study), study.design.block_of
     return screen.work(
         [

@@ -25,20 +25,23 @@ NAMES: dict[str, tuple[str, ...]] = {
     "construction": ("construction", "phenomenon", "uid", "paradigm", "experiment"),
     "kind": ("kind", "type", "item_type"),
     "sentence": ("sentence", "stimulus", "text", "stimuli", "sentences"),
-    "version": ("version", "grammaticality", "acceptability", "grammatical", "acceptable", "label",
-                "correct"),
+    "version": ("version", "grammaticality", "acceptability", "grammatical", "acceptable", "label"),
 }  # fmt: skip
+# Beside a column of sentences, these hold the answers to a question about each.
+_OF_ANSWERS = {"correct", "wrong", "incorrect", "expected", "unexpected", "foil"}
 
 KINDS = {
     "": Kind.TARGET,
-    **dict.fromkeys(("target", "targets", "experimental", "critical", "test", "exp"), Kind.TARGET),
+    **dict.fromkeys(("target", "targets", "experimental", "critical", "test", "exp", "item"),
+                    Kind.TARGET),
     **dict.fromkeys(("filler", "fillers", "fill", "distractor", "control", "controls"),
                     Kind.FILLER),
-    **dict.fromkeys(("catch", "attention", "attention check", "attention_check", "check"),
+    **dict.fromkeys(("catch", "attention", "attention check", "attention_check", "check",
+                     "attention-check"),
                     Kind.CATCH),
 }  # fmt: skip
 # Rows of such a kind are no items: they are shown before the session, and nothing of them is kept.
-PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example"}
+PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "exercise"}
 
 
 def key_of(name: str) -> str:
@@ -66,6 +69,10 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
     by_key = {key_of(name): name for name in reversed(table.columns)}
     for ours in NAMES:
         _find(ours, by_key, found)
+    if "sentence" in found:
+        for ours in {"good", "bad"} - named.keys():
+            if key_of(found.get(ours, "")) in _OF_ANSWERS:
+                del found[ours]
     if "bad" not in found and "sentence" in found and "good" not in named:
         # A column "grammatical" without its counterpart says of one sentence what it is.
         found.pop("good", None)

@@ -1,6 +1,6 @@
 """Conditions that several columns make together, such as the two factors of a 2 x 2 design."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from experiment.errors import MaterialsError
@@ -20,8 +20,8 @@ def cross_factors(
 ) -> tuple[RawTable, dict[str, str], tuple[str, ...]]:
     """Return a table with a column of conditions, where other columns cross to make them.
 
-    They are looked for where items stand in several rows and no column names the condition: the
-    fewest columns that tell the rows of every item apart and have the same values in each.
+    They are looked for where items stand in several rows that no column of conditions tells apart:
+    the fewest columns that do so for every item and have the same values in each.
 
     Args:
         table: The table.
@@ -32,7 +32,7 @@ def cross_factors(
         The table, the headers, and what was decided, in sentences.
     """
     found = dict(found)
-    if not factors and (CONDITION in found or not (factors := _factors(table, found))):
+    if not factors and not (factors := _factors(table, found)):
         return table, found, ()
     header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_SIGN.join(factors)})"
     bare = all(_is_word(row.values[name]) for row in table.rows for name in factors)
@@ -69,13 +69,15 @@ def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
     """Return the fewest columns that cross within every item; none where nothing crosses."""
     if "item" not in found:
         return ()
-    groups = list(_items(table, found))
-    if all(len(rows) == 1 for rows in groups):
+    groups = _items(table, found)
+    condition = found.get(CONDITION, "")
+    own = [condition] if condition else []
+    if all(len(_values(rows, own)) == len(rows) for rows in groups):
         return ()
     candidates = [
         name
         for name in table.columns
-        if name not in found.values()
+        if (name == condition or name not in found.values())
         and key_of(name) not in _DEALING
         and _alike(groups, (name,))
         and len(_values(groups[0], (name,))) > 1
@@ -89,15 +91,20 @@ def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def _items(table: RawTable, found: Mapping[str, str]) -> Iterable[list[RawRow]]:
-    """Return the rows of each item that stands in several; of the others, of all."""
-    keys = [found[name] for name in ("construction", "kind", "item", "version") if name in found]
-    groups: dict[tuple[str, ...], list[RawRow]] = {}
+def _items(table: RawTable, found: Mapping[str, str]) -> list[list[RawRow]]:
+    """Return the rows of each item, of the kinds of which every item stands in several."""
+    kinds = [found[name] for name in ("construction", "kind", "version") if name in found]
+    groups: dict[tuple[str, ...], dict[str, list[RawRow]]] = {}
     for row in table.rows:
-        groups.setdefault(tuple(row.values[name] for name in keys), []).append(row)
-    several = [rows for rows in groups.values() if len(rows) > 1]
-    # Fillers stand in one row each and have no factors.
-    return several or groups.values()
+        items = groups.setdefault(tuple(row.values[name] for name in kinds), {})
+        items.setdefault(row.values[found["item"]], []).append(row)
+    return [
+        rows
+        for items in groups.values()
+        # One item in two rows among others in one is a mistake and no design.
+        if all(len(rows) > 1 for rows in items.values())
+        for rows in items.values()
+    ]
 
 
 def _values(rows: Sequence[RawRow], columns: Sequence[str]) -> set[tuple[str, ...]]:

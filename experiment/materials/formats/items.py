@@ -8,6 +8,7 @@ from pathlib import Path
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import KINDS
+from experiment.materials.formats.dealing import is_dealt
 from experiment.materials.formats.pairs import Draft
 from experiment.records import Item, Kind
 from experiment.tables.schemas import ITEMS
@@ -96,7 +97,12 @@ def _templates(
         if other := conditions.get(draft.condition):
             raise _twice(draft, group[0], frame, other)
         conditions[draft.condition] = draft
-    crossed = {group: _is_crossed(group[0], found) for group, found in cells.items()}
+    crossed = {
+        # Lists that a table names need no crossing: it says itself who sees what.
+        group: is_dealt(one.extra for row in found.values() for one in row.values())
+        or _is_crossed(group[0], found)
+        for group, found in cells.items()
+    }
     names: dict[tuple[str, ...], str] = {}
     for draft, group in zip(drafts, groups, strict=True):
         key = (*group, "" if crossed[group] else draft.condition)

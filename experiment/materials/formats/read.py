@@ -14,6 +14,7 @@ from experiment.materials.formats.columns import (
     unknown_kinds,
 )
 from experiment.materials.formats.crossing import CONDITION, cross_factors, named_factors
+from experiment.materials.formats.dealing import join_lists
 from experiment.materials.formats.items import make_items
 from experiment.materials.formats.lm_eval import is_task, read_task
 from experiment.materials.formats.options import options_against, order_options
@@ -88,7 +89,9 @@ def read_materials(
         return _found(
             read_colorless_green(table), path, "a table of Gulordava et al. (2018)", table.told
         )
-    return _from_table(order_options(table), named or {}, identical=identical, alone=alone)
+    return _from_table(
+        join_lists(order_options(table)), named or {}, identical=identical, alone=alone
+    )
 
 
 def _from_table(
@@ -96,7 +99,11 @@ def _from_table(
 ) -> Found:
     factors = named_factors(table, named)
     own = {name: header for name, header in named.items() if not (factors and name == CONDITION)}
-    table, columns, crossed = cross_factors(table, find_columns(table, own), factors)
+    columns = find_columns(table, own)
+    crossed: tuple[str, ...] = ()
+    # A table without sentences is refused as it is, before anything is added to it.
+    if {"good", "bad"} <= columns.keys() or "sentence" in columns:
+        table, columns, crossed = cross_factors(table, columns, factors)
     if alone and holds_sentences_alone(columns):
         drafts, format_ = read_sentences(table, columns), "a table of sentences"
     else:

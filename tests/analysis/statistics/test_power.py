@@ -103,3 +103,12 @@ def test_the_command_prints_the_answer_with_cost_and_writes_table_and_figure(tmp
 def test_sizes_that_are_none_are_refused(sizes):
     done = CliRunner().invoke(power, ["minimal", "--per-list", sizes])
     assert done.exit_code == 2
+
+
+@pytest.mark.parametrize("bound", [{"max_share": 0.8}, {"max_run": 12}])
+def test_people_who_are_always_right_take_both_sides(bound):
+    rule = Rule.model_validate({"rule": "same_side"} | bound)
+    people = Assumptions(sd_participants=0, sd_items=0, lapse=0, guessing=0)
+    assert run(MANY, [1.0, 1.0], people, [rule], sizes=(20,))["kept"].min() == 40
+    nobody = Rule.model_validate({"rule": "same_side", "max_run": 1})
+    assert run(MANY, [1.0, 1.0], people, [nobody], sizes=(20,)).empty

@@ -18,7 +18,8 @@ def test_a_preview_shows_consent_and_trials_and_stores_nothing(client, run, rows
     assert (page.status_code, 'data-page="working"' in page.text) == (200, True)
     session = session_of(page)
     assert session["preview"] is True and session["answered"] == []
-    assert len(session["trials"]) == 3  # two constructions, one with catch trials too
+    # Two constructions in two conditions each, one with catch trials too.
+    assert len(session["trials"]) == 6
     assert rows() == before
 
 
