@@ -74,6 +74,7 @@ _RUN = {
     "exclude": Lazy(
         "webapp.commands.runs", "Apply the study's exclusion rules to who finished RUN."
     ),
+    "integrity": Lazy("webapp.commands.integrity", "Show what in RUN looks like no person's."),
     "erase": Lazy("webapp.commands.erase", "Erase what a participant of RUN gave, by their CODE."),
     "export": Lazy(
         "webapp.commands.runs", "Write everything RUN has gathered as a folder of tables."

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_row, load_items
 from experiment.studies.load import load_study
+from experiment.tables.column import TableSchema
 from experiment.tables.files import arrow_schema, write_table
 from experiment.tables.schemas import (
     EXPORT_TABLES,
@@ -22,7 +23,6 @@ from experiment.tables.schemas import (
     SCORES,
     TRIALS,
     VERDICTS,
-    TableSchema,
 )
 
 STUDY, CATCH = "marvin_linzen_2018", "simple_agreement"

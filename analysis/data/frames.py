@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from experiment.errors import TableError
+from experiment.tables.column import Column, TableSchema
 from experiment.tables.files import arrow_schema, check_columns, read_table
-from experiment.tables.schemas import Column, TableSchema
 
 
 def read_exported(

@@ -16,6 +16,7 @@ from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
+from experiment.tables.column import TableSchema
 from experiment.tables.schemas import (
     ANSWERS,
     ITEMS,
@@ -24,7 +25,6 @@ from experiment.tables.schemas import (
     SCORES,
     TRIALS,
     VERDICTS,
-    TableSchema,
 )
 from experiment.trials.presentations import load_presentation, tables_shown
 

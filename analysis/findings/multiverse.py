@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.data.certificates import read_certificates
 from analysis.data.join import Joined, judgments, on_items
 from analysis.data.load import ExportedRun
 from analysis.data.participant_flow import setting
@@ -170,8 +171,15 @@ def _sessions(run: ExportedRun) -> dict[str, Answered]:
     for row in rows.to_dict("records"):
         found.setdefault(row["participant"], []).append(_judgment(row, own))
     shown, answers = run.trials["participant"].value_counts(), _answers(run, found)
+    # Programs that take part in a simulated run were judged without one, too.
+    seen = {} if run.facts.simulated else read_certificates(run.folder)
     sessions = {
-        person: Answered(tuple(judged), answers.get(person), int(shown[person]))
+        person: Answered(
+            tuple(judged),
+            answers.get(person),
+            int(shown[person]),
+            certificate=seen.get(person),
+        )
         for person, judged in found.items()
     }
     everyone = Everyone(list(sessions.values()))

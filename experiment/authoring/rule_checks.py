@@ -5,15 +5,20 @@ from collections.abc import Callable, Iterator, Mapping
 
 from experiment.authoring.findings import Examined, StudyNote, placed
 from experiment.errors import ParallaxError, StudyError
+from experiment.exclusion.integrity import AgentLikelihood, DeviceChange, TimingMismatch
 from experiment.exclusion.max_errors import MaxErrors
 from experiment.exclusion.outlier import Outlier
 from experiment.exclusion.rules import ExclusionRule, load_rule, needs_everyone
 from experiment.exclusion.selection import Selection
 from experiment.exclusion.sides import SameSide
 from experiment.exclusion.times import TooFast
+from experiment.integrity.certificate import FEWEST_INTERVALS
 from experiment.plugins import unknown_name
 from experiment.records import Item
 from experiment.studies.study import Rule
+
+# No session stores more.
+MOST_DEVICES = 20
 
 # Names a key of the rule that is asked about.
 _At = Callable[..., str]
@@ -71,6 +76,7 @@ def _simple(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[Parall
         yield from _questions(examined, read, at)
     if isinstance(rule, TooFast):
         yield from _lockout(examined, rule, at)
+    yield from _of_certificate(examined, rule, at)
 
 
 def _names(examined: Examined, rule: Selection, at: _At) -> Iterator[ParallaxError]:
@@ -174,4 +180,29 @@ def _lockout(examined: Examined, rule: TooFast, at: _At) -> Iterator[ParallaxErr
             f"the rule can exclude nobody: no press counts in the first {lockout} ms",
             where=at(key),
             expected=f"more than {lockout}",
+        )
+
+
+def _of_certificate(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[ParallaxError]:
+    """Yield bounds on how a session came about that nobody crosses, or too many people would."""
+    longest = max(map(len, examined.built.lists), default=0) if examined.built else 0
+    if isinstance(rule, TimingMismatch) and 0 < longest <= FEWEST_INTERVALS:
+        yield StudyNote(
+            f"the rule can exclude nobody: it compares {FEWEST_INTERVALS} answers or more with the"
+            f" answer before them, and a list has {longest} trials",
+            where=at("rule"),
+        )
+    if isinstance(rule, DeviceChange) and rule.max_devices >= MOST_DEVICES:
+        yield StudyNote(
+            f"the rule can exclude nobody: at most {MOST_DEVICES} devices are stored",
+            where=at("max_devices"),
+            expected=f"max_devices below {MOST_DEVICES}",
+        )
+    tried = AgentLikelihood.model_fields["max_likelihood"].default
+    if isinstance(rule, AgentLikelihood) and rule.max_likelihood < tried:
+        yield StudyNote(
+            f"the bound {rule.max_likelihood:g} is lower than {tried:g}, beyond which one in a"
+            " hundred simulated people lies: more people than that will be excluded",
+            where=at("max_likelihood"),
+            expected=f"{tried:g} or more",
         )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, overload
 
+from experiment.integrity.certificate import Certificate
 from experiment.records import Judgment
 
 # Whether a rule keeps somebody (None: it cannot be told, which excludes nobody), and the evidence.
@@ -20,12 +21,15 @@ class Answered(Sequence[Judgment]):
             where nothing is known of the questionnaire.
         n_trials: The trials that the participant was to judge; None where it is unknown.
         everyone: All participants who are compared with each other; None before they are known.
+        certificate: What the session's records tell of how it came about; None where nothing is
+            known of that, as in simulated runs.
     """
 
     judgments: tuple[Judgment, ...]
     questionnaire: Mapping[str, str] | None = None
     n_trials: int | None = None
     everyone: "Everyone | None" = None
+    certificate: Certificate | None = None
 
     @classmethod
     def of(cls, judgments: Sequence[Judgment]) -> "Answered":

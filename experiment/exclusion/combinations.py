@@ -10,7 +10,7 @@ from functools import cached_property
 from pydantic import BaseModel, ConfigDict, Field
 
 from experiment.exclusion.answered import Assessment
-from experiment.exclusion.rules import ExclusionRule, load_rule, needs_everyone
+from experiment.exclusion.rules import ExclusionRule, load_rule, needs_certificate, needs_everyone
 from experiment.records import Judgment
 from experiment.studies.study import Rule
 
@@ -32,6 +32,11 @@ class _Combination(BaseModel):
     def needs_everyone(self) -> bool:
         """Whether one of its rules compares all participants."""
         return any(map(needs_everyone, self.parts))
+
+    @property
+    def needs_certificate(self) -> bool:
+        """Whether one of its rules reads how the session came about."""
+        return any(map(needs_certificate, self.parts))
 
     def _results(self, judgments: Sequence[Judgment], word: str) -> tuple[list[bool | None], str]:
         results = [part.judge(judgments) for part in self.parts]

@@ -24,6 +24,10 @@ RULES = Registry(
         "not_native": "experiment.exclusion.questionnaire:NotNative",
         "failed_comprehension": "experiment.exclusion.questionnaire:FailedComprehension",
         "outlier": "experiment.exclusion.outlier:Outlier",
+        "impossible_time": "experiment.exclusion.integrity:ImpossibleTime",
+        "timing_mismatch": "experiment.exclusion.integrity:TimingMismatch",
+        "device_change": "experiment.exclusion.integrity:DeviceChange",
+        "agent_likelihood": "experiment.exclusion.integrity:AgentLikelihood",
         "any": "experiment.exclusion.combinations:AnyOf",
         "all": "experiment.exclusion.combinations:AllOf",
         "not": "experiment.exclusion.combinations:Not",
@@ -36,7 +40,8 @@ RULES = Registry(
 class ExclusionRule(Protocol):
     """A pydantic model of its own parameters that judges one participant who finished.
 
-    A rule that compares all participants also has a true ``needs_everyone``.
+    A rule that compares all participants also has a true ``needs_everyone``, one that reads how
+    the session came about a true ``needs_certificate``.
     """
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
@@ -82,6 +87,11 @@ def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
 def needs_everyone(rule: ExclusionRule) -> bool:
     """Return whether a rule compares all participants, so that it waits for the last of them."""
     return bool(getattr(rule, "needs_everyone", False))
+
+
+def needs_certificate(rule: ExclusionRule) -> bool:
+    """Return whether a rule reads how the session came about."""
+    return bool(getattr(rule, "needs_certificate", False))
 
 
 def _parts(rule: Rule) -> Iterator[Rule]:

@@ -10,8 +10,9 @@ from experiment.materials.grammar import load_grammar
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind, Variant
 from experiment.studies.study import Study
+from experiment.tables.column import TableSchema
 from experiment.tables.files import read_table
-from experiment.tables.schemas import ITEMS, TableSchema
+from experiment.tables.schemas import ITEMS
 
 _TEXTS = frozenset(ITEMS.column_names)
 

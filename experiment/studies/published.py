@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from experiment.errors import StudyError
 from experiment.plugins import unknown_name
 from experiment.studies.study import PUBLISHED_FILE, Study
+from experiment.tables.column import Column, TableSchema
 from experiment.tables.files import parse_table
-from experiment.tables.schemas import Column, TableSchema
 
 PUBLISHED = TableSchema(
     "published",

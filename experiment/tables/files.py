@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from experiment.errors import TableError
 from experiment.tables.atomic_write import atomic_write
-from experiment.tables.schemas import Column, TableSchema
+from experiment.tables.column import Column, TableSchema
 
 Row = Mapping[str, object]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from experiment.tables.schemas import Column, TableSchema
+from experiment.tables.column import Column, TableSchema
 
 _TYPES: dict[str, dict[str, Any]] = {
     "string": {"type": "string"},

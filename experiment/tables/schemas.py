@@ -4,70 +4,9 @@ The web side writes these tables, the analysis side checks them, the codebook is
 them. ``experiment.tables.files`` reads and writes the files.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Literal, Self
-
 from experiment.records import PAIR, SIDES, Kind, Variant
-
-ColumnType = Literal["string", "integer", "number", "boolean", "datetime", "numbers", "booleans"]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table.
-
-    Attributes:
-        name: The column's header.
-        type: The type of its values; ``numbers`` and ``booleans`` are lists (Parquet only).
-        description: What a value means.
-        unit: The unit of a number; empty where there is none.
-        optional: Whether a value may be missing.
-        values: The only values allowed; empty when any value of the type is.
-    """
-
-    name: str
-    type: ColumnType
-    description: str
-    unit: str = ""
-    optional: bool = False
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TableSchema:
-    """One table: its name is its file's stem."""
-
-    name: str
-    description: str
-    primary_key: tuple[str, ...]
-    columns: tuple[Column, ...]
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """The headers in their written order."""
-        return tuple(column.name for column in self.columns)
-
-    def extended(
-        self, names: Iterable[str], description: str = "a column of the study's own"
-    ) -> Self:
-        """Return the table with more columns behind its own: texts that the researcher brought.
-
-        Args:
-            names: The columns' names; those the table has already are passed over.
-            description: What they mean.
-        """
-        added = tuple(
-            Column(name, "string", description) for name in names if name not in self.column_names
-        )
-        return replace(self, columns=(*self.columns, *added)) if added else self
-
-    def with_columns(self, columns: Iterable[Column]) -> Self:
-        """Return the table with these columns, each in the place of that of its name, if any."""
-        changed = {column.name: column for column in self.columns}
-        changed |= {column.name: column for column in columns}
-        return replace(self, columns=tuple(changed.values()))
-
+from experiment.tables.column import Column, TableSchema
+from experiment.tables.observation_tables import EVENTS, INTEGRITY
 
 _ITEM_ID = Column("item_id", "string", "the item's id within the study")
 _KIND = Column("kind", "string", "what the item is for", values=tuple(Kind))
@@ -351,6 +290,8 @@ EXPORT_TABLES = (
     TRIALS,
     RESPONSES,
     TIMINGS,
+    EVENTS,
+    INTEGRITY,
     VERDICTS,
     PAYMENTS,
 )

@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from experiment.errors import StudyError
 from experiment.materials.render import without_added_stop
 from experiment.records import SIDES, Item, Side, Variant
+from experiment.tables.column import Column
 from experiment.tables.schemas import (
     CHOICE_OF_SEVERAL_COLUMNS,
     OPTIONS_COLUMN,
     SEVERAL_SIDES_COLUMN,
-    Column,
 )
 from experiment.trials.presentations import Shown
 

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from experiment.errors import StudyError
 from experiment.materials.render import without_added_stop
 from experiment.records import Item, Side
-from experiment.tables.schemas import CHOICE_COLUMNS, Column
+from experiment.tables.column import Column
+from experiment.tables.schemas import CHOICE_COLUMNS
 from experiment.trials.presentations import Shown, on_sides
 
 

@@ -10,7 +10,8 @@ from experiment.errors import StudyError, wrong_keys
 from experiment.plugins import Registry
 from experiment.records import PAIR, Item, Side
 from experiment.studies.study import Study
-from experiment.tables.schemas import RESPONSES, TRIALS, Column, TableSchema
+from experiment.tables.column import Column, TableSchema
+from experiment.tables.schemas import RESPONSES, TRIALS
 
 PRESENTATIONS = Registry(
     "presentation",

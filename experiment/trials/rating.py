@@ -6,7 +6,8 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from experiment.records import Item, Side, Variant
-from experiment.tables.schemas import OPTIONS_COLUMN, RATED_SIDE_COLUMN, RATING_COLUMNS, Column
+from experiment.tables.column import Column
+from experiment.tables.schemas import OPTIONS_COLUMN, RATED_SIDE_COLUMN, RATING_COLUMNS
 from experiment.trials.presentations import Shown
 
 

@@ -6,7 +6,8 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from experiment.records import Item, Side
-from experiment.tables.schemas import CHOICE_COLUMNS, Column
+from experiment.tables.column import Column
+from experiment.tables.schemas import CHOICE_COLUMNS
 from experiment.trials.presentations import Shown, on_sides
 
 

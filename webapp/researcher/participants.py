@@ -10,6 +10,7 @@ from experiment.records import Side
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed
+from webapp.runs.integrity import certificate_of, flags_of
 from webapp.runs.people import Person, people, record_of
 from webapp.runs.unblind import unblinding_of
 from webapp.services import current_services
@@ -72,6 +73,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
                 code="unknown_participant",
             )
         unblinding = unblinding_of(session, run)
+        certificate = certificate_of(session, run, study, record.participant)
     shown = [
         (
             each,
@@ -85,5 +87,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         study=study,
         record=record,
         shown=shown,
+        certificate=certificate,
+        flags=flags_of(run, certificate) if certificate else {},
         blind=unblinding is None,
     )

@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from experiment.tables.schemas import EXPORT_TABLES, Column, TableSchema
+from experiment.tables.column import Column, TableSchema
+from experiment.tables.schemas import EXPORT_TABLES
 
 MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 

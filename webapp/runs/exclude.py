@@ -1,15 +1,16 @@
 """Deciding who enters the analysis, by the study's rules."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.exclusion.answered import Answered, Everyone
-from experiment.exclusion.rules import load_rule, needs_everyone
+from experiment.exclusion.rules import load_rule, needs_certificate, needs_everyone
 from experiment.exclusion.verdict import verdict
+from experiment.integrity.certificate import Certificate
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
 from experiment.studies.study import Study
@@ -24,6 +25,7 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.errors import RunError
+from webapp.runs.integrity import certificates
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.assign import free_places
 
@@ -57,9 +59,10 @@ def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
     # Two passes at once would decide about the same people; whoever arrives does not wait for this.
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
     waiting, excluded = _waiting(session, run), list[int]()
-    everyone = _everyone(session, run, study)
+    everyone, seen = _everyone(session, run, study), _certificates(session, run, study)
     for participant in waiting:
         answered = _answered(session, participant, study).among(everyone)
+        answered = replace(answered, certificate=seen.get(participant.id))
         decided = verdict(study.exclusion, answered)
         if not decided.kept:
             excluded.append(participant.id)
@@ -107,6 +110,16 @@ def _everyone(session: Session, run: Run, study: Study) -> Everyone:
     )
     people = session.scalars(finished.order_by(Participant.id))
     return Everyone([_answered(session, person, study) for person in people.all()])
+
+
+def _certificates(session: Session, run: Run, study: Study) -> dict[int, Certificate]:
+    """Return the certificates by participants' ids, where a rule reads them.
+
+    Programs that take part in a simulated run claim times at which they did not wait: none there.
+    """
+    if run.simulated or not any(needs_certificate(load_rule(rule)) for rule in study.exclusion):
+        return {}
+    return {person.id: found for person, found in certificates(session, run, study)}
 
 
 def _answered(session: Session, participant: Participant, study: Study) -> Answered:

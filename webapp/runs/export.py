@@ -12,8 +12,9 @@ from experiment.participation import State
 from experiment.studies.files import study_files
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
+from experiment.tables.column import TableSchema
 from experiment.tables.files import write_table
-from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, LISTS, PARTICIPANTS, TableSchema
+from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, LISTS, PARTICIPANTS
 from experiment.version import code_version
 from webapp.database.models import Participant, Response, Run, Trial, Verdict
 from webapp.errors import RunError

@@ -4,6 +4,7 @@ No query names ``Participant.platform_id`` or ``visit_mark``: what a recruiting 
 person stays in the database.
 """
 
+import json
 from collections.abc import Generator
 from typing import Any
 
@@ -14,6 +15,8 @@ from experiment.participation import Ending
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.records import SIDES, Side
 from experiment.studies.study import Study
+from experiment.tables.column import TableSchema
+from experiment.tables.observation_tables import EVENTS, INTEGRITY
 from experiment.tables.schemas import (
     ANSWERS,
     DEVICES,
@@ -26,12 +29,12 @@ from experiment.tables.schemas import (
     TIMINGS,
     TRIALS,
     VERDICTS,
-    TableSchema,
 )
 from experiment.trials.presentations import load_presentation, tables_shown
 from webapp.database.models import (
     Answer,
     Device,
+    Event,
     Participant,
     Payment,
     Response,
@@ -40,6 +43,8 @@ from webapp.database.models import (
     Trial,
     Verdict,
 )
+from webapp.runs.integrity import integrity_rows
+from webapp.runs.runs import study_as_launched
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")
@@ -47,11 +52,14 @@ _REF = Participant.ref.label("participant")
 
 def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dict[str, object]]:
     """Yield the rows of one exported table of a run, in memory that does not grow with it."""
+    if table.name == INTEGRITY.name:
+        yield from integrity_rows(session, run, study_as_launched(session, run))
+        return
     query = _queries(run)[table.name].add_columns(*_further(table))
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
         for row in found.mappings():
             # An item was frozen as its whole row; every other row is put together from columns.
-            yield row["item"] if table.name == ITEMS.name else _with_version(dict(row))
+            yield row["item"] if table.name == ITEMS.name else _written(dict(row))
 
 
 def _further(table: TableSchema) -> list[ColumnElement[Any]]:
@@ -60,8 +68,10 @@ def _further(table: TableSchema) -> list[ColumnElement[Any]]:
     return [known[name].label(name) for name in known if name in table.column_names]
 
 
-def _with_version(row: dict[str, Any]) -> dict[str, object]:
-    """Return a row with the version that was chosen, in place of all that were on the screen."""
+def _written(row: dict[str, Any]) -> dict[str, object]:
+    """Return a row with the version that was chosen, and what is known of an event as text."""
+    if "detail" in row:
+        row["detail"] = json.dumps(row["detail"], ensure_ascii=False, sort_keys=True)
     if "version" in row and row["chosen_side"]:
         row["version"] = row["version"].split()[SIDES.index(Side(row["chosen_side"]))]
     return row
@@ -99,6 +109,7 @@ def _queries(run: Run) -> dict[str, Select[Any]]:
         ),
         RESPONSES.name: _responses(run),
         TIMINGS.name: _timings(run),
+        EVENTS.name: _events(run),
         VERDICTS.name: _of_participants(
             run, _REF, Verdict.kept, Verdict.rule, Verdict.evidence
         ).join(Verdict, Verdict.participant_id == Participant.id),
@@ -161,6 +172,17 @@ def _devices(run: Run) -> Select[Any]:
         Device.time_zone_offset_min,
         Device.language,
     ).join(Device, Device.participant_id == Participant.id)
+
+
+def _events(run: Run) -> Select[Any]:
+    events_before = func.row_number().over(partition_by=Participant.id, order_by=Event.id)
+    return (
+        _of_participants(
+            run, _REF, events_before.label("event"), Event.kind, Event.detail, Event.at
+        )
+        .join(Event, Event.participant_id == Participant.id)
+        .order_by(Event.id)
+    )
 
 
 def _payments(run: Run) -> Select[Any]:

@@ -65,6 +65,8 @@ NOTES = {
     "a distance that nobody can have": (
         'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.5', "cutoff below 2.47",
     ),
+    "more devices than are stored": ('rule = "device_change"\nmax_devices = 20', "below 20"),
+    "too few trials for a pace": ('rule = "timing_mismatch"', "compares 10 answers or more"),
 }  # fmt: skip
 SOUND = {
     "fewer errors than trials": f'{ERRORS}construction = "filler"',
@@ -73,6 +75,9 @@ SOUND = {
     "a run one shorter than the session": 'rule = "same_side"\nmax_run = 9',
     "a distance that one can have": (
         'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.47'
+    ),
+    "rules on how a session came about": (
+        'rule = "any"\nrules = [{ rule = "impossible_time" }, { rule = "agent_likelihood" }]'
     ),
     "half on each side": 'rule = "same_side"\nmax_share = 0.5',
     "an answer in other capitals": (
@@ -107,6 +112,12 @@ def test_a_mistake_is_an_error_with_its_place(checked, rule: str, said: str):
     assert said in str(error)
     assert "study.toml, line 4" in str(error)
     assert "exclusion" in error.where
+
+
+def test_a_score_that_people_have_is_a_note(checked):
+    report = checked('rule = "agent_likelihood"\nmax_likelihood = 0.4')
+    assert report.errors == ()
+    assert "more people than that" in str(report.notes)
 
 
 @pytest.mark.parametrize(("rule", "said"), NOTES.values(), ids=NOTES)

@@ -1,14 +1,18 @@
 """The contract of every exclusion rule: one valid setting of each is run through it."""
 
+from dataclasses import replace
+
 import pytest
 from pydantic import BaseModel
 
 from experiment.exclusion.answered import Answered, Everyone
-from experiment.exclusion.rules import RULES, load_rule, needs_everyone
+from experiment.exclusion.rules import RULES, load_rule, needs_certificate, needs_everyone
 from experiment.exclusion.verdict import verdict
+from experiment.integrity.certificate import certify
 from experiment.records import Verdict
 from experiment.studies.study import Rule
 from tests.experiment.exclusion.answers import errors, ratings, session
+from tests.experiment.integrity.sessions import changed, observed
 
 QUESTIONNAIRE = {"native": "English", "check": "two"}
 SLIP = {"rule": "max_errors", "max_errors": 2}
@@ -23,10 +27,15 @@ SETTINGS: dict[str, dict[str, object]] = {
     "not_native": {"question": "native", "accepted": "English"},
     "failed_comprehension": {"answers": {"check": "two"}},
     "outlier": {"measure": "accuracy", "cutoff": 2},
+    "impossible_time": {},
+    "timing_mismatch": {},
+    "device_change": {},
+    "agent_likelihood": {},
     "any": {"rules": [SLIP, {"rule": "same_side", "max_share": 0.8}]},
     "all": {"rules": [SLIP, {"rule": "same_side", "max_share": 0.8}]},
     "not": {"rules": [{"rule": "same_side", "max_run": 1}]},
 }  # fmt: skip
+ON_CERTIFICATES = ("impossible_time", "timing_mismatch", "device_change", "agent_likelihood")
 # Of these, answers that are right or wrong tell nothing.
 ON_RATINGS = ("rating_gap",)
 every_rule = pytest.mark.parametrize("name", RULES.built_in)
@@ -39,6 +48,7 @@ def good(name: str = "") -> Answered:
     found = session(
         times=[1000.0] * 10, sides="fsfssfsfsf", questionnaire=QUESTIONNAIRE, n_trials=10
     )
+    found = replace(found, certificate=certify(observed()))
     return found.among(Everyone([*others, found]))
 
 
@@ -49,6 +59,8 @@ def bad(name: str = "") -> Answered:
     answers = {"native": "Dutch", "check": ""}
     times = [100.0] * 5 + [9000.0] * 5
     found = session(errors(9), times=times, sides="f" * 10, questionnaire=answers, n_trials=12)
+    program = changed(observed(), arrived_ms=lambda a: 9.0 * a.position, trusted=False)
+    found = replace(found, certificate=certify(replace(program, n_devices=2)))
     return found.among(Everyone([*others, found]))
 
 
@@ -111,3 +123,19 @@ def test_only_what_compares_participants_waits_for_all_of_them(name: str):
 def test_a_combination_waits_for_all_where_one_of_its_rules_does():
     parts = [SLIP, {"rule": "outlier", "measure": "accuracy"}]
     assert needs_everyone(load_rule(Rule.model_validate({"rule": "any", "rules": parts})))
+
+
+@every_rule
+def test_only_what_reads_certificates_asks_for_them(name: str):
+    assert needs_certificate(load_rule(rule(name))) == (name in ON_CERTIFICATES)
+
+
+def test_a_combination_asks_for_a_certificate_where_one_of_its_rules_does():
+    parts = [SLIP, {"rule": "impossible_time"}]
+    assert needs_certificate(load_rule(Rule.model_validate({"rule": "any", "rules": parts})))
+
+
+@pytest.mark.parametrize("name", ON_CERTIFICATES)
+def test_without_a_certificate_nobody_is_excluded(name: str):
+    answered = replace(bad(name), certificate=None)
+    assert load_rule(rule(name)).judge(answered)[0] is None

@@ -1,7 +1,7 @@
 """The columns of every table that leaves or enters Parallax; users' scripts name them."""
 
 from experiment.tables import schemas
-from experiment.tables.schemas import TableSchema
+from experiment.tables.column import TableSchema
 
 
 def described(table: TableSchema) -> str:

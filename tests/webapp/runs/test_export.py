@@ -15,7 +15,7 @@ from experiment.tables.files import read_table
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, PARTICIPANTS, RESPONSES, TRIALS
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
-from webapp.database.models import Answer, Participant, Payment, Run
+from webapp.database.models import Answer, Event, Participant, Payment, Run
 from webapp.errors import RunError
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
@@ -44,6 +44,7 @@ def exported(send, sessions, simulated_run, write, folder) -> Path:
         exclude(session, simulated_run, utc_now())
         for person in session.scalars(select(Participant)):
             session.add_all(payments(person))
+            session.add(Event(participant_id=person.id, kind="left", detail={}, at=utc_now()))
     write()
     return folder
 
@@ -94,7 +95,8 @@ def test_the_tables_hold_everything_once(exported):
     }
     assert counted == {
         "items": 16, "lists": 16, "participants": 2, "devices": 2, "answers": 2,
-        "trials": 16, "responses": 16, "timings": 16, "verdicts": 2, "payments": 2,
+        "trials": 16, "responses": 16, "timings": 16, "events": 2, "integrity": 2,
+        "verdicts": 2, "payments": 2,
     }  # fmt: skip
 
 

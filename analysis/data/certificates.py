@@ -1,0 +1,35 @@
+"""How each session of an exported run came about."""
+
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.data.frames import read_exported
+from experiment.integrity.certificate import Certificate
+from experiment.tables.observation_tables import INTEGRITY
+
+_FIELDS = tuple(name for name in Certificate.__dataclass_fields__ if name != "signals")
+
+
+def read_certificates(folder: Path) -> dict[str, Certificate]:
+    """Return the certificates of an export by participants; none of an export that has none.
+
+    Raises:
+        TableError: The table does not fit its schema.
+    """
+    if not any((folder / f"{INTEGRITY.name}{suffix}").exists() for suffix in (".parquet", ".csv")):
+        return {}
+    table = read_exported(INTEGRITY, folder, INTEGRITY.column_names)
+    return {row["participant"]: _certificate(row) for row in table.to_dict("records")}
+
+
+def _certificate(row: Mapping[Hashable, Any]) -> Certificate:
+    fields: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in _FIELDS}
+    return Certificate(**fields, signals=_signals(row["signals"]))
+
+
+def _signals(text: str) -> tuple[tuple[str, float], ...]:
+    pairs = (signal.partition("=") for signal in text.split())
+    return tuple((name, float(nats)) for name, _, nats in pairs)

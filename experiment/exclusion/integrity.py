@@ -1,0 +1,127 @@
+"""Excluding sessions by how they came about, where a study declares it; see docs/integrity.md."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from experiment.exclusion.answered import Answered, Assessment
+from experiment.integrity.certificate import Certificate
+from experiment.integrity.clock import TOLERANCE_MS
+from experiment.records import Judgment
+
+_UNKNOWN = "how the session came about is not known"
+
+
+class IntegrityRule(BaseModel):
+    """A rule that reads a session's certificate; without one it excludes nobody."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    needs_certificate: ClassVar[bool] = True
+
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
+        """Return whether the certificate is within bounds, and its figures."""
+        certificate = Answered.of(judgments).certificate
+        return (None, _UNKNOWN) if certificate is None else self.assess(certificate)
+
+    def assess(self, certificate: Certificate) -> Assessment:
+        """Return whether a certificate is within bounds, and its figures."""
+        raise NotImplementedError
+
+
+class ImpossibleTime(IntegrityRule):
+    """Excludes whoever claims more time than passed, or times at which no press counts."""
+
+    max_excess_ms: float = Field(
+        default=TOLERANCE_MS,
+        ge=0,
+        description="by how much the claimed times may exceed what passed, in milliseconds",
+    )
+    max_too_early: NonNegativeInt = Field(
+        default=0, description="the most answers with a time at which the page takes no press"
+    )
+
+    def assess(self, certificate: Certificate) -> Assessment:
+        """Return whether the claims fit between the consent and the arrivals."""
+        early, excess, elapsed = (
+            certificate.n_too_early,
+            certificate.excess_ms,
+            certificate.elapsed_ms,
+        )
+        if excess is None or elapsed is None:
+            return None, "no time was claimed"
+        kept = excess <= self.max_excess_ms and early <= self.max_too_early
+        return kept, (
+            f"{certificate.claimed_ms / 1000:.1f} s claimed, {elapsed / 1000:.1f} s passed from"
+            f" the consent to the last answer; {max(0.0, excess):.0f} ms too much at one point, at"
+            f" most {self.max_excess_ms:g} allowed; {early} answers at a time when no press counts,"
+            f" at most {self.max_too_early} allowed"
+        )
+
+
+class TimingMismatch(IntegrityRule):
+    """Excludes whoever's claimed times are not borne out by when the answers arrived."""
+
+    max_share: float = Field(
+        default=0.25, ge=0, lt=1, description="the largest share of answers that do not fit"
+    )
+
+    def assess(self, certificate: Certificate) -> Assessment:
+        """Return whether few enough answers lie more than a second from their claim."""
+        share, n = certificate.mismatch_share, certificate.n_intervals
+        if share is None:
+            return None, f"only {n} answers can be compared with their arrival"
+        return share <= self.max_share, (
+            f"{share:.1%} of {n} claimed times lie more than {TOLERANCE_MS:g} ms from what the"
+            f" server saw; at most {self.max_share:.1%} allowed"
+        )
+
+
+class DeviceChange(IntegrityRule):
+    """Excludes whoever's session was opened on too many devices."""
+
+    max_devices: PositiveInt = Field(default=1, description="the most devices allowed")
+
+    def assess(self, certificate: Certificate) -> Assessment:
+        """Return whether few enough devices told of themselves."""
+        n = certificate.n_devices
+        if not n:
+            return None, "no device told of itself"
+        return n <= self.max_devices, f"{n} devices; at most {self.max_devices} allowed"
+
+
+class AgentLikelihood(IntegrityRule):
+    """Excludes sessions whose records look like a program's."""
+
+    max_likelihood: float = Field(
+        default=0.5, gt=0, lt=1, description="the greatest score allowed, from 0 to 1"
+    )
+
+    def assess(self, certificate: Certificate) -> Assessment:
+        """Return whether the score is within bounds, and which signals made it."""
+        score = certificate.agent_likelihood
+        if score is None:
+            return None, "nothing was measured"
+        most = sorted(certificate.signals, key=lambda signal: -signal[1])[:3]
+        named = ", ".join(f"{name} {nats:+.1f}" for name, nats in most if nats > 0)
+        return score <= self.max_likelihood, (
+            f"score {score:.3f}{f' ({named})' if named else ''}; at most"
+            f" {self.max_likelihood:g} allowed"
+        )
+
+
+_BY_DEFAULT: dict[str, IntegrityRule] = {
+    "impossible_time": ImpossibleTime(),
+    "timing_mismatch": TimingMismatch(),
+    "device_change": DeviceChange(),
+    "agent_likelihood": AgentLikelihood(),
+}
+
+
+def flags(certificate: Certificate) -> dict[str, str]:
+    """Return the rules beyond whose default bounds a session lies, each with its figures.
+
+    A flag excludes nobody: only a rule that the study declares does.
+    """
+    judged = {name: rule.assess(certificate) for name, rule in _BY_DEFAULT.items()}
+    return {name: evidence for name, (kept, evidence) in judged.items() if kept is False}

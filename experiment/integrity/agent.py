@@ -1,0 +1,240 @@
+"""What speaks for a program in the place of a person, signal by signal.
+
+Each signal gives nats: how much more often such records come from programs than from people, as
+judged beforehand; where nothing was measured, it says nothing. Their sum passes a logistic
+function. The weights and the base are chosen, not estimated, except that the base puts one in a
+hundred of the simulated people of ``benchmarks/agents.py`` above one half (docs/integrity.md).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from statistics import correlation, fmean, median, stdev
+
+from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early, unexplained_ms
+from experiment.integrity.observed import ObservedAnswer, ObservedSession
+
+# Sums above this are more likely than not a program's, by the score.
+BASE_NATS = 4.0
+# A finger, a mouse button or a key stays down for longer than this.
+_SHORTEST_HOLD_MS = 12.0
+_FEWEST = 10
+_FEWEST_FOR_SHAPE = 24
+# Clocks that browsers made so coarse on purpose tell nothing of a press.
+_COARSE_MS = 50.0
+# Means and deviations of people's correlations; those of independent draws have mean 0.
+_READING = (0.30, 0.13)
+_DRIFT = (0.22, 0.12)
+# The most that one correlation says, for a person and for a program: it is soon imitated.
+_NATS = (-1.5, 4.0)
+
+
+def signals(session: ObservedSession) -> dict[str, float]:
+    """Return the nats of each signal that can be told."""
+    if not session.answers:
+        return {}
+    found = {name: signal(session) for name, signal in SIGNALS.items()}
+    return {name: nats for name, nats in found.items() if nats is not None}
+
+
+def likelihood(nats: Mapping[str, float]) -> float | None:
+    """Return the score from 0 to 1 of some signals; None where there is none."""
+    return 1 / (1 + math.exp(BASE_NATS - sum(nats.values()))) if nats else None
+
+
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags)
+
+
+def _clock(session: ObservedSession) -> float | None:
+    """More time claimed than passed, or presses that the page does not take."""
+    excess = excess_ms(session)
+    if excess is None:
+        return None
+    return 5.0 if excess > TOLERANCE_MS or n_too_early(session) else 0.0
+
+
+def _pace(session: ObservedSession) -> float | None:
+    """Claims that the arrivals do not bear out."""
+    apart = unexplained_ms(session)
+    if len(apart) < _FEWEST:
+        return None
+    return 5.0 * _share([abs(ms) > TOLERANCE_MS for ms in apart])
+
+
+def _measured(session: ObservedSession) -> float:
+    """Measurements that the page takes with every answer, and that are not there."""
+    return 5.0 * _share(
+        [
+            answer.trusted is None or not answer.has_onset or answer.pointer_moves is None
+            for answer in session.answers
+        ]
+    )
+
+
+def _trusted(session: ObservedSession) -> float | None:
+    """Presses that a program made in the page; some aids of access make them, too."""
+    known = [answer.trusted for answer in session.answers if answer.trusted is not None]
+    return 3.0 * _share([not trusted for trusted in known]) if known else None
+
+
+def _device(session: ObservedSession) -> float:
+    """No word of a device, which the page sends by itself."""
+    return {0: 1.5, 1: 1.0}.get(session.device_facts, 0.0)
+
+
+def holds_ms(session: ObservedSession) -> list[float]:
+    """Return how long each press lasted, where the clock was fine enough to tell."""
+    holds = [answer.hold_ms for answer in session.answers if answer.hold_ms is not None]
+    times = [answer.rt_ms for answer in session.answers if answer.rt_ms is not None]
+    coarse = times and all(ms % _COARSE_MS == 0 for ms in times)
+    return [] if coarse else holds
+
+
+def _short_holds(session: ObservedSession) -> float | None:
+    """Presses that end as they begin; those of screen readers and switches do, too."""
+    holds = holds_ms(session)
+    if len(holds) < _FEWEST:
+        return None
+    return 2.5 * _share([hold < _SHORTEST_HOLD_MS for hold in holds])
+
+
+def _even_holds(session: ObservedSession) -> float | None:
+    """Presses that all last equally long."""
+    holds = [hold for hold in holds_ms(session) if hold >= _SHORTEST_HOLD_MS]
+    if len(holds) < _FEWEST:
+        return None
+    return 3.0 if stdev(holds) < 0.04 * fmean(holds) + 1 else 0.0
+
+
+def crossings(session: ObservedSession) -> list[ObservedAnswer]:
+    """Return the answers for which a mouse had to go from one option to another."""
+    ordered = sorted(session.answers, key=lambda one: one.position)
+    return [
+        answer
+        for before, answer in pairwise(ordered)
+        if before.input_method == answer.input_method == "pointer"
+        and answer.side != before.side
+        and answer.pointer_moves is not None
+        and answer.pointer_path_px is not None
+    ]
+
+
+def _jumps(session: ObservedSession) -> float | None:
+    """A mouse that is at another option without a way there."""
+    crossed = crossings(session)
+    if len(crossed) < _FEWEST // 2:
+        return None
+    return 4.0 * _share([(answer.pointer_moves or 0) <= 2 for answer in crossed])
+
+
+def path_variation(session: ObservedSession) -> float | None:
+    """Return the coefficient of variation of the ways from one option to another."""
+    paths = [answer.pointer_path_px or 0.0 for answer in crossings(session)]
+    if len(paths) < _FEWEST // 2 or not fmean(paths):
+        return None
+    return stdev(paths) / fmean(paths)
+
+
+def _even_paths(session: ObservedSession) -> float | None:
+    """A mouse whose ways are all equally long."""
+    variation = path_variation(session)
+    return None if variation is None else 3.0 if variation < 0.05 else 0.0
+
+
+def _log_times(session: ObservedSession) -> list[tuple[ObservedAnswer, float]]:
+    ordered = sorted(session.answers, key=lambda one: one.position)
+    return [(answer, math.log(answer.rt_ms)) for answer in ordered if answer.rt_ms]
+
+
+def log_rt_sd(session: ObservedSession) -> float | None:
+    """Return the standard deviation of the log reaction times, in nats."""
+    times = [log_ms for _, log_ms in _log_times(session)]
+    return stdev(times) if len(times) >= _FEWEST else None
+
+
+def _even_times(session: ObservedSession) -> float | None:
+    """Reaction times that hardly differ."""
+    deviation = log_rt_sd(session)
+    return None if deviation is None else 4.0 if deviation < 0.10 else 0.0
+
+
+def length_correlation(session: ObservedSession) -> float | None:
+    """Return how log reaction times go with the length of the texts (Pearson)."""
+    times = [(answer, log_ms) for answer, log_ms in _log_times(session) if answer.n_characters]
+    lengths = [math.log(answer.n_characters) for answer, _ in times]
+    if len(times) < _FEWEST_FOR_SHAPE or stdev(lengths) < 0.1:
+        return None
+    return _correlation(lengths, [log_ms for _, log_ms in times])
+
+
+def time_autocorrelation(session: ObservedSession) -> float | None:
+    """Return how log reaction times go with those of the trial before (Pearson, lag 1)."""
+    times = [log_ms for _, log_ms in _log_times(session)]
+    if len(times) < _FEWEST_FOR_SHAPE:
+        return None
+    return _correlation(times[:-1], times[1:])
+
+
+def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    if min(stdev(first), stdev(second)) < 1e-9:
+        return 0.0
+    return correlation(first, second)
+
+
+def _shape(found: float | None, n: int, people: tuple[float, float]) -> float | None:
+    """Return the nats by which independent draws explain a correlation better than people do."""
+    if found is None:
+        return None
+    mean, deviation = people
+    chance = 1 / math.sqrt(n)
+    theirs = math.hypot(deviation, chance)
+    # Below nothing, a correlation is no more a program's than at nothing.
+    found = max(found, 0.0)
+    nats = _log_density(found, 0.0, chance) - _log_density(found, mean, theirs)
+    least, most = _NATS
+    return max(least, min(most, nats))
+
+
+def _log_density(value: float, mean: float, deviation: float) -> float:
+    return -math.log(deviation) - ((value - mean) / deviation) ** 2 / 2
+
+
+def _reading(session: ObservedSession) -> float | None:
+    """Times that do not grow with what there is to read."""
+    return _shape(length_correlation(session), len(session.answers), _READING)
+
+
+def _drift(session: ObservedSession) -> float | None:
+    """Times that know nothing of the trial before, as independent draws."""
+    return _shape(time_autocorrelation(session), len(session.answers), _DRIFT)
+
+
+def _copied(session: ObservedSession) -> float | None:
+    """Times that are another session's."""
+    if session.n_copied is None or len(session.answers) < _FEWEST:
+        return None
+    return 8.0 if session.n_copied > len(session.answers) / 2 else 0.0
+
+
+def median_hold_ms(session: ObservedSession) -> float | None:
+    """Return how long presses last; None where that is not known."""
+    holds = holds_ms(session)
+    return median(holds) if holds else None
+
+
+SIGNALS: Mapping[str, Callable[[ObservedSession], float | None]] = {
+    "clock": _clock,
+    "pace": _pace,
+    "measured": _measured,
+    "trusted": _trusted,
+    "device": _device,
+    "short_holds": _short_holds,
+    "even_holds": _even_holds,
+    "jumps": _jumps,
+    "even_paths": _even_paths,
+    "even_times": _even_times,
+    "reading": _reading,
+    "drift": _drift,
+    "copied": _copied,
+}

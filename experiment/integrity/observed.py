@@ -1,0 +1,80 @@
+"""A session as the server saw it: what its browser claimed, and when it arrived."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedAnswer:
+    """One answer: times claimed by the browser, and its arrival by the server's clock.
+
+    What a browser did not tell is None.
+
+    Attributes:
+        position: The trial's place in the session, from 1.
+        arrived_ms: The server's clock at the arrival, in milliseconds since the consent.
+        rt_ms: From painting to press.
+        release_ms: From painting to the end of the press.
+        waited_ms: From choice to sending, as where there was no connection.
+        input_method: key, pointer or touch.
+        side: Where the chosen option stood, or the point of the scale.
+        n_characters: How long the texts on the screen were.
+        has_onset: Whether the browser said what it knows the painting from.
+        trusted: Whether the browser itself saw the press.
+        times_shown: How often the trial was on the screen.
+        seen_before_ms: For how long it was, before it was shown again.
+        pointer_moves: Movements of the pointer during the trial.
+        pointer_path_px: How far the pointer went.
+        was_hidden: Whether the page was hidden during the trial.
+        lost_focus: Whether it lost focus.
+    """
+
+    position: int
+    arrived_ms: float
+    rt_ms: float | None = None
+    release_ms: float | None = None
+    waited_ms: float | None = None
+    input_method: str = ""
+    side: str = ""
+    n_characters: int = 0
+    has_onset: bool = False
+    trusted: bool | None = None
+    times_shown: int | None = None
+    seen_before_ms: float | None = None
+    pointer_moves: int | None = None
+    pointer_path_px: float | None = None
+    was_hidden: bool | None = None
+    lost_focus: bool | None = None
+
+    @property
+    def hold_ms(self) -> float | None:
+        """How long the press lasted."""
+        if self.rt_ms is None or self.release_ms is None:
+            return None
+        return self.release_ms - self.rt_ms
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedSession:
+    """One participant's answers, and what else the server knows of the session.
+
+    Attributes:
+        answers: The stored answers.
+        n_devices: On how many devices the session was opened; 0 where no browser told of one.
+        device_facts: How many facts the first device told (family, refresh rate, time zone,
+            language), 0 to 4.
+        n_premature: Presses that came too early to be choices.
+        lockout_ms: For how long after the painting the page takes no press.
+        gap_ms: How long the page is empty between two trials.
+        after_pauses: The positions before which another page came.
+        n_copied: How many answers have the very times of somebody else's answer in the run; None
+            where nobody looked.
+    """
+
+    answers: tuple[ObservedAnswer, ...]
+    n_devices: int = 1
+    device_facts: int = 4
+    n_premature: int = 0
+    lockout_ms: float = 0.0
+    gap_ms: float = 0.0
+    after_pauses: frozenset[int] = frozenset()
+    n_copied: int | None = None

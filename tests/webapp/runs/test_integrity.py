@@ -1,0 +1,134 @@
+"""The server's clock beside what browsers claim, from stored rows to rules, tables and pages."""
+
+import json
+import re
+
+import pytest
+from sqlalchemy import select
+
+from experiment.tables.files import read_table
+from experiment.tables.observation_tables import EVENTS, INTEGRITY
+from tests.webapp.conftest import Visitor, start_run
+from tests.webapp.runs.test_exclude import study_with
+from webapp.database.engine import reading
+from webapp.database.models import Participant, Run, Verdict
+from webapp.runs.exclude import exclude
+from webapp.runs.export import export
+from webapp.runs.integrity import certificates, flags_of
+from webapp.runs.runs import study_as_launched
+from webapp.users.roles import Role
+
+FACTS = {
+    "user_agent_family": "Firefox", "refresh_rate_hz": 60, "time_zone_offset_min": 60,
+    "language": "en-GB",
+}  # fmt: skip
+
+
+@pytest.fixture
+def prelaunched() -> bool:
+    return False
+
+
+@pytest.fixture
+def run(sessions, tmp_path, study) -> Run:
+    """A study that excludes who claims more time than passed."""
+    return start_run(sessions, study_with(tmp_path, study, 'rule = "impossible_time"'))
+
+
+@pytest.fixture
+def person(start, run, clock) -> Visitor:
+    """Somebody who reads for twenty seconds and takes as long as they say."""
+    visitor = start(run)
+    visitor.client.post(f"{visitor.home}device", json={"mark": "a" * 32, **FACTS})
+    clock.go_on(seconds=20)
+    for n in range(1, 9):
+        rt_ms = 900.5 + 131.3 * n
+        clock.go_on(milliseconds=rt_ms + 150)
+        assert visitor.answer(n, **measured(rt_ms, 60 + 7 * (n % 3))).status_code == 200
+    visitor.questionnaire(native_language="English")
+    return visitor
+
+
+@pytest.fixture
+def program(person, start, run, clock) -> Visitor:
+    """A script that claims three and a half seconds for each of its answers, at once."""
+    visitor = start(run)
+    for n in range(1, 9):
+        clock.go_on(milliseconds=40)
+        assert visitor.answer(n, rt_ms=3500.0).status_code == 200
+    visitor.questionnaire(native_language="English")
+    return visitor
+
+
+def measured(rt_ms: float, hold_ms: float) -> dict[str, object]:
+    return {
+        "rt_ms": rt_ms, "release_ms": rt_ms + hold_ms, "waited_ms": 0, "trusted": True,
+        "onset_source": "presentation", "onset_uncertainty_ms": 4.0, "times_shown": 1,
+        "seen_before_ms": 0, "pointer_moves": 0, "pointer_path_px": 0, "was_hidden": False,
+        "lost_focus": False,
+        "premature": [{"reason": "lockout", "input_method": "key", "ms": 80.5}],
+    }  # fmt: skip
+
+
+def test_a_script_is_flagged_and_excluded_and_a_person_is_neither(program, sessions, run, clock):
+    with sessions.begin() as session:
+        found = list(certificates(session, run, study_as_launched(session, run)))
+        flags = [set(flags_of(run, one)) for _, one in found]
+        assert flags == [set(), {"impossible_time", "agent_likelihood"}]
+        assert found[0][1].excess_ms == pytest.approx(-20_150, abs=1)
+        assert found[1][1].excess_ms == pytest.approx(8 * 3460)
+        exclude(session, run, clock())
+    with reading(sessions) as session:
+        verdicts = session.scalars(select(Verdict).order_by(Verdict.id)).all()
+    assert [(one.kept, one.rule) for one in verdicts] == [(True, ""), (False, "impossible_time")]
+    assert "28.0 s claimed, 0.3 s passed" in verdicts[1].evidence
+
+
+def test_an_export_tells_of_both_and_of_the_events(program, sessions, run, tmp_path):
+    with reading(sessions) as session:
+        export(session, run, tmp_path / "export")
+    rows = list(read_table(INTEGRITY, tmp_path / "export" / "integrity.csv"))
+    assert [row["flags"] for row in rows] == ["", "impossible_time agent_likelihood"]
+    assert "measured=5.00" in rows[1]["signals"]
+    assert [row["device_facts"] for row in rows] == [4, 0]
+    events = list(read_table(EVENTS, tmp_path / "export" / "events.csv"))
+    assert [(row["event"], row["kind"]) for row in events] == [
+        (n, "premature_press") for n in range(1, 9)
+    ]
+    assert json.loads(events[0]["detail"]) == {
+        "position": "1", "reason": "lockout", "input_method": "key", "ms": "80.5",
+    }  # fmt: skip
+
+
+@pytest.mark.one_database
+def test_times_of_somebody_else_are_known_again(person, start, run, clock, sessions):
+    copy = start(run)
+    clock.go_on(minutes=5)
+    for n in range(1, 9):
+        copy.answer(n, **measured(900.5 + 131.3 * n, 60 + 7 * (n % 3)))
+    with reading(sessions) as session:
+        found = [one for _, one in certificates(session, run, study_as_launched(session, run))]
+    assert [one.n_copied for one in found] == [8, 8]
+
+
+@pytest.mark.one_database
+def test_the_replay_and_the_command_show_it(program, researcher, sessions, run, shell):
+    with reading(sessions) as session:
+        refs = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
+    here = researcher(Role.VIEWER)
+    person, program = (here.get(f"/runs/{run.ref}/participants/{ref}").text for ref in refs)
+    assert "No flag." in person
+    assert "impossible_time: 28.0 s claimed" in program
+    printed = shell("integrity", run.ref)
+    assert refs[0] not in printed
+    assert re.search(rf"{refs[1]}.*impossible_time agent_likelihood", printed)
+    assert "1 of 2 sessions with an answer raised a flag." in printed
+    assert refs[0] in shell("integrity", run.ref, "--all")
+    told = json.loads(shell("integrity", run.ref, "--json"))
+    assert [list(one["flags"]) for one in told] == [[], ["impossible_time", "agent_likelihood"]]
+
+
+@pytest.mark.one_database
+def test_programs_that_shall_answer_raise_no_flag(send, sessions, simulated_run, shell):
+    send(participants=2)
+    assert "none is flagged" in shell("integrity", simulated_run.ref)

@@ -1,0 +1,67 @@
+"""``parallax integrity``: how the sessions of a run came about."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from experiment.integrity.certificate import Certificate
+from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.text_table import text_table
+from webapp.database.engine import reading
+from webapp.runs.integrity import certificates, flags_of
+from webapp.runs.runs import named_run, study_as_launched
+
+_HEADER = (
+    "participant", "answers", "claimed s", "passed s", "mismatch", "devices", "shown again",
+    "hidden", "score", "flags",
+)  # fmt: skip
+
+
+@click.command()
+@click.argument("run")
+@click.option("--all", "everybody", is_flag=True, help="Also who raised no flag.")
+@click.option("--json", "as_json", is_flag=True, help="Everything that is known, as JSON.")
+@with_instance
+def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
+    """Show what in RUN looks like no person's.
+
+    Evidence, never a verdict: a flag excludes nobody, and decides nothing about pay.
+    """
+    with reading(open_sessions(instance)) as session:
+        found_run = named_run(session, run)
+        study = study_as_launched(session, found_run)
+        found = [
+            (person.ref, certificate, flags_of(found_run, certificate))
+            for person, certificate in certificates(session, found_run, study)
+        ]
+    if as_json:
+        told = [
+            {"participant": ref, **asdict(one), "signals": dict(one.signals), "flags": flags}
+            for ref, one, flags in found
+        ]
+        click.echo(json.dumps(told, indent=2))
+        return
+    shown = [_row(ref, one, flags) for ref, one, flags in found if flags or everybody]
+    if shown:
+        click.echo(text_table(_HEADER, shown))
+    n_flagged = sum(bool(flags) for *_, flags in found)
+    click.echo(f"{n_flagged} of {len(found)} sessions with an answer raised a flag.")
+    if found_run.simulated:
+        click.echo("Programs answer this run on purpose, so none is flagged.")
+
+
+def _row(ref: str, one: Certificate, flags: dict[str, str]) -> tuple[object, ...]:
+    return (
+        ref,
+        one.n_answers,
+        f"{one.claimed_ms / 1000:.0f}",
+        "" if one.elapsed_ms is None else f"{one.elapsed_ms / 1000:.0f}",
+        "" if one.mismatch_share is None else f"{one.mismatch_share:.0%}",
+        one.n_devices,
+        one.n_shown_again,
+        one.n_hidden,
+        "" if one.agent_likelihood is None else f"{one.agent_likelihood:.2f}",
+        " ".join(flags),
+    )

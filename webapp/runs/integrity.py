@@ -1,0 +1,179 @@
+"""The certificates of a run's sessions, made from what is stored, whenever somebody asks.
+
+Nothing of them is stored: they follow from stored rows alone, so that a signal that is added later
+says something of earlier runs, too. What an exclusion rule saw stands in its verdict's evidence.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from experiment.exclusion.integrity import flags
+from experiment.integrity.certificate import Certificate, certify
+from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from experiment.trials.pauses import breaks_before, pages_before
+from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
+from webapp.sessions.measurements import PREMATURE_PRESS
+
+_ROWS_AT_A_TIME = 2_000
+_MS = timedelta(milliseconds=1)
+_TEXTS = ("context", "good", "bad")
+
+
+def certificates(
+    session: Session, run: Run, study: Study, *, only: int | None = None
+) -> Iterator[tuple[Participant, Certificate]]:
+    """Yield everybody who answered a trial with their certificate, in order of arrival.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        study: Its study, as it was launched.
+        only: The id of the one participant who is asked about; None for all.
+    """
+    facts = _Facts(session, run, study)
+    answers = _answers(run)
+    if only is not None:
+        answers = answers.where(Participant.id == only)
+    with session.execute(answers.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
+        for person, rows in groupby(found, key=lambda row: row.Participant):
+            yield person, certify(facts.observed(person, list(rows)))
+
+
+def certificate_of(
+    session: Session, run: Run, study: Study, participant: Participant
+) -> Certificate | None:
+    """Return one participant's certificate; None where they answered nothing."""
+    found = next(certificates(session, run, study, only=participant.id), None)
+    return found and found[1]
+
+
+def flags_of(run: Run, certificate: Certificate) -> dict[str, str]:
+    """Return a session's flags with their figures; of programs that shall answer there are none."""
+    return {} if run.simulated else flags(certificate)
+
+
+def integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[str, object]]:
+    """Yield the rows of the table ``integrity``."""
+    for person, certificate in certificates(session, run, study):
+        if person.ending == Ending.WITHDRAWN:
+            continue
+        row: dict[str, object] = {
+            name: getattr(certificate, name)
+            for name in Certificate.__dataclass_fields__
+            if name != "signals"
+        }
+        signals = " ".join(f"{name}={nats:.2f}" for name, nats in certificate.signals)
+        yield {
+            "participant": person.ref,
+            **row,
+            "signals": signals,
+            "flags": " ".join(flags_of(run, certificate)),
+        }
+
+
+class _Facts:
+    """What is known of a run's sessions beside their answers."""
+
+    def __init__(self, session: Session, run: Run, study: Study) -> None:
+        self._study = study
+        of_run = (Participant.run_id == run.id,)
+        devices = select(Device).join(Participant, Participant.id == Device.participant_id)
+        self._devices: dict[int, list[Device]] = {}
+        for device in session.scalars(devices.where(*of_run).order_by(Device.id)):
+            self._devices.setdefault(device.participant_id, []).append(device)
+        premature = (
+            select(Event.participant_id, func.count(Event.id))
+            .join(Participant, Participant.id == Event.participant_id)
+            .where(*of_run, Event.kind == PREMATURE_PRESS)
+            .group_by(Event.participant_id)
+        )
+        self._premature: Mapping[int, int] = dict(session.execute(premature).all())
+        self._shared = {tuple(row) for row in session.execute(_shared_times(run))}
+
+    def observed(self, person: Participant, rows: list[Any]) -> ObservedSession:
+        begun = person.consented_at or person.arrived_at
+        devices = self._devices.get(person.id, [])
+        blocks = [self._study.design.block_of.get(row.item["template"], "") for row in rows]
+        pauses = {*breaks_before(self._study, blocks), *pages_before(self._study, blocks)}
+        answers = tuple(
+            _answer(row.position, row.item, row.Response, begun) for row in rows if row.Response
+        )
+        return ObservedSession(
+            answers=answers,
+            n_devices=len(devices),
+            device_facts=_facts_told(devices[0]) if devices else 0,
+            n_premature=self._premature.get(person.id, 0),
+            lockout_ms=self._study.trial.lockout_ms,
+            gap_ms=self._study.trial.gap_ms,
+            after_pauses=frozenset(rows[place - 1].position for place in pauses),
+            n_copied=sum((one.rt_ms, one.release_ms) in self._shared for one in answers),
+        )
+
+
+def _answers(run: Run) -> Select[Participant, int, dict[str, str], Response]:
+    answered = (
+        select(Response.id)
+        .join(Trial, Trial.id == Response.trial_id)
+        .where(Trial.participant_id == Participant.id)
+    )
+    return (
+        select(Participant, Trial.position, RunItem.item, Response)
+        .join(Trial, Trial.participant_id == Participant.id)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .outerjoin(Response, Response.trial_id == Trial.id)
+        .where(Participant.run_id == run.id, answered.exists())
+        .order_by(Participant.id, Trial.position)
+    )
+
+
+def _shared_times(run: Run) -> Select[float | None, float | None]:
+    """Select the pairs of times of press and release that answers of two people have."""
+    return (
+        select(Response.rt_ms, Response.release_ms)
+        .join(Trial, Trial.id == Response.trial_id)
+        .join(Participant, Participant.id == Trial.participant_id)
+        .where(Participant.run_id == run.id, Response.release_ms.is_not(None))
+        .group_by(Response.rt_ms, Response.release_ms)
+        .having(func.count(Participant.id.distinct()) > 1)
+    )
+
+
+def _answer(
+    position: int, item: Mapping[str, str], response: Response, begun: datetime
+) -> ObservedAnswer:
+    return ObservedAnswer(
+        position=position,
+        arrived_ms=(response.recorded_at - begun) / _MS,
+        rt_ms=response.rt_ms,
+        release_ms=response.release_ms,
+        waited_ms=response.waited_ms,
+        input_method=response.input_method,
+        side=response.chosen_side or str(response.rating),
+        n_characters=sum(len(item.get(name) or "") for name in _TEXTS),
+        has_onset=response.onset_source is not None,
+        trusted=response.trusted,
+        times_shown=response.times_shown,
+        seen_before_ms=response.seen_before_ms,
+        pointer_moves=response.pointer_moves,
+        pointer_path_px=response.pointer_path_px,
+        was_hidden=response.was_hidden,
+        lost_focus=response.lost_focus,
+    )
+
+
+def _facts_told(device: Device) -> int:
+    return sum(
+        (
+            bool(device.user_agent_family),
+            device.refresh_rate_hz is not None,
+            device.time_zone_offset_min is not None,
+            bool(device.language),
+        )
+    )
