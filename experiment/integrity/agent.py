@@ -2,20 +2,20 @@
 
 Each signal gives nats: how much more often such records come from programs than from people, as
 judged beforehand; where nothing was measured, it says nothing. Their sum passes a logistic
-function. The weights and the base are chosen, not estimated, except that the base puts one in a
-hundred of the simulated people of ``benchmarks/agents.py`` above one half (docs/integrity.md).
+function. The weights are chosen, not estimated; the base puts about one in a hundred of the
+simulated people of ``benchmarks/agents.py`` above one half, and more of those who use a switch.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from statistics import correlation, fmean, median, stdev
+from statistics import correlation, fmean, linear_regression, median, stdev
 
 from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early, unexplained_ms
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 
 # Sums above this are more likely than not a program's, by the score.
-BASE_NATS = 4.0
+BASE_NATS = 3.4
 # A finger, a mouse button or a key stays down for longer than this.
 _SHORTEST_HOLD_MS = 12.0
 _FEWEST = 10
@@ -23,8 +23,10 @@ _FEWEST_FOR_SHAPE = 24
 # Clocks that browsers made so coarse on purpose tell nothing of a press.
 _COARSE_MS = 50.0
 # Means and deviations of people's correlations; those of independent draws have mean 0.
-_READING = (0.30, 0.13)
-_DRIFT = (0.22, 0.12)
+_READING = (0.36, 0.14)
+_DRIFT = (0.15, 0.10)
+# Deviations from the median beyond which a time is drawn in.
+_FARTHEST = 2.0
 # The most that one correlation says, for a person and for a program: it is soon imitated.
 _NATS = (-1.5, 4.0)
 
@@ -92,11 +94,12 @@ def holds_ms(session: ObservedSession) -> list[float]:
 
 
 def _short_holds(session: ObservedSession) -> float | None:
-    """Presses that end as they begin; those of screen readers and switches do, too."""
+    """Presses that end as they begin; keys that screen readers and switches press do, too."""
     holds = holds_ms(session)
     if len(holds) < _FEWEST:
         return None
-    return 2.5 * _share([hold < _SHORTEST_HOLD_MS for hold in holds])
+    by_key = _share([answer.input_method == "key" for answer in session.answers])
+    return (2.5 - 2.0 * by_key) * _share([hold < _SHORTEST_HOLD_MS for hold in holds])
 
 
 def _even_holds(session: ObservedSession) -> float | None:
@@ -142,14 +145,22 @@ def _even_paths(session: ObservedSession) -> float | None:
     return None if variation is None else 3.0 if variation < 0.05 else 0.0
 
 
-def _log_times(session: ObservedSession) -> list[tuple[ObservedAnswer, float]]:
+def _timed(session: ObservedSession) -> list[ObservedAnswer]:
     ordered = sorted(session.answers, key=lambda one: one.position)
-    return [(answer, math.log(answer.rt_ms)) for answer in ordered if answer.rt_ms]
+    return [answer for answer in ordered if answer.rt_ms and answer.n_characters]
+
+
+def _log_times(answers: Sequence[ObservedAnswer]) -> list[float]:
+    """Return log reaction times, those far off drawn in: somebody was called away."""
+    times = [math.log(answer.rt_ms) for answer in answers if answer.rt_ms]
+    middle = median(times)
+    spread = _FARTHEST * 1.4826 * median(abs(one - middle) for one in times)
+    return [max(middle - spread, min(middle + spread, one)) for one in times]
 
 
 def log_rt_sd(session: ObservedSession) -> float | None:
     """Return the standard deviation of the log reaction times, in nats."""
-    times = [log_ms for _, log_ms in _log_times(session)]
+    times = [math.log(answer.rt_ms) for answer in session.answers if answer.rt_ms]
     return stdev(times) if len(times) >= _FEWEST else None
 
 
@@ -160,20 +171,24 @@ def _even_times(session: ObservedSession) -> float | None:
 
 
 def length_correlation(session: ObservedSession) -> float | None:
-    """Return how log reaction times go with the length of the texts (Pearson)."""
-    times = [(answer, log_ms) for answer, log_ms in _log_times(session) if answer.n_characters]
-    lengths = [math.log(answer.n_characters) for answer, _ in times]
-    if len(times) < _FEWEST_FOR_SHAPE or stdev(lengths) < 0.1:
+    """Return how log reaction times go with the log length of the texts (Pearson)."""
+    answers = _timed(session)
+    if len(answers) < _FEWEST_FOR_SHAPE:
         return None
-    return _correlation(lengths, [log_ms for _, log_ms in times])
+    lengths = [math.log(answer.n_characters) for answer in answers]
+    return None if stdev(lengths) < 0.1 else _correlation(lengths, _log_times(answers))
 
 
 def time_autocorrelation(session: ObservedSession) -> float | None:
-    """Return how log reaction times go with those of the trial before (Pearson, lag 1)."""
-    times = [log_ms for _, log_ms in _log_times(session)]
-    if len(times) < _FEWEST_FOR_SHAPE:
+    """Return how log reaction times, without what length explains, go with the last two."""
+    answers = _timed(session)
+    if len(answers) < _FEWEST_FOR_SHAPE:
         return None
-    return _correlation(times[:-1], times[1:])
+    lengths, times = [math.log(answer.n_characters) for answer in answers], _log_times(answers)
+    if stdev(lengths):
+        fitted = linear_regression(lengths, times)
+        times = [time - fitted.slope * length for time, length in zip(times, lengths, strict=True)]
+    return (_correlation(times[:-1], times[1:]) + _correlation(times[:-2], times[2:])) / 2
 
 
 def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
@@ -182,7 +197,7 @@ def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
     return correlation(first, second)
 
 
-def _shape(found: float | None, n: int, people: tuple[float, float]) -> float | None:
+def _shape(found: float | None, n: float, people: tuple[float, float]) -> float | None:
     """Return the nats by which independent draws explain a correlation better than people do."""
     if found is None:
         return None
@@ -207,7 +222,7 @@ def _reading(session: ObservedSession) -> float | None:
 
 def _drift(session: ObservedSession) -> float | None:
     """Times that know nothing of the trial before, as independent draws."""
-    return _shape(time_autocorrelation(session), len(session.answers), _DRIFT)
+    return _shape(time_autocorrelation(session), 2 * len(session.answers), _DRIFT)
 
 
 def _copied(session: ObservedSession) -> float | None:

@@ -158,8 +158,5 @@ _answers = st.builds(
 def test_every_session_has_a_certificate(answers, n_devices, device_facts):
     session = ObservedSession(tuple(answers), n_devices, device_facts)
     found = certify(session)
-    assert found == certify(replace(session, answers=tuple(reversed(answers)))) or len(
-        {answer.position for answer in answers}
-    ) < len(answers)
     assert found.agent_likelihood is None or 0 <= found.agent_likelihood <= 1
     flags(found)
