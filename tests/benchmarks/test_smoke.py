@@ -17,6 +17,20 @@ SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
+    "agents": [
+        "--chromium",
+        "{chromium}",
+        "--study",
+        "minimal",
+        "--each",
+        "1",
+        "--people",
+        "5",
+        "--pace",
+        "0.1",
+        "--sentences",
+        "200",
+    ],
     "arrivals": ["--places", "20"],
     "corpus": [SAMPLE, "--tokens", "5000"],
     "counting": ["--answers", "4", "--rounds", "1"],

@@ -1,0 +1,1 @@
+"""Who comes to the bench of agents: simulated people, and programs of several kinds."""

@@ -1,0 +1,120 @@
+"""Simulated people as the server would see them; every parameter is chosen, none estimated.
+
+Reading takes longer for longer texts (Just & Carpenter 1980, Psychological Review 87, 329-354),
+times are log-normal (van der Linden 2006), go with the time before (Gilden, Thornton & Mallon 1995,
+Science 267, 1837-1839) and shrink with practice. How strongly, is drawn anew for each person.
+"""
+
+import random
+from collections.abc import Sequence
+from math import exp, log
+
+from experiment.integrity.observed import ObservedAnswer, ObservedSession
+
+METHODS = ("mouse", "touch", "keyboard", "switch")
+_INPUT = {"mouse": "pointer", "touch": "touch", "keyboard": "key", "switch": "key"}
+_HOLD_MS = {"mouse": 95.0, "touch": 80.0, "keyboard": 90.0}
+# Somebody who uses a switch waits until the scanning comes by the option.
+_SCAN_MS = 1200.0
+_CARELESS = 0.05
+
+
+class Person:
+    """One person's habits.
+
+    Args:
+        method: mouse, touch, keyboard or switch.
+        rng: What they are drawn from.
+        lockout_ms: The study's.
+    """
+
+    def __init__(self, method: str, rng: random.Random, lockout_ms: float) -> None:
+        self.method, self._rng, self._lockout_ms = method, rng, lockout_ms
+        careless = rng.random() < _CARELESS
+        self._median_ms = rng.lognormvariate(log(500 if careless else 2200), 0.35)
+        self._slope = max(0.0, rng.gauss(0.15 if careless else 0.6, 0.25))
+        self._noise = rng.uniform(0.25, 0.5)
+        self._practice = rng.uniform(0.0, 0.15)
+        self._innovation = rng.uniform(0.06, 0.15)
+        self._hold_ms = rng.lognormvariate(log(_HOLD_MS.get(method, 1.0)), 0.25)
+        self._hold_noise = rng.uniform(0.18, 0.35)
+        self._mood = 0.0
+
+    def rt_ms(self, position: int, n_characters: int) -> float:
+        """Return the time of the next trial."""
+        rng = self._rng
+        self._mood = 0.85 * self._mood + rng.gauss(0, self._innovation)
+        expected = self._slope * log(n_characters / 70) - self._practice * log(position)
+        rt_ms = self._median_ms * exp(expected + self._mood + rng.gauss(0, self._noise))
+        if rng.random() < 0.03:
+            rt_ms *= rng.uniform(2, 6)
+        if self.method == "switch":
+            rt_ms += rng.uniform(0, _SCAN_MS)
+        return max(self._lockout_ms, rt_ms)
+
+    def hold_ms(self) -> float:
+        """Return how long the next press lasts."""
+        if self.method == "switch":
+            return self._rng.uniform(0, 1)
+        return self._hold_ms * self._rng.lognormvariate(0, self._hold_noise)
+
+
+def person(
+    lengths: Sequence[int], method: str, rng: random.Random, *, lockout_ms: float = 150.0
+) -> ObservedSession:
+    """Return the session of a person who reads texts of these lengths.
+
+    One in ten is without a connection for a while, one in ten loads the page again.
+
+    Args:
+        lengths: The characters of each trial, in order.
+        method: How they answer.
+        rng: What everything is drawn from.
+        lockout_ms: The study's.
+    """
+    who, network_ms = Person(method, rng, lockout_ms), rng.lognormvariate(log(80), 0.6)
+    offline = _stretch(len(lengths), rng) if rng.random() < 0.1 else range(0)
+    reloaded = rng.randrange(len(lengths)) if rng.random() < 0.1 else -1
+    now, back, answers, side = rng.uniform(8_000, 60_000), 0.0, [], "first"
+    for place, length in enumerate(lengths):
+        rt_ms, hold_ms = who.rt_ms(place + 1, length), who.hold_ms()
+        seen_before = rng.uniform(300, 9_000) if place == reloaded else 0.0
+        now += seen_before + rt_ms + hold_ms + rng.uniform(15, 40)
+        crosses, side = side, rng.choice(("first", "second"))
+        back = max(back, now + 60_000) if place in offline else back
+        sent = max(now, back)
+        moves, path = _way(who.method, crosses != side, rng)
+        answers.append(
+            ObservedAnswer(
+                position=place + 1,
+                arrived_ms=sent + network_ms * rng.lognormvariate(0, 0.4),
+                rt_ms=rt_ms,
+                release_ms=rt_ms + hold_ms,
+                waited_ms=sent - now,
+                input_method=_INPUT[method],
+                side=side,
+                n_characters=length,
+                has_onset=True,
+                trusted=True,
+                times_shown=2 if place == reloaded else 1,
+                seen_before_ms=seen_before,
+                pointer_moves=moves,
+                pointer_path_px=path,
+                was_hidden=rng.random() < 0.01,
+                lost_focus=rng.random() < 0.02,
+            )
+        )
+    return ObservedSession(tuple(answers), lockout_ms=lockout_ms, n_copied=0)
+
+
+def _stretch(n: int, rng: random.Random) -> range:
+    begin = rng.randrange(n)
+    return range(begin, min(n, begin + rng.randint(3, 15)))
+
+
+def _way(method: str, crosses: bool, rng: random.Random) -> tuple[int, float]:
+    if method != "mouse":
+        return 0, 0.0
+    if not crosses and rng.random() < 0.5:
+        return rng.randint(0, 4), rng.uniform(0, 20)
+    return rng.randint(5, 60), rng.uniform(90, 160) * rng.lognormvariate(0, 0.35)
