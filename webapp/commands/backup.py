@@ -23,6 +23,7 @@ from webapp.database.backup.routine import (
     place_for,
 )
 from webapp.database.schema import schema_problem
+from webapp.database.use import alone
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 
@@ -110,7 +111,7 @@ def restore_(file: Path, replace: bool, identity: Path | None, instance: Path) -
     It is changed wholly or not at all.
     """
     refuse_while_serving(instance)
-    with readable(file, identity) as plain, opened(instance) as engine:
+    with readable(file, identity) as plain, opened(instance) as engine, alone(engine):
         content = restore(engine, plain, replace=replace)
         problem = schema_problem(content.revision)
     click.echo(f"The database holds {content} again.")

@@ -7,6 +7,7 @@ import click
 from webapp.commands.database import opened, refuse_while_serving
 from webapp.commands.options import with_instance
 from webapp.database.schema import schema_problem, stored_revision, upgrade
+from webapp.database.use import alone
 
 
 @click.command()
@@ -33,7 +34,7 @@ def upgrade_(instance: Path) -> None:
     It is changed wholly or not at all.
     """
     refuse_while_serving(instance)
-    with opened(instance) as engine:
+    with opened(instance) as engine, alone(engine):
         before, after = upgrade(engine)
     if before == after:
         click.echo(f"The database has the schema {after} already.")

@@ -11,14 +11,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from flask import Flask, Response
 
 from webapp import create_app
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
-from webapp.database.engine import DatabaseAwayError
+from webapp.database.engine import DatabaseAwayError, failures_in_words
+from webapp.database.use import hold
 from webapp.errors import WebappError
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import away, register_error_handlers
@@ -26,6 +27,7 @@ from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
 from webapp.participant.assets import Assets, serve_assets
 from webapp.recruiters.settings import load_settings
+from webapp.services import EXTENSION, Services
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -36,6 +38,7 @@ _BETWEEN_TRIES_S = 2.0
 # A line for every try would fill a disk over a weekend.
 _BETWEEN_LINES_S = 30.0
 _LARGEST_BODY_BYTES = 256 * 1024
+_USE = "parallax_use"
 _PROGRAMS_ASK = ("/healthz", "/readyz")
 _LOG = logging.getLogger(__name__)
 
@@ -69,9 +72,22 @@ def open_door() -> Flask | Door:
         WebappError: The folder, a setting, the key or the schema cannot be used.
     """
     try:
-        return create_app()
+        return _held_app()
     except DatabaseAwayError as error:
         return Door(error)
+
+
+def _held_app(instance: Path | None = None) -> Flask:
+    # As long as this process lives, nobody replaces the database under it.
+    app = create_app(instance)
+    engine = cast(Services, app.extensions[EXTENSION]).engine
+    try:
+        with failures_in_words():
+            app.extensions[_USE] = hold(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return app
 
 
 def wait_for_app(instance: Path) -> Flask:
@@ -83,7 +99,7 @@ def wait_for_app(instance: Path) -> Flask:
     said = -_BETWEEN_LINES_S
     while True:
         try:
-            return create_app(instance)
+            return _held_app(instance)
         except DatabaseAwayError as error:
             if time.monotonic() - said > _BETWEEN_LINES_S:
                 said = time.monotonic()
@@ -142,7 +158,7 @@ def _keep_trying(
 
 def _made() -> Flask | None:
     try:
-        return create_app()
+        return _held_app()
     except DatabaseAwayError:
         return None
     except WebappError as error:

@@ -1,0 +1,155 @@
+"""Who uses the database: every server holds it together with the others; who replaces it, alone.
+
+On PostgreSQL the database itself keeps the lock, for every machine; on SQLite a file beside the
+database's does, for every process of the one machine. Whichever way a process ends, its lock ends.
+"""
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.database.engine import DatabaseAwayError, make_engine
+from webapp.errors import WebappError
+
+# Any number that no other program takes for a lock of the same PostgreSQL database.
+_LOCK = 0x7061_7261_6C6C_7573
+_BETWEEN_LOOKS_S = 10.0
+
+
+class Hold(Protocol):
+    """A server's part of the lock."""
+
+    def release(self) -> None:
+        """Give it back."""
+
+
+def hold(engine: Engine) -> Hold:
+    """Return a server's part of the lock, which any number of servers have at a time.
+
+    Raises:
+        DatabaseAwayError: Somebody is upgrading or replacing the database at this moment.
+        SQLAlchemyError: The database does not answer.
+    """
+    return _InFile(engine) if engine.dialect.name == "sqlite" else _InDatabase(engine)
+
+
+@contextmanager
+def alone(engine: Engine) -> Iterator[None]:
+    """Have the database to oneself for the time of the block: no server begins meanwhile.
+
+    Raises:
+        WebappError: A server uses it, on this machine or another.
+    """
+    if engine.dialect.name == "sqlite":
+        with _opened(engine) as descriptor:
+            if not _take(descriptor, fcntl.LOCK_EX):
+                raise _in_use()
+            yield
+        return
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        if not _ask(connection, "pg_try_advisory_lock"):
+            raise _in_use()
+        try:
+            yield
+        finally:
+            with suppress(SQLAlchemyError):
+                _ask(connection, "pg_advisory_unlock")
+
+
+class _InFile:
+    def __init__(self, engine: Engine) -> None:
+        self._descriptor = os.open(_file(engine), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if not _take(self._descriptor, fcntl.LOCK_SH):
+            os.close(self._descriptor)
+            raise _being_replaced()
+
+    def release(self) -> None:
+        os.close(self._descriptor)
+
+
+class _InDatabase:
+    def __init__(self, engine: Engine) -> None:
+        # A connection of its own, which nobody gets from the pool.
+        self._engine = make_engine(engine.url.render_as_string(hide_password=False))
+        self._released = threading.Event()
+        self._connection = self._taken()
+        if self._connection is None:
+            self._engine.dispose()
+            raise _being_replaced()
+        threading.Thread(target=self._keep, name="use", daemon=True).start()
+
+    def release(self) -> None:
+        self._released.set()
+        self._let_go()
+        self._engine.dispose()
+
+    def _taken(self) -> Connection | None:
+        connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        if _ask(connection, "pg_try_advisory_lock_shared"):
+            return connection
+        connection.close()
+        return None
+
+    def _keep(self) -> None:
+        """Take the lock again whenever the database, restarted, has forgotten it."""
+        while not self._released.wait(_BETWEEN_LOOKS_S):
+            try:
+                if self._connection is None:
+                    self._connection = self._taken()
+                else:
+                    self._connection.execute(text("SELECT 1"))
+            except SQLAlchemyError:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.invalidate()
+            connection.close()
+
+
+def _ask(connection: Connection, function: str) -> bool:
+    return bool(connection.execute(text(f"SELECT {function}(:key)"), {"key": _LOCK}).scalar_one())
+
+
+def _file(engine: Engine) -> Path:
+    return Path(f"{engine.url.database}-use")
+
+
+@contextmanager
+def _opened(engine: Engine) -> Iterator[int]:
+    descriptor = os.open(_file(engine), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except (BlockingIOError, InterruptedError):
+        return False
+    return True
+
+
+def _in_use() -> WebappError:
+    return WebappError(
+        "a server is using the database",
+        where="database_url",
+        remedy="Stop every server of it first, on other machines too: parallax stop, or"
+        " systemctl stop parallax",
+    )
+
+
+def _being_replaced() -> DatabaseAwayError:
+    return DatabaseAwayError(
+        "the database is being upgraded or restored", where="database_url", remedy="Wait for it"
+    )
