@@ -85,7 +85,7 @@ def replaying(
 ) -> Iterator[tuple[float, Answer]]:
     """Post a person's own measurements, at their pace, to trials that this person never saw."""
     method = rng.choice(("mouse", "touch", "keyboard"))
-    others = [rng.choice(list(lengths)) for _ in lengths]
+    others = [rng.randint(60, 160) for _ in lengths]
     seen = person(others, method, rng)
     for answer in seen.answers:
         rt_ms, hold_ms = max(150.0, (answer.rt_ms or 0) * pace), answer.hold_ms or 0
