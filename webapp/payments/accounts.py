@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import State
+from experiment.participation import Ending, State
 from experiment.payment.bonuses import BonusCandidate
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.records import Kind
@@ -115,10 +115,14 @@ def _answered_everything() -> ColumnElement[bool]:
         Response.id.is_(None)
     )
     late = and_(Participant.state == State.ABANDONED, exists(trials), ~exists(unanswered))
-    # What was done before somebody withdrew is paid all the same.
+    # What was done before somebody withdrew is paid all the same, be it erased since.
     withdrawn = and_(
         Participant.state == State.WITHDRAWN,
-        or_(Participant.finished_at.is_not(None), and_(exists(trials), ~exists(unanswered))),
+        or_(
+            Participant.finished_at.is_not(None),
+            Participant.ending == Ending.COMPLETED,
+            and_(exists(trials), ~exists(unanswered)),
+        ),
     )
     return or_(Participant.state == State.FINISHED, late, withdrawn)
 

@@ -39,10 +39,16 @@ def leave_on_request(session: Session, participant: Participant, now: datetime) 
 
     Before the first answer they decline; after it they take their consent back.
     """
-    answered = select(Response.id).join(Trial, Trial.id == Response.trial_id)
-    answered = answered.where(Trial.participant_id == participant.id).limit(1)
-    began = session.scalar(answered) is not None
-    return leave(session, participant, Ending.WITHDRAWN if began else Ending.DECLINED, now)
+    answered, _ = how_far(session, participant)
+    return leave(session, participant, Ending.WITHDRAWN if answered else Ending.DECLINED, now)
+
+
+def how_far(session: Session, participant: Participant) -> tuple[int, int]:
+    """Return how many of a participant's trials are answered, and how many there are."""
+    trials = select(func.count(Response.id), func.count(Trial.id)).select_from(Trial)
+    trials = trials.outerjoin(Response, Response.trial_id == Trial.id)
+    answered, total = session.execute(trials.where(Trial.participant_id == participant.id)).one()
+    return answered, total
 
 
 def note_late_work(session: Session, participant: Participant) -> bool:
@@ -53,13 +59,8 @@ def note_late_work(session: Session, participant: Participant) -> bool:
     """
     if participant.state != State.ABANDONED:
         return False
-    trials = select(func.count(Trial.id), func.count(Response.id)).outerjoin(
-        Response, Response.trial_id == Trial.id
-    )
-    n_trials, n_answered = session.execute(
-        trials.where(Trial.participant_id == participant.id)
-    ).one()
-    if n_trials and n_trials == n_answered:
+    answered, total = how_far(session, participant)
+    if total and answered == total:
         participant.ending = Ending.COMPLETED
         session.flush()
         return True

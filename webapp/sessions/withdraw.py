@@ -6,7 +6,7 @@ from enum import StrEnum
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import State, move
+from experiment.participation import Ending, State, move
 from webapp.core.i18n import gettext
 from webapp.database.models import (
     Answer,
@@ -19,6 +19,7 @@ from webapp.database.models import (
 )
 from webapp.errors import RequestError
 from webapp.sessions.assign import free_places
+from webapp.sessions.leave import how_far
 
 # Who consented and has not finished: declining now takes that back. Who finished is shown the
 # closing page, from which they may still have everything erased.
@@ -38,7 +39,7 @@ def withdraw(session: Session, participant: Participant, wish: Wish, now: dateti
 
     Their place is free for somebody else. What is erased is everything they did: answers, times,
     devices, events and the verdict. What stays is who they are to their platform, when they came
-    and left, and the ledger: that is what paying them needs.
+    and left, whether they had answered everything, and the ledger: that is what paying them needs.
 
     Who kept their answers may still have them erased; nothing else changes a second time.
 
@@ -58,6 +59,7 @@ def withdraw(session: Session, participant: Participant, wish: Wish, now: dateti
         )
     if state is not State.WITHDRAWN:
         free_places(session, [participant.id])
+        participant.ending = participant.ending or _ending(session, participant)
         participant.state = move(state, State.WITHDRAWN)
         participant.withdrawn_at = now
         _note(session, participant, WITHDRAWN, now)
@@ -71,6 +73,17 @@ def is_erased(session: Session, participant: Participant) -> bool:
     """Return whether what a participant gave was erased."""
     noted = select(Event.id).where(Event.participant_id == participant.id, Event.kind == ERASED)
     return session.scalar(noted.limit(1)) is not None
+
+
+def _ending(session: Session, participant: Participant) -> Ending | None:
+    """Return how the visit ends where it is more or less than withdrawing: it cannot be seen later.
+
+    Who has answered everything is paid for it. Who has answered nothing declines.
+    """
+    answered, total = how_far(session, participant)
+    if participant.finished_at is not None or (total and answered == total):
+        return Ending.COMPLETED
+    return None if answered else Ending.DECLINED
 
 
 def _erase(session: Session, participant: Participant) -> None:

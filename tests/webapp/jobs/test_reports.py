@@ -95,7 +95,7 @@ def services(app):
 def finish(study, sessions, services, panel, client, visit):
     """Return a function that finishes a run of a study with that panel, and gives the run."""
 
-    def under(table: str = "", person: str = "77"):
+    def under(table: str = "", person: str = "77", erased: str = ""):
         own = f'values = {{ site = "{panel.url}", experiment_id = "123" }}'
         files = study_files(study)
         toml = f'{files["study.toml"].decode()}\n[panel]\npreset = "sona"\n{own}\n{table}\n'
@@ -104,8 +104,11 @@ def finish(study, sessions, services, panel, client, visit):
         link = f"/run/{run.ref}?survey_code={person}"
         visitor = visit(client.post(link, data={"decision": "accept"}).location)
         visitor.answer_all()
-        visitor.questionnaire(native_language="English")
-        visitor.questionnaire(native_language="English")
+        if erased != "answered":
+            visitor.questionnaire(native_language="English")
+            visitor.questionnaire(native_language="English")
+        if erased:
+            visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
         assert "credit is being granted" in visitor.page().text
         return run
 
@@ -132,6 +135,16 @@ def test_the_report_is_owed_with_the_ending_and_sent_by_the_job_alone(
         "/services/SonaAPI.svc/WebstudyCredit?experiment_id=123&credit_token=s3cret&survey_code=77"
     ]
     assert (stored().state, stored().answer) == ("done", f"200 {GRANTED}")
+
+
+@pytest.mark.parametrize("erased", ["answered", "finished"])
+def test_whoever_did_all_the_work_and_had_it_erased_gets_the_credit(
+    finish, panel, services, stored, erased
+):
+    finish(erased=erased)
+    send_reports(services)
+    assert len(panel.asked) == 1
+    assert (stored().state, stored().ending) == ("done", Ending.COMPLETED)
 
 
 @pytest.mark.parametrize(

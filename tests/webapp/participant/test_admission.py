@@ -179,16 +179,29 @@ def test_too_many_errors_on_catch_trials_end_the_session_at_once(come, holders, 
 
 
 @pytest.mark.one_database
-def test_who_leaves_before_the_first_answer_declined_and_after_it_withdrew(come, holders):
+@pytest.mark.parametrize("wish", ["keep", "erase"])
+def test_who_stops_before_the_first_answer_declined_and_after_it_withdrew(come, holders, wish):
     early, late = come(""), come("", person=PERSON[:-1] + "5")
-    assert "I do not want to go on" in early.page().text
     late.answer(1)
     assert holders() == 2
     for visitor, ending in ((early, Ending.DECLINED), (late, Ending.WITHDRAWN)):
-        assert visitor.client.post(f"{visitor.home}leave").status_code == 303
+        assert (
+            visitor.client.post(f"{visitor.home}withdraw", data={"wish": wish}).status_code == 303
+        )
         assert codes_in(visitor.page().text) == {ending}
         assert visitor.answer(2).status_code == 409
     assert holders() == 0
+
+
+@pytest.mark.one_database
+def test_every_page_has_one_way_out(come):
+    visitor = come(SCREENING + COMPREHENSION)
+    pages = [visitor.page().text]
+    for step, form in (("screening", FIT), ("comprehension", RIGHT)):
+        post(visitor, step, **form)
+        pages.append(visitor.page().text)
+    ways = [(text.count('action="leave"'), text.count('href="withdraw"')) for text in pages]
+    assert ways == [(1, 0), (1, 0), (0, 1)]
 
 
 @pytest.mark.one_database

@@ -180,3 +180,28 @@ def test_who_finished_and_could_not_submit_is_compensated_once(
     assert "1 of 1 compensations are paid" in shell("approve", "--yes").output
     assert problems() == []
     assert paid("AJO") == [("reward", 20)]
+
+
+def test_whoever_had_everything_erased_is_paid_all_the_same(
+    publish_run, worker, visit, shell, paid, ref_of, problems
+):
+    publish_run()
+    handed_in, half_way = worker("ADONE"), worker("AHALF")
+    home = handed_in.consent(handed_in.accept())
+    form = handed_in.finish(home)
+    handed_in.submit(form)
+    handed_in.study.post(f"{home}withdraw", data={"wish": "erase"})
+    other = visit(half_way.consent(half_way.accept()))
+    other.answer(1)
+    other.client.post(f"{other.home}withdraw", data={"wish": "erase"})
+    assert "return the task" in other.page().text
+    half_way.give_back()
+    shell("approve", "--yes")
+    assert paid("ADONE") == [("reward", 20)]
+    # Who stopped half-way is paid what the consent text promises, through the one way there is.
+    offered = shell(
+        "compensate", ref_of("AHALF"), "--amount", "0.20", "--reason", "You stopped.", "--yes"
+    )
+    assert offered.exit_code == 0, offered.output
+    assert len(compensations(half_way)) == 1
+    assert problems() == []

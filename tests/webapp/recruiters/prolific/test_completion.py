@@ -91,3 +91,46 @@ def test_one_person_has_one_place_whatever_is_reloaded(lab, town, sessions):
     parts = person.open(person.facts("/history")["submissions"][0]["submission_id"])
     homes.add(lab.agree(parts.removeprefix("http://127.0.0.1:8000")))
     assert len(homes) == 1
+
+
+@pytest.mark.parametrize("wish", ["keep", "erase"])
+@pytest.mark.parametrize("where", ["answered", "finished"])
+def test_whoever_did_all_the_work_is_paid_also_after_they_had_it_erased(
+    lab, town, visit, shell, problems, where, wish
+):
+    submission, way = lab.arrive(town.person(), lab.publish())
+    visitor = visit(lab.agree(way))
+    visitor.answer_all()
+    if where == "finished":
+        visitor.questionnaire(native_language="English")
+    visitor.client.post(f"{visitor.home}withdraw", data={"wish": wish})
+    assert lab.report() == ["done"]
+    assert shell("approve", lab.run.ref, "--yes").exit_code == 0
+    assert town.payments() == [("reward", submission, 20)]
+    assert problems() == []
+
+
+def test_whoever_stops_in_the_middle_is_paid_as_the_consent_text_says(
+    lab, town, visit, shell, problems
+):
+    submission, way = lab.arrive(town.person(), lab.publish())
+    visitor = visit(lab.agree(way))
+    visitor.answer(1)
+    visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
+    assert lab.report() == ["done"]
+    shell("approve", lab.run.ref, "--yes")
+    assert town.payments() == []
+    assert problems() == [("submitted_unfinished", False)]
+    only = ("--only", lab.ref_of(submission), "--yes")
+    assert shell("approve", lab.run.ref, *only).exit_code == 0
+    assert town.payments() == [("reward", submission, 20)]
+    assert problems() == []
+
+
+def test_whoever_stops_before_the_first_answer_is_asked_to_return(lab, town, visit):
+    submission, way = lab.arrive(town.person(), lab.publish())
+    visitor = visit(lab.agree(way))
+    visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
+    assert "Please return your submission" in visitor.page().text
+    assert lab.report() == []
+    assert town.submission(submission)["status"] == "ACTIVE"
