@@ -36,7 +36,9 @@ class Cost:
         places: For how many participants it is.
         rewards_minor: What they get for taking part.
         bonuses_minor: What the study's bonus rule may give them besides.
-        fees_minor: What the platform asks for both.
+        screen_outs: How many may be paid for being screened out, besides.
+        screen_outs_minor: What they get.
+        fees_minor: What the platform asks for all of these.
         hourly_minor: The reward as an hourly wage, at the median time.
         currency: The code of its currency.
     """
@@ -44,14 +46,17 @@ class Cost:
     places: int
     rewards_minor: int
     bonuses_minor: int
+    screen_outs: int
+    screen_outs_minor: int
     fees_minor: int
     hourly_minor: int
     currency: str
 
     @property
     def total_minor(self) -> int:
-        """Rewards, bonuses and fees together."""
-        return self.rewards_minor + self.bonuses_minor + self.fees_minor
+        """Rewards, bonuses, screen-outs and fees together."""
+        paid_minor = self.rewards_minor + self.bonuses_minor + self.screen_outs_minor
+        return paid_minor + self.fees_minor
 
 
 def split_places(places: int, most: int | None) -> list[int]:
@@ -67,14 +72,16 @@ def split_places(places: int, most: int | None) -> list[int]:
     return [most] * whole + [rest] * (rest > 0)
 
 
-def cost(study: Study, offers: Sequence[int], fees: Fees) -> Cost:
+def cost(study: Study, offers: Sequence[int], fees: Fees, *, screening: int = 0) -> Cost:
     """Return what offers of these sizes cost at most.
 
     Args:
         study: The study, which says what it pays.
         offers: How many places each offer has.
         fees: What the platform asks for payments; it is not asked about nothing.
+        screening: How many of the offers are new, on a platform that pays who is screened out.
     """
+    screen_outs = screening * screen_outs_of(study)
     bonus_minor = most_bonus_minor(study)
     places = sum(offers)
     charges = [
@@ -83,10 +90,14 @@ def cost(study: Study, offers: Sequence[int], fees: Fees) -> Cost:
         for amount_minor in (study.reward_minor, bonus_minor)
         if amount_minor and size
     ]
+    if screen_outs:
+        charges.append(Charge(study.screen_out_minor, screen_outs, screen_outs_of(study)))
     return Cost(
         places=places,
         rewards_minor=places * study.reward_minor,
         bonuses_minor=places * bonus_minor,
+        screen_outs=screen_outs,
+        screen_outs_minor=screen_outs * study.screen_out_minor,
         fees_minor=fees(charges) if charges else 0,
         hourly_minor=hourly_minor(study),
         currency=study.currency,
@@ -102,7 +113,14 @@ class Limits:
     most_per_hour_minor: int
 
 
-def refuse_out_of_bounds(study: Study, places: int, limits: Limits) -> None:
+def screen_outs_of(study: Study) -> int:
+    """Return how many each offer of a study may pay for being screened out."""
+    return _terms(study).screen_out_places if study.screen_out_minor else 0
+
+
+def refuse_out_of_bounds(
+    study: Study, places: int, limits: Limits, *, screen_outs: int = 0
+) -> None:
     """Let pass only terms whose rewards and bonuses stay within the limits.
 
     A platform pays rewards by itself after a while, so what is too much must not be published.
@@ -111,13 +129,16 @@ def refuse_out_of_bounds(study: Study, places: int, limits: Limits) -> None:
         study: The study, which says what it pays.
         places: How many participants may be paid yet.
         limits: The installation's.
+        screen_outs: How many may be paid for being screened out, besides.
 
     Raises:
         PaymentError: A participant, the run or an hour would cost too much, or an hour too little.
     """
     terms = _terms(study)
     each_minor = study.reward_minor + most_bonus_minor(study)
-    refuse_over_caps({}, [(str(place), each_minor) for place in range(places)], limits.caps)
+    paid = [(f"place {number}", each_minor) for number in range(places)]
+    paid += [(f"screen-out {number}", study.screen_out_minor) for number in range(screen_outs)]
+    refuse_over_caps({}, paid, limits.caps)
     wage_minor = hourly_minor(study)
     if limits.least_per_hour_minor <= wage_minor <= limits.most_per_hour_minor:
         return

@@ -4,6 +4,7 @@ The web side writes these tables, the analysis side checks them, the codebook is
 them. ``experiment.tables.files`` reads and writes the files.
 """
 
+from experiment.participation import Ending
 from experiment.records import PAIR, SIDES, Kind, Variant
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
@@ -47,6 +48,8 @@ LISTS = TableSchema(
     (Column("list", "integer", "the list's number, from 0"), _ITEM_ID, _KIND),
 )
 
+UNCONFIRMED = "unconfirmed"
+
 PARTICIPANTS = TableSchema(
     "participants",
     "One row per participant, in order of arrival.",
@@ -64,6 +67,30 @@ PARTICIPANTS = TableSchema(
             "returned_at", "datetime", "when they came back after a long silence", optional=True
         ),
         Column("finished_at", "datetime", "when the session was completed (UTC)", optional=True),
+    ),
+)
+
+# A table of its own, so that exports of earlier versions lack no column.
+ENDINGS = TableSchema(
+    "endings",
+    "How each visit ended here, and what the recruiting platform says of it.",
+    ("participant",),
+    (
+        _PARTICIPANT,
+        Column(
+            "ending",
+            "string",
+            "how the visit ended before the session was completed; empty where it did not:"
+            f" {', '.join(Ending)}",
+        ),
+        Column(
+            "platform_status",
+            "string",
+            "what the platform last said of their submission; empty without a platform that pays:"
+            " reserved, active, submitted, approved, rejected, returned, timed_out, screened_out,"
+            f" partially_approved; {UNCONFIRMED} where another session bears the same name and the"
+            " platform has not said whose the work is: they stand in no further table",
+        ),
     ),
 )
 
@@ -285,6 +312,7 @@ EXPORT_TABLES = (
     ITEMS,
     LISTS,
     PARTICIPANTS,
+    ENDINGS,
     DEVICES,
     ANSWERS,
     TRIALS,

@@ -15,7 +15,7 @@ from webapp.commands.payment_commands import with_live
 from webapp.commands.published_run import PublishedRun, open_published
 from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
-from webapp.database.engine import Sessions
+from webapp.database.engine import Sessions, reading
 from webapp.recruiters.capabilities import EditedOffers
 from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
 from webapp.recruiters.settings import load_settings
@@ -24,10 +24,12 @@ from webapp.recruitment.limits import limits_of
 from webapp.recruitment.plan_cost import cost_rows, refuse_too_dear
 from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import progress_of
-from webapp.recruitment.publish import draft
+from webapp.recruitment.publish import draft, recruitment_hits
 from webapp.recruitment.publish import publish as carry_out
+from webapp.recruitment.reports import reports_of
 from webapp.recruitment.terms import task_of
 from webapp.runs.answerable import refuse_unanswerable
+from webapp.runs.runs import named_run
 
 
 @click.command()
@@ -48,7 +50,8 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
         refuse_unanswerable(plan.study)
     click.echo(text_table((f"at {platform.endpoint}", ""), cost_rows(plan, platform)))
     limits = limits_of(load_settings(instance), plan.study.currency)
-    refuse_out_of_bounds(plan.study, plan.unfilled, limits)
+    screen_outs = plan.cost.screen_outs
+    refuse_out_of_bounds(plan.study, plan.unfilled, limits, screen_outs=screen_outs)
     if dry_run:
         for operation, request in platform.requests(plan.qualification, plan.task, plan.offers):
             click.echo(f"{operation} {request}")
@@ -175,8 +178,33 @@ def _tell_progress(found: PublishedRun) -> None:
     if told.ended and platform.tells_every_status:
         click.echo(f"Returned or out of time: {told.returned} of {told.ended}")
     click.echo(f"Money left: {in_words(platform.balance_minor(), platform.currency)}")
+    _tell_reports(found)
+    _tell_edits(found)
+
+
+def _tell_reports(found: PublishedRun) -> None:
+    """Print how far telling the platform of endings has come."""
+    with reading(found.sessions) as session:
+        run = named_run(session, found.ref)
+        states = Counter(report.state for report, _ in reports_of(session, run))
+    if states:
+        told = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
+        click.echo(f"Endings that the platform is told of by our server: {told}")
+
+
+def _tell_edits(found: PublishedRun) -> None:
+    """Print what somebody changed on the platform's own pages."""
+    platform = found.platform
+    with reading(found.sessions) as session:
+        hits = recruitment_hits(session, named_run(session, found.ref))
+    for hit in hits:
+        if hit.platform_id and (places := platform.state(hit.platform_id).places) > hit.places:
+            click.echo(
+                f"WARNING: offer {hit.platform_id} has {places} places on the platform, and"
+                f" {hit.places} were published: who finds none here is turned away"
+            )
     if isinstance(platform, EditedOffers):
-        task = task_of(study, not_again=())
+        task = task_of(found.study, not_again=())
         for offer in found.offers:
             for edit in platform.edits(offer, task, found.link):
                 click.echo(f"WARNING: offer {offer} was changed on the platform: {edit}")

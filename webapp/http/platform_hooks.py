@@ -28,6 +28,12 @@ def hear(name: str) -> Response:
         raise _nothing_here()
     try:
         told = recruiter.heard(dict(request.headers), request.get_data(), services.now())
+    except RequestError as error:
+        _LOG.warning(
+            "a call to /hooks/%s was refused (%s): if the platform made it, the secret in the"
+            " settings is not the one it signs with, or the two clocks differ", name, error.code
+        )  # fmt: skip
+        raise
     except PlatformError as error:
         _LOG.warning("a webhook's news could not be fetched: %s", error)
         return Response(status=204)

@@ -44,11 +44,13 @@ class Acceptance:
             under another.
         hit_id: What the platform calls the offer that it is of.
         submit_to: The platform's site that it is to be submitted to.
+        offer_parameter: Which argument of the link names the offer, by the platform's name.
     """
 
     assignment_id: str
     hit_id: str
     submit_to: str
+    offer_parameter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

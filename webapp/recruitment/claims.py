@@ -34,7 +34,7 @@ def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> N
     # Somebody may be faster than the answer to our posting it.
     is_posting = any(offer_id is None and called_at for offer_id, called_at in offers)
     if acceptance.hit_id not in known and not is_posting:
-        raise other_study("hitId")
+        raise other_study(acceptance.offer_parameter)
 
 
 def name_to_work_under(
@@ -100,6 +100,7 @@ def confirm_claim(
             return holder.id
         holder.platform_id = None
         session.flush()
+        give_up(session, holder)
     if claimant.platform_id is None:
         claimant.platform_id = told.worker_id
         session.flush()
@@ -112,9 +113,14 @@ def confirm_claim(
 
 
 def give_up(session: Session, participant: Participant) -> None:
-    """Free the place of somebody at work whose claim or assignment is gone."""
+    """Free the place of somebody whose claim or assignment is gone.
+
+    Who finished keeps it, unless their session bears no name: nobody will ever say whose it is.
+    """
     if participant.state in PARTICIPANT_AT_WORK:
         participant.state = move(State(participant.state), State.ABANDONED)
+        free_places(session, [participant.id])
+    elif participant.platform_id is None:
         free_places(session, [participant.id])
 
 

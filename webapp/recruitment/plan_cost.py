@@ -23,6 +23,7 @@ def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], .
         ("new offers of places", offers),
         ("rewards", in_words(cost.rewards_minor, cost.currency)),
         ("bonuses, at most", in_words(cost.bonuses_minor, cost.currency)),
+        ("paid screen-outs, at most", in_words(cost.screen_outs_minor, cost.currency)),
         ("the platform's fees", in_words(cost.fees_minor, cost.currency)),
         ("in all, at most", in_words(cost.total_minor, cost.currency)),
         ("an hour's wage at the median time", in_words(cost.hourly_minor, cost.currency)),

@@ -22,7 +22,6 @@ from webapp.recruiters.statuses import GIVEN_BACK, HANDED_IN, AssignmentStatus
 from webapp.recruitment.claims import confirm_claim, give_up
 from webapp.recruitment.publish import published
 from webapp.runs.runs import named_run, study_as_launched
-from webapp.sessions.lease import AT_WORK
 
 _RECEIPT = "receipt"
 _LONGEST_RECEIPT = 200
@@ -165,9 +164,7 @@ def _latest(session: Session, run: Run, now: datetime) -> datetime:
 
 def _free(session: Session, assignment: Assignment) -> None:
     participant = session.scalar(
-        select(Participant)
-        .where(Participant.id == assignment.participant_id, Participant.state.in_(AT_WORK))
-        .with_for_update()
+        select(Participant).where(Participant.id == assignment.participant_id).with_for_update()
     )
     if participant is not None:
         give_up(session, participant)

@@ -20,7 +20,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
 from webapp.errors import RunError
-from webapp.recruiters.capabilities import Drafts, GrowingOffers, Qualifications
+from webapp.recruiters.capabilities import Drafts, GrowingOffers, Qualifications, ScreenOuts
 from webapp.recruiters.platform import Offer, Platform, Task
 from webapp.recruitment.terms import (
     TAKEN_PART,
@@ -125,7 +125,12 @@ def draft(
         reopen=tuple(reopened),
         grow=grow,
         offers=offers,
-        cost=cost(study, sizes, fees),
+        cost=cost(
+            study,
+            sizes,
+            fees,
+            screening=len(offers) if isinstance(platform, ScreenOuts) else 0,
+        ),
     )
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Generator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal, select
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, not_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from experiment.participation import Ending
@@ -20,6 +20,7 @@ from experiment.tables.observation_tables import EVENTS, INTEGRITY
 from experiment.tables.schemas import (
     ANSWERS,
     DEVICES,
+    ENDINGS,
     EXPORT_TABLES,
     ITEMS,
     LISTS,
@@ -28,11 +29,13 @@ from experiment.tables.schemas import (
     RESPONSES,
     TIMINGS,
     TRIALS,
+    UNCONFIRMED,
     VERDICTS,
 )
 from experiment.trials.presentations import load_presentation, tables_shown
 from webapp.database.models import (
     Answer,
+    Assignment,
     Device,
     Event,
     Participant,
@@ -43,6 +46,7 @@ from webapp.database.models import (
     Trial,
     Verdict,
 )
+from webapp.recruiters.statuses import GIVEN_BACK, HANDED_IN
 from webapp.runs.integrity import integrity_rows
 from webapp.runs.runs import study_as_launched
 
@@ -53,7 +57,10 @@ _REF = Participant.ref.label("participant")
 def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dict[str, object]]:
     """Yield the rows of one exported table of a run, in memory that does not grow with it."""
     if table.name == INTEGRITY.name:
-        yield from integrity_rows(session, run, study_as_launched(session, run))
+        unnamed = select(Participant.ref).where(Participant.run_id == run.id, _unconfirmed())
+        hidden = set(session.scalars(unnamed))
+        rows = integrity_rows(session, run, study_as_launched(session, run))
+        yield from (row for row in rows if row["participant"] not in hidden)
         return
     query = _queries(run)[table.name].add_columns(*_further(table))
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
@@ -93,6 +100,9 @@ def _queries(run: Run) -> dict[str, Select[Any]]:
         ITEMS.name: _of_lists(run, RunItem.item).where(RunItem.id.in_(_first_of_each_item(run))),
         LISTS.name: _of_lists(run, RunItem.list, RunItem.item_id, RunItem.kind),
         PARTICIPANTS.name: _participants(run),
+        ENDINGS.name: _of_everybody(
+            run, _REF, func.coalesce(Participant.ending, "").label("ending"), _platform_status()
+        ),
         DEVICES.name: _devices(run),
         ANSWERS.name: (
             _of_participants(run, _REF, Answer.field, Answer.value)
@@ -131,9 +141,10 @@ def _first_of_each_item(run: Run) -> Select[Any]:
 
 
 def _of_participants(run: Run, *columns: _Columns) -> Select[Any]:
-    # Who took their consent back stands in the table of participants alone.
+    # Who took their consent back stands in the tables of participants and endings alone, and so
+    # does whoever came under somebody else's name, unless their platform says that it is theirs.
     used = func.coalesce(Participant.ending, "") != Ending.WITHDRAWN
-    return _of_everybody(run, *columns).where(used)
+    return _of_everybody(run, *columns).where(used, not_(_unconfirmed()))
 
 
 def _of_everybody(run: Run, *columns: _Columns) -> Select[Any]:
@@ -143,6 +154,29 @@ def _of_everybody(run: Run, *columns: _Columns) -> Select[Any]:
         .where(Participant.run_id == run.id)
         .order_by(Participant.id)
     )
+
+
+def _unconfirmed() -> ColumnElement[bool]:
+    came_for_work = exists().where(Assignment.participant_id == Participant.id)
+    return and_(Participant.platform_id.is_(None), came_for_work)
+
+
+def _platform_status() -> ColumnElement[str]:
+    latest = (
+        select(Assignment.status)
+        .where(Assignment.participant_id == Participant.id)
+        # One that was handed in counts, whatever else they took.
+        .order_by(
+            Assignment.status.not_in(HANDED_IN),
+            Assignment.status.in_(GIVEN_BACK),
+            Assignment.id.desc(),
+        )
+        .limit(1)
+        .correlate(Participant)
+        .scalar_subquery()
+    )
+    status = case((_unconfirmed(), literal(UNCONFIRMED)), else_=func.coalesce(latest, ""))
+    return status.label("platform_status")
 
 
 def _participants(run: Run) -> Select[Any]:

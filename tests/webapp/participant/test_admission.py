@@ -215,7 +215,7 @@ def test_what_somebody_answered_before_they_withdrew_stands_in_no_export(
         ref = session.scalars(select(Participant.ref)).one()
         export(session, launch_panel(""), tmp_path / "export")
     written = {path.stem: path.read_text() for path in (tmp_path / "export").glob("*.csv")}
-    assert {name for name, text in written.items() if ref in text} == {"participants"}
+    assert {name for name, text in written.items() if ref in text} == {"participants", "endings"}
 
 
 @pytest.mark.one_database

@@ -1,5 +1,8 @@
 """Links that somebody else wrote under a worker's id: the true worker is not harmed."""
 
+import csv
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import select
 
@@ -7,6 +10,7 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Participant, Place
 from webapp.recruitment.poll import poll
+from webapp.runs.export import export
 
 pytestmark = pytest.mark.one_database
 
@@ -135,3 +139,29 @@ def test_a_second_piece_of_work_of_the_same_worker_is_no_second_participant(
     news()
     assert form.fields["assignmentId"] == first
     assert names(sessions) == [(None, "finished"), ("AANN", "finished")]
+    assert places() == 1, "the list lacks nobody"
+
+
+def test_a_session_whose_name_is_anothers_stands_in_no_export_and_holds_no_place_for_long(
+    ann, forged, sessions, platform, run, places, visit, tmp_path
+):
+    link = ann.accept()
+    ann.submit(ann.finish(ann.consent(link)))
+    forger = visit(forged(link).location)
+    forger.answer_all()
+    forger.questionnaire(native_language="English")
+    assert places() == 2
+    poll(sessions, platform, run.ref, utc_now() + timedelta(minutes=31))
+    assert places() == 1
+    with reading(sessions) as session:
+        true, made_up = session.scalars(select(Participant.ref).order_by(Participant.id))
+        export(session, run, tmp_path / "export")
+    written = {path.stem: path.read_text() for path in (tmp_path / "export").glob("*.csv")}
+    assert {name for name, text in written.items() if made_up in text} == {
+        "participants",
+        "endings",
+    }
+    assert {name for name, text in written.items() if true in text} > {"participants", "responses"}
+    with (tmp_path / "export" / "endings.csv").open(newline="") as file:
+        told = [(row["participant"], row["platform_status"]) for row in csv.DictReader(file)]
+    assert told == [(true, "submitted"), (made_up, "unconfirmed")]

@@ -94,7 +94,7 @@ def test_the_tables_hold_everything_once(exported):
         for table in EXPORT_TABLES
     }
     assert counted == {
-        "items": 16, "lists": 16, "participants": 2, "devices": 2, "answers": 2,
+        "items": 16, "lists": 16, "participants": 2, "endings": 2, "devices": 2, "answers": 2,
         "trials": 16, "responses": 16, "timings": 16, "events": 2, "integrity": 2,
         "verdicts": 2, "payments": 2,
     }  # fmt: skip

@@ -63,7 +63,7 @@ class MturkRecruiter(Recruiter):
                     " marketplace once more."
                 )
             )
-        return Arrival(worker_id, acceptance=Acceptance(assignment_id, hit_id, submit_to))
+        return Arrival(worker_id, acceptance=Acceptance(assignment_id, hit_id, submit_to, "hitId"))
 
     def exit(self, departure: Departure) -> Exit:
         """Return the form that submits the assignment, or say that it is to be returned."""

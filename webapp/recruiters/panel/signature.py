@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 5
 _KEYS_KEPT_S = 3600
+# A key that is not among them is asked for at once, at most this often.
+_UNKNOWN_KEYS_S = 5
 
 
 class Signatures:
@@ -88,7 +90,10 @@ class Signatures:
         client = self._keys.get(signature.keys)
         if client is None:
             client = self._keys[signature.keys] = jwt.PyJWKClient(
-                signature.keys, cache_keys=True, lifespan=_KEYS_KEPT_S, timeout=_PATIENCE_S
+                signature.keys,
+                lifespan=_KEYS_KEPT_S,
+                timeout=_PATIENCE_S,
+                cooldown_duration=_UNKNOWN_KEYS_S,
             )
         return client.get_signing_key_from_jwt(token)
 

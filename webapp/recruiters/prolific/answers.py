@@ -52,6 +52,8 @@ class StudyAnswer(_Answer):
     estimated_completion_time: float
     external_study_url: str | None = None
     completion_codes: list[CodeAnswer] = []
+    filters: list[dict[str, Any]] = []
+    device_compatibility: list[str] = []
     is_external_study_url_secure: bool = False
 
 

@@ -257,9 +257,7 @@ class ProlificClient:
 
     def notes(self, task: Task) -> Sequence[tuple[str, str]]:
         """Return the platform's recommended pay, who finds the study, and what each ending does."""
-        slots = Charge(task.screen_out_minor, task.screen_out_places, task.screen_out_places)
-        fees = self.workspace.fees_minor([slots])
-        return notes_on(task, self.workspace.recommendation(), self._settings, fees)
+        return notes_on(task, self.workspace.recommendation(), self._settings)
 
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
         """Return what somebody changed on the platform since the study was posted."""

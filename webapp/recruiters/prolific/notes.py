@@ -1,6 +1,6 @@
 """What a researcher should know before publishing, and what somebody changed afterwards."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from experiment.money import in_words
 from webapp.recruiters.platform import Task
@@ -13,18 +13,17 @@ def notes_on(
     task: Task,
     recommended: Recommendation | None,
     settings: ProlificSettings,
-    screen_out_fees_minor: int,
 ) -> Sequence[tuple[str, str]]:
     """Return what to know of a task before it is published."""
     return [
         *_pay(task, recommended),
-        ("devices", ", ".join(task.devices) or "any"),
-        ("filters", "; ".join(map(_filter_in_words, task.filters)) or "everybody"),
+        ("devices", _devices(task.devices)),
+        ("filters", _filters_in_words(task.filters)),
         ("links", "signed by Prolific" if settings.signed_arrivals else "not signed"),
         ("who finishes", "handed in by our server, waits for review"),
         ("who fails the attention check", "handed in by our server, waits for review"),
         ("who withdraws", "handed in by our server, waits for review"),
-        ("who is screened out", _screened_out(task, screen_out_fees_minor)),
+        ("who is screened out", _screened_out(task)),
         ("who declines, comes late or finds it full", "is asked to return the submission"),
     ]
 
@@ -35,6 +34,8 @@ def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
         ("the reward", in_words(study.reward, task.currency),
          in_words(task.reward_minor, task.currency)),
         ("the address", study.external_study_url, entry_link(link)),
+        ("the audience", _filters_in_words(study.filters), _filters_in_words(task.filters)),
+        ("the choice of devices", _devices(study.device_compatibility), _devices(task.devices)),
     )  # fmt: skip
     found = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]
     ours = [code for code in study.completion_codes if code.actor == "researcher"]
@@ -56,6 +57,14 @@ def _pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, 
             yield "WARNING", "the pay is below what the platform recommends"
 
 
+def _devices(devices: Iterable[str]) -> str:
+    return ", ".join(sorted(devices)) or "any"
+
+
+def _filters_in_words(filters: Iterable[object]) -> str:
+    return "; ".join(sorted(map(_filter_in_words, filters))) or "everybody"
+
+
 def _filter_in_words(chosen: object) -> str:
     if not isinstance(chosen, dict):
         return str(chosen)
@@ -66,10 +75,8 @@ def _filter_in_words(chosen: object) -> str:
     return f"{name}: {', '.join(map(str, chosen.get('selected_values', [])))}"
 
 
-def _screened_out(task: Task, fees_minor: int) -> str:
+def _screened_out(task: Task) -> str:
     if not (task.screen_out_minor and task.screen_out_places):
         return "is asked to return the submission"
     paid = in_words(task.screen_out_minor, task.currency)
-    most = in_words(task.screen_out_minor * task.screen_out_places + fees_minor, task.currency)
-    times = f"{task.screen_out_places} times, {most} more with fees"
-    return f"is paid {paid} at once, at most {times}; then the study pauses"
+    return f"is paid {paid} at once, at most {task.screen_out_places} times; then the study pauses"

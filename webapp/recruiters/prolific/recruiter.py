@@ -62,7 +62,7 @@ class ProlificRecruiter(Recruiter):
             self._signatures.check(landing)
         return Arrival(
             person,
-            acceptance=Acceptance(session, study, participant_site(self._settings)),
+            acceptance=Acceptance(session, study, participant_site(self._settings), _STUDY),
             parameters={_STUDY: study, _SESSION: session},
         )
 

@@ -49,7 +49,19 @@ def test_a_wrong_token_is_one_paragraph(lab, town, shell):
 @pytest.mark.parametrize("more", [SCREENING])
 def test_what_screen_outs_may_cost_is_told_with_fees(lab, shell):
     shown = shell("publish", lab.run.ref, "--dry-run").output
-    assert "is paid $0.15 at once, at most 1 times, $0.21 more with fees" in shown
+    assert "is paid $0.15 at once, at most 1 times; then the study pauses" in shown
+    told = {" ".join(line.split()) for line in shown.splitlines()}
+    # Two rewards of 20 and one screen-out of 15 cents, each with the calculator's fees.
+    assert "paid screen-outs, at most $0.15" in told
+    assert "in all, at most $0.79" in told
+
+
+@pytest.mark.parametrize("more", [SCREENING])
+def test_money_that_covers_the_rewards_and_not_the_screen_outs_is_too_little(lab, town, shell):
+    town.control("workspace", deposited_minor=70)
+    refused = shell("publish", lab.run.ref, "--yes")
+    assert "at least $0.79" in str(refused.exception)
+    assert studies(town) == []
 
 
 @pytest.mark.parametrize("more", [SCREENING])
@@ -105,9 +117,13 @@ def test_a_study_that_somebody_edits_is_named(lab, town, shell):
         from marketplace.prolific.api.studies import find_study
 
         found = find_study(moment, study)
-        found.fields = {**found.fields, "reward": 45}
+        age = {"filter_id": "age", "selected_range": {"lower": 18, "upper": 30}}
+        changed = {"reward": 45, "total_available_places": 9, "filters": [age]}
+        found.fields = {**found.fields, **changed}
     shown = shell("recruitment", "status", lab.run.ref).output
     assert "was changed on the platform: the reward is $0.45, not $0.20" in shown
+    assert "the audience is age from 18 to 30, not everybody" in shown
+    assert "has 9 places on the platform, and 2 were published" in shown
 
 
 def test_the_live_endpoint_wants_its_own_word(settings):
@@ -129,6 +145,7 @@ def test_status_tells_time_pay_and_money(lab, town, clock, shell):
     shown = shell("recruitment", "status", lab.run.ref).output
     assert "Median time: 3.0 minutes, which pays $4.00 an hour" in shown
     assert "Returned or out of time: 1 of 2" in shown
+    assert "told of by our server: 1 done" in shown
     assert "Money left: $9,999.42" in shown
 
 
@@ -177,10 +194,11 @@ class TestWebhooks:
             assert hear(event % submission.encode()) == 204
         assert "submitted" in shell("review", lab.run.ref).output
 
-    def test_what_is_forged_old_or_strange_is_refused_or_ignored(self, lab, town, hear):
+    def test_what_is_forged_old_or_strange_is_refused_or_ignored(self, lab, town, hear, caplog):
         lab.publish()
         event = b'{"event_type": "submission.status.change", "resource_id": "x"}'
         assert hear(event, secret="replaced") == 403
+        assert "the secret in the settings is not the one it signs with" in caplog.text
         assert hear(event, ago=3600) == 403
         assert hear(b"[") == 403
         assert hear(event) == 204
