@@ -1,6 +1,7 @@
 """``parallax publish`` and ``parallax recruitment``: finding a run's participants on a platform."""
 
 import time
+from collections import Counter
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path

@@ -131,7 +131,8 @@ def _drafted(run: Run, platform: Platform) -> PublishPlan:
     if _live():
         refuse_unanswerable(drafted.study)
     limits = limits_of(services.settings, drafted.study.currency)
-    refuse_out_of_bounds(drafted.study, drafted.unfilled, limits)
+    screen_outs = drafted.cost.screen_outs
+    refuse_out_of_bounds(drafted.study, drafted.unfilled, limits, screen_outs=screen_outs)
     return drafted
 
 
