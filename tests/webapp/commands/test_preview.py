@@ -29,7 +29,7 @@ def test_one_trial_of_each_kind_is_shown_on_this_machine_alone():
             thread.join()
     session = json.loads(re.search(r'id="session">(.*?)</script>', page, re.DOTALL)[1])
     assert session["preview"] is True
-    assert len(session["trials"]) == 3
+    assert len(session["trials"]) == 6
 
 
 def test_nothing_is_left_of_it(tmp_path, monkeypatch):
