@@ -76,6 +76,7 @@ _RUN = {
     ),
     "integrity": Lazy("webapp.commands.integrity", "Show what in RUN looks like no person's."),
     "erase": Lazy("webapp.commands.erase", "Erase what a participant of RUN gave, by their CODE."),
+    "forget": Lazy("webapp.commands.forget:forget_", "Take WHO out of everything that is stored."),
     "export": Lazy(
         "webapp.commands.runs", "Write everything RUN has gathered as a folder of tables."
     ),

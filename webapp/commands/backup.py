@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from experiment.errors import ParallaxError
-from webapp.commands.database import opened, refuse_while_serving
+from webapp.commands.database import opened, refuse_while_serving, tell_forgotten
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import key_file, open_instance, secret_key
@@ -25,6 +25,7 @@ from webapp.database.backup.routine import (
 from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
+from webapp.privacy.restored import forget_again
 from webapp.recruiters.settings import load_settings
 
 _PATH = click.Path(path_type=Path)
@@ -114,7 +115,9 @@ def restore_(file: Path, replace: bool, identity: Path | None, instance: Path) -
     with readable(file, identity) as plain, opened(instance) as engine, alone(engine):
         content = restore(engine, plain, replace=replace)
         problem = schema_problem(content.revision)
+        gone = 0 if problem else forget_again(open_instance(instance), engine, utc_now())
     click.echo(f"The database holds {content} again.")
+    tell_forgotten(gone)
     if problem:
         click.echo(problem)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 from sqlalchemy import Engine
 
 from webapp.core.instance import open_instance
@@ -30,3 +31,9 @@ def refuse_while_serving(instance: Path) -> None:
             where=serving.url,
             remedy="Stop it first with: parallax stop",
         )
+
+
+def tell_forgotten(gone: int) -> None:
+    """Say how many of a restored database were forgotten again."""
+    if gone:
+        click.echo(f"{gone} who had asked to be forgotten are forgotten again.")

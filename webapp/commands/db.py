@@ -4,10 +4,13 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.database import opened, refuse_while_serving
+from webapp.commands.database import opened, refuse_while_serving, tell_forgotten
 from webapp.commands.options import with_instance
+from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
 from webapp.database.schema import schema_problem, stored_revision, upgrade
 from webapp.database.use import alone
+from webapp.privacy.restored import forget_again
 
 
 @click.command()
@@ -36,6 +39,7 @@ def upgrade_(instance: Path) -> None:
     refuse_while_serving(instance)
     with opened(instance) as engine, alone(engine):
         before, after = upgrade(engine)
+        tell_forgotten(forget_again(open_instance(instance), engine, utc_now()))
     if before == after:
         click.echo(f"The database has the schema {after} already.")
     else:

@@ -1,5 +1,7 @@
 """The way out, on every page: to stop and keep what was given, or to stop and erase it."""
 
+import json
+
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -10,6 +12,7 @@ from webapp.errors import RequestError
 from webapp.participant.data_notice import answerable, stored_data
 from webapp.participant.leaving import report_ending
 from webapp.participant.lookup import requested_participant, requested_run
+from webapp.privacy.own_data import own_data, participant_of_code
 from webapp.services import current_services
 from webapp.sessions.withdraw import Wish, withdraw
 
@@ -48,6 +51,31 @@ def leave(token: str) -> ResponseReturnValue:
             report_ending(session, run, services.study_of(session, run), participant)
         session.commit()
     return redirect(url_for("session.show", token=token), 303)
+
+
+@rights_pages.get("/run/<ref>/data")
+def ask_code(ref: str) -> str:
+    """Ask for the code with which somebody gets what is stored of them."""
+    with reading(current_services().sessions) as session:
+        run = requested_run(session, ref)
+        study = current_services().study_of(session, run)
+    return render_template("own_data.html", study=study)
+
+
+@rights_pages.post("/run/<ref>/data")
+def send_data(ref: str) -> ResponseReturnValue:
+    """Send everything that is stored of whoever was shown the code."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = requested_run(session, ref)
+        study = services.study_of(session, run)
+        participant = participant_of_code(session, run, request.form.get("code", ""))
+        if participant is None:
+            problem = gettext("Nobody in this study was shown this code.")
+            return render_template("own_data.html", study=study, problem=problem), 404
+        text = json.dumps(own_data(session, run, study, participant), indent=2, ensure_ascii=False)
+    headers = {"Content-Disposition": 'attachment; filename="your-data.json"'}
+    return Response(text + "\n", mimetype="application/json", headers=headers)
 
 
 @rights_pages.get("/run/<ref>/consent.txt")

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from webapp.core.forgotten import FORGOTTEN_PREFIX, forgotten_id
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Participant, Run
 from webapp.recruiters.capabilities import Qualifications
@@ -84,6 +85,9 @@ def upsert_submission(
     Returns:
         ``HANDED_IN`` or ``GIVEN_BACK`` where it is so from now on, else nothing.
     """
+    gone = forgotten_id(submission.assignment_id, submission.worker_id)
+    if session.scalar(select(Assignment.id).where(Assignment.platform_id == gone)) is not None:
+        return ()
     rows = session.scalars(
         select(Assignment)
         .where(Assignment.platform_id == submission.assignment_id)
@@ -182,6 +186,7 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
                 Assignment.participant_id.is_not(None),
                 # A link's word is not enough: anybody could make the study invisible to others.
                 Assignment.status.in_(HANDED_IN),
+                Assignment.worker_id.not_like(f"{FORGOTTEN_PREFIX}%"),
             )
         ).all()
     if recruitment.qualification_id is None or not isinstance(platform, Qualifications):

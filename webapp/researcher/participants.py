@@ -6,7 +6,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from experiment.participation import State
-from experiment.records import Side
+from experiment.records import SIDES
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed
@@ -77,7 +77,9 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
     shown = [
         (
             each,
-            shown_trial(study, each.trial.position, each.item.item, Side(each.trial.good_side)),
+            shown_trial(
+                study, each.trial.position, each.item.item, each.trial.good_side, each.trial.options
+            ),
         )
         for each in record.trials
     ]
@@ -89,5 +91,6 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         shown=shown,
         certificate=certificate,
         flags=flags_of(run, certificate) if certificate else {},
+        sides=[side for side in SIDES if any(side in trial for _, trial in shown)],
         blind=unblinding is None,
     )

@@ -132,16 +132,20 @@ def preview(session: Session, run: Run, study: Study) -> Work:
     )
 
 
-def shown_trial(study: Study, position: int, item: dict[str, str], good_side: Side) -> ShownTrial:
+def shown_trial(
+    study: Study, position: int, item: dict[str, str], good_side: str, options: str | None
+) -> ShownTrial:
     """Return a stored trial as the participant saw it.
 
     Args:
         study: The run's study, as it was launched.
         position: The trial's, from 1.
         item: The stored item.
-        good_side: The side on which its good option stood.
+        good_side: The side on which its good option stood; empty where there is none.
+        options: The versions on the screen, joined by spaces; None of a pair.
     """
-    return _Screen(study).trial(position, item_from_row(item), good_side)
+    side = Side(good_side) if good_side else None
+    return _Screen(study).trial(position, item_from_row(item), side, options)
 
 
 class _Screen:

@@ -64,7 +64,7 @@ def withdraw(session: Session, participant: Participant, wish: Wish, now: dateti
         participant.withdrawn_at = now
         _note(session, participant, WITHDRAWN, now)
     if wish is Wish.ERASE and not is_erased(session, participant):
-        _erase(session, participant)
+        erase_given(session, participant)
         _note(session, participant, ERASED, now)
     session.flush()
 
@@ -86,7 +86,8 @@ def _ending(session: Session, participant: Participant) -> Ending | None:
     return None if answered else Ending.DECLINED
 
 
-def _erase(session: Session, participant: Participant) -> None:
+def erase_given(session: Session, participant: Participant) -> None:
+    """Erase everything that a participant did, and say nothing of it."""
     trials = select(Trial.id).where(Trial.participant_id == participant.id)
     session.execute(delete(Response).where(Response.trial_id.in_(trials)))
     for table in (Trial, Answer, Device, Event, Verdict):

@@ -6,6 +6,8 @@ import zipfile
 import pytest
 
 from experiment.participation import State
+from experiment.studies.load import load_study
+from tests.experiment.trials.studies import PRESENTATIONS
 from webapp.researcher import live
 from webapp.users.roles import Role
 
@@ -103,3 +105,16 @@ def test_a_run_that_does_not_exist_is_told(researcher):
     here = researcher(Role.VIEWER)
     for path in ("/runs/none", "/runs/none/live", "/runs/none/participants"):
         assert here.get(path).status_code == 404
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("name", ["ratings", "german_case"])
+def test_ratings_and_lists_of_options_are_replayed_as_they_stood(
+    name, launched, start, sessions, researcher
+):
+    run = launched(load_study(str(PRESENTATIONS / name)))
+    start(run)
+    page = participant_page(researcher(Role.VIEWER), run)
+    assert ('<th scope="col">Rated</th>' in page) == (name == "ratings")
+    assert ("Third option" in page) == (name == "german_case")
+    assert "not answered" in page

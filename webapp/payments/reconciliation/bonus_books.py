@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
@@ -35,6 +35,7 @@ def bonus_books(
     offers: Iterable[str],
     assignments: Iterable[tuple[str, str]],
     payments: Sequence[Payment],
+    is_gone: Callable[[Bonus], bool] = lambda _: False,
 ) -> BonusBooks:
     """Return what the platform lists, matched with the ledger.
 
@@ -43,6 +44,7 @@ def bonus_books(
         offers: Its ids of the run's offers.
         assignments: Its ids of the run's assignments and of their workers.
         payments: The whole ledger.
+        is_gone: Whether a bonus is of somebody who was forgotten, and counts for nothing here.
 
     Raises:
         PlatformError: The platform cannot be asked.
@@ -55,7 +57,8 @@ def bonus_books(
         ]
         return _by_amount(listed, [line for line in payments if is_bonus_of(platform, line)])
     if isinstance(platform, TokenBonuses):
-        return _by_mark([b for offer in offers for b in platform.bonuses(offer)], payments)
+        shown = (bonus for offer in offers for bonus in platform.bonuses(offer))
+        return _by_mark([bonus for bonus in shown if not is_gone(bonus)], payments)
     return BonusBooks((), Counter(), ())
 
 

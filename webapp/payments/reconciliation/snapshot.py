@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from experiment.payment.payment import PaymentKind
 from experiment.studies.study import Study
+from webapp.core.forgotten import forgotten_id, is_forgotten
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
@@ -19,6 +20,7 @@ from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.ledger import is_claimed, payments_of
 from webapp.payments.reconciliation.bonus_books import BonusBooks, bonus_books
 from webapp.payments.statement import Statement, statements, told_minor
+from webapp.privacy.forget import forgotten_participants
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import HANDED_IN
 from webapp.runs.runs import study_as_launched
@@ -113,18 +115,25 @@ def take_snapshot(
         PlatformError: The platform cannot be asked.
     """
     with reading(sessions) as session:
-        assignments = _handed_in(session, run)
-        payments = payments_of(session, run)
+        # Who was forgotten is compared no more: their ids are gone here, and stay there.
+        gone = forgotten_participants(session, run)
+        assignments = [a for a in _handed_in(session, run) if not is_forgotten(a.worker_id)]
+        ledger = payments_of(session, run)
+        payments = [line for line in ledger if not is_forgotten(line.worker_id)]
         hits = session.scalars(select(Hit).where(Hit.run_id == run.id).order_by(Hit.id)).all()
-        people, silent = accounts(session, run), expired(session, run, now)
+        people = [each for each in accounts(session, run) if each.participant.id not in gone]
+        silent = expired(session, run, now)
         wrong = miscounted(session.connection(), run.id)
         study = study_as_launched(session, run)
-        taken = session.scalars(select(Assignment).where(Assignment.run_id == run.id)).all()
+        every = session.scalars(select(Assignment).where(Assignment.run_id == run.id)).all()
+        taken = [a for a in every if not is_forgotten(a.worker_id)]
+        stand_ins = {a.platform_id for a in every} | {line.assignment for line in ledger}
     books = bonus_books(
         platform,
         [hit.platform_id for hit in hits if hit.platform_id],
         [(a.platform_id, a.worker_id) for a in taken if _may_have_bonus(a, payments)],
         payments,
+        lambda bonus: forgotten_id(bonus.assignment_id, bonus.worker_id) in stand_ins,
     )
     platform_minor = _platform_minor(taken, payments, books.listed, study)
     return Snapshot(

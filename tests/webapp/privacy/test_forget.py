@@ -1,0 +1,143 @@
+"""Who is forgotten is found nowhere: in no table, no file, no poll, and in no backup restored."""
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import select
+
+import parallax
+from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
+    hit,
+    pay_rewards,
+    platform,
+    worked,
+)
+from webapp.core.tokens import Tokens
+from webapp.database.engine import reading
+from webapp.database.models import (
+    Assignment,
+    AuditEntry,
+    Base,
+    LinkVisit,
+    Participant,
+    Payment,
+    Recruitment,
+)
+from webapp.errors import RunError
+from webapp.payments.reconciliation.reconcile import discrepancies
+from webapp.payments.reconciliation.snapshot import take_snapshot
+from webapp.recruitment.poll import poll
+
+
+@pytest.fixture
+def shell(instance):
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+
+    def run(*arguments: str) -> str:
+        return runner.invoke(parallax.cli, arguments, catch_exceptions=False).output
+
+    return run
+
+
+@pytest.fixture
+def stored(sessions):
+    """Return a function that gives everything the database holds, as one text."""
+
+    def read() -> str:
+        with reading(sessions) as session:
+            tables = Base.metadata.sorted_tables
+            return "\n".join(str(tuple(row)) for t in tables for row in session.execute(select(t)))
+
+    return read
+
+
+@pytest.fixture
+def known(run, sessions, worked, platform, clock):  # noqa: F811
+    """Two people who worked and are paid; the links said who they are."""
+    with sessions.begin() as session:
+        session.add(
+            Recruitment(
+                run_id=run.id, endpoint="double", qualification_id=None, published_at=clock()
+            )
+        )
+    for number in (1, 2):
+        worked(number, receipt=f"receipt of AWORKER{number}")
+    with sessions.begin() as session:
+        for person in session.scalars(select(Participant)).all():
+            said = {"workerId": person.platform_id}
+            session.add(
+                LinkVisit(
+                    run_id=run.id, participant_id=person.id, problem="", parameters=said,
+                    digest="d", at=clock(),
+                )
+            )  # fmt: skip
+    return run
+
+
+def test_a_person_is_forgotten_everywhere_and_the_books_still_agree(
+    known,
+    pay_rewards,  # noqa: F811
+    platform,  # noqa: F811
+    sessions,
+    stored,
+    shell,
+    clock,
+    instance,
+):
+    with pytest.raises(RunError, match="who is forgotten cannot be paid"):
+        shell("forget", "AWORKER1", "--yes")
+    pay_rewards()
+    platform.send_bonus("AWORKER1", "ASSIGNMENT1", 50, "by hand", "token")
+    assert all(each in stored() for each in ("AWORKER1", "ASSIGNMENT1"))
+    said = shell("forget", "AWORKER1", "--yes")
+    assert f"In exports of run {known.ref} made before, delete the rows of participant ref1" in said
+    assert "AWORKER1" not in stored()
+    assert "ASSIGNMENT1" not in stored()
+    assert "AWORKER2" in stored()
+    # The platform goes on telling of them; nothing of it is stored again, and nothing differs.
+    poll(sessions, platform, known.ref, clock())
+    assert "AWORKER1" not in stored()
+    snapshot = take_snapshot(sessions, platform, known, Tokens("k" * 32), clock())
+    assert discrepancies(snapshot) == []
+    with reading(sessions) as session:
+        paid = session.scalars(select(Payment).order_by(Payment.id)).all()
+        assert [(line.amount_minor, line.state) for line in paid] == [(20, "done"), (20, "done")]
+        assert session.scalars(select(AuditEntry.act)).all() == ["person forgotten"]
+    assert "AWORKER" not in (instance / "forgotten").read_text()
+    assert (instance / "forgotten").stat().st_mode & 0o077 == 0
+    with pytest.raises(RunError, match="nobody is known"):
+        shell("forget", "AWORKER1", "--yes")
+
+
+@pytest.mark.one_database
+def test_a_restored_backup_forgets_them_again(
+    known,
+    pay_rewards,  # noqa: F811
+    sessions,
+    stored,
+    shell,
+    tmp_path,
+    platform,  # noqa: F811
+    clock,
+    visitor,
+):
+    visitor.answer(1)
+    with sessions.begin() as session:
+        # One that never became a participant, and one whom nobody but their code names.
+        stranger = session.scalars(
+            select(Assignment).where(Assignment.worker_id == "AWORKER2")
+        ).one()
+        stranger.participant_id = None
+        code = session.scalars(
+            select(Participant.code).where(Participant.platform_id.is_(None))
+        ).one()
+    pay_rewards()
+    shell("db", "backup", str(tmp_path / "backup"))
+    for who in ("AWORKER1", "AWORKER2", code.upper()):
+        assert "Forgotten" in shell("forget", who, "--yes", "--although-unpaid")
+    sessions.kw["bind"].dispose()
+    said = shell("db", "restore", str(tmp_path / "backup"), "--replace")
+    assert "who had asked to be forgotten are forgotten again" in said
+    for each in ("AWORKER", "ASSIGNMENT", code, "receipt of"):
+        assert each not in stored()
+    poll(sessions, platform, known.ref, clock())
+    assert "AWORKER" not in stored()

@@ -1,0 +1,53 @@
+"""``parallax forget``: taking somebody out of everything that is stored."""
+
+import getpass
+from pathlib import Path
+
+import click
+
+from webapp.commands.options import open_sessions, with_instance
+from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
+from webapp.database.models import Run
+from webapp.errors import RunError
+from webapp.privacy.forget import find_person, forget, refuse_unpaid
+from webapp.privacy.tombstones import bury
+from webapp.users.audit_log import record_act
+
+
+@click.command("forget")
+@click.argument("who")
+@click.option("--yes", is_flag=True, help="Do not ask whether this is meant.")
+@click.option("--although-unpaid", is_flag=True, help="Also who handed in and was not paid.")
+@with_instance
+def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
+    """Take WHO out of everything that is stored.
+
+    WHO is a participant's reference, their own code, or a platform's id of them. What they gave
+    is erased, and what the books must keep leads to nobody any more. A backup that is restored
+    later forgets them again.
+    """
+    if not yes:
+        click.confirm("This cannot be undone. Forget them?", abort=True)
+    who, now = who.strip(), utc_now()
+    with open_sessions(instance).begin() as session:
+        person = find_person(session, who)
+        if person.is_nobody:
+            raise RunError(
+                "nobody is known under that",
+                expected="a participant's reference, their own code, or a platform's id of them",
+            )
+        if not although_unpaid:
+            refuse_unpaid(person)
+        refs = [(each.ref, session.get_one(Run, each.run_id).ref) for each in person.participants]
+        # On the disk before the database is: a wish that was heard is not lost.
+        bury(open_instance(instance), person.tombstones)
+        forget(session, person, now)
+        after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
+        record_act(session, getpass.getuser(), "person forgotten", now, after=after)
+    click.echo(
+        f"Forgotten: {len(refs)} participations, {len(person.assignments)} pieces of work;"
+        f" {len(person.payments)} lines of the ledger lead to nobody any more."
+    )
+    for ref, run in refs:
+        click.echo(f"In exports of run {run} made before, delete the rows of participant {ref}.")

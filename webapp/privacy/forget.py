@@ -1,0 +1,209 @@
+"""Forgetting somebody: what they gave is erased, and nothing leads from what stays to them.
+
+What stays is what the books need: each payment's kind, amount, currency, state and times, and that
+a place was held from when to when. A platform's ids are replaced by digests that know the same work
+again, so that a poll does not bring them back.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from experiment.payment.payment import PaymentKind, PaymentState
+from webapp.core.forgotten import forgotten_id, is_forgotten
+from webapp.core.tokens import new_reference
+from webapp.database.models import (
+    Assignment,
+    Event,
+    Hit,
+    Link,
+    LinkVisit,
+    OutgoingReport,
+    Participant,
+    Payment,
+    Run,
+)
+from webapp.errors import RunError
+from webapp.privacy.tombstones import tombstone_of
+from webapp.recruiters.statuses import AssignmentStatus
+from webapp.sessions.links import SINGLE
+from webapp.sessions.withdraw import Wish, erase_given, withdraw
+
+FORGOTTEN = "forgotten"
+_NO_REASON = "(forgotten)"
+_SETTLED = (PaymentState.DONE, PaymentState.REFUSED, PaymentState.WITHDRAWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Everything that is known of one person or more under what somebody asked for.
+
+    Attributes:
+        participants: Their participations.
+        worker_ids: What platforms call them.
+        assignments: Their work at platforms.
+        payments: Their lines of the ledger.
+    """
+
+    participants: Sequence[Participant]
+    worker_ids: frozenset[str]
+    assignments: Sequence[Assignment]
+    payments: Sequence[Payment]
+
+    @property
+    def is_nobody(self) -> bool:
+        """Whether nothing is known."""
+        return not (self.participants or self.assignments or self.payments)
+
+    @property
+    def tombstones(self) -> frozenset[str]:
+        """What stands for them where a restored backup brings them back."""
+        of_work = (forgotten_id(a.platform_id, a.worker_id) for a in self.assignments)
+        return frozenset((*(tombstone_of(each.ref) for each in self.participants), *of_work))
+
+
+def find_person(session: Session, who: str) -> Person:
+    """Return whom a reference, an own code or a platform's id stands for, in every run.
+
+    Args:
+        session: An open session; what it finds is locked where it writes.
+        who: The reference, the code in any case, or the platform's id.
+    """
+    named = session.scalars(
+        select(Participant)
+        .where(
+            or_(
+                Participant.ref == who,
+                Participant.code == who.lower(),
+                Participant.platform_id == who,
+            )
+        )
+        .order_by(Participant.id)
+        .with_for_update()
+    ).all()
+    # Under a platform's id they are one person in every run; by code or reference, in this one.
+    return _person(session, named, {who})
+
+
+def find_buried(session: Session, tombstones: Collection[str]) -> Iterator[Person]:
+    """Yield everybody of a restored database who was forgotten before, to be forgotten at once."""
+    gone = frozenset(session.scalars(select(Event.participant_id).where(Event.kind == FORGOTTEN)))
+    for participant in session.scalars(select(Participant).order_by(Participant.id)).all():
+        if participant.id not in gone and tombstone_of(participant.ref) in tombstones:
+            yield _person(session, [participant], set())
+    for assignment in session.scalars(select(Assignment).order_by(Assignment.id)).all():
+        if is_forgotten(assignment.worker_id):
+            continue
+        if forgotten_id(assignment.platform_id, assignment.worker_id) in tombstones:
+            payments = session.scalars(
+                select(Payment).where(Payment.assignment == assignment.platform_id)
+            ).all()
+            yield Person((), frozenset(), [assignment], payments)
+
+
+def _person(session: Session, people: Sequence[Participant], also: set[str]) -> Person:
+    keys = [each.id for each in people]
+    workers = {each.platform_id for each in people if each.platform_id} | also
+    runs = {each.run_id for each in people}
+    mine = Assignment.participant_id.in_(keys)
+    theirs: ColumnElement[bool] = Assignment.worker_id.in_(also)
+    if runs:
+        theirs = or_(theirs, Assignment.worker_id.in_(workers) & Assignment.run_id.in_(runs))
+    assignments = session.scalars(select(Assignment).where(or_(mine, theirs))).all()
+    paid = or_(
+        Payment.participant_id.in_(keys),
+        Payment.worker_id.in_(also),
+        Payment.worker_id.in_(workers) & Payment.run_id.in_(runs),
+    )
+    payments = session.scalars(select(Payment).where(paid)).all()
+    return Person(people, frozenset(workers), assignments, payments)
+
+
+def refuse_unpaid(person: Person) -> None:
+    """Let pass only whose money is settled: who is forgotten can be paid no more.
+
+    Raises:
+        RunError: A payment is under way, or work was handed in and nobody decided.
+    """
+    if any(payment.state not in _SETTLED for payment in person.payments):
+        raise RunError(
+            "a payment of theirs is not settled, and could not be any more",
+            remedy="First settle it with: parallax reconcile RUN --fix",
+        )
+    done = (payment for payment in person.payments if payment.state == PaymentState.DONE)
+    decided = {payment.assignment for payment in done}
+    for assignment in person.assignments:
+        waits = assignment.status == AssignmentStatus.SUBMITTED
+        if waits and assignment.platform_id not in decided:
+            raise RunError(
+                "they handed in, and are not paid; who is forgotten cannot be paid any more",
+                remedy="First pay them with: parallax approve RUN --only WHO, or say"
+                " --although-unpaid",
+            )
+
+
+def forget(session: Session, person: Person, now: datetime) -> None:
+    """Forget somebody, in the caller's transaction.
+
+    Args:
+        session: An open session that writes.
+        person: Whom.
+        now: The time.
+    """
+    work = {a.id: forgotten_id(a.platform_id, a.worker_id) for a in person.assignments}
+    known = {a.platform_id: work[a.id] for a in person.assignments}
+    _forget_payments(session, person.payments, known)
+    for assignment in person.assignments:
+        assignment.platform_id = assignment.worker_id = work[assignment.id]
+        assignment.submit_to = assignment.receipt = ""
+    session.flush()
+    for participant in person.participants:
+        _forget_participant(session, participant, now)
+    session.flush()
+
+
+def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[str, str]) -> None:
+    for payment in payments:
+        on = payment.assignment
+        stand_in = known.get(on or "") or forgotten_id(on or payment.token, payment.worker_id)
+        if payment.kind == PaymentKind.COMPENSATION:
+            # An offer to one person alone, which the platform shows under its own id.
+            offers = select(Hit.id).where(Hit.token == payment.token)
+            session.execute(
+                update(Assignment).where(Assignment.hit_id.in_(offers)).values(hit_id=None)
+            )
+            session.execute(delete(Hit).where(Hit.token == payment.token))
+        payment.worker_id = stand_in
+        payment.assignment = stand_in if on else None
+        payment.reason, payment.answer, payment.set_up_id = _NO_REASON, "", None
+
+
+def _forget_participant(session: Session, participant: Participant, now: datetime) -> None:
+    if State(participant.state) in (State.ARRIVED, State.DECLINED):
+        erase_given(session, participant)
+    else:
+        withdraw(session, participant, Wish.ERASE, now)
+    for table in (LinkVisit, OutgoingReport):
+        session.execute(delete(table).where(table.participant_id == participant.id))
+    session.execute(
+        update(Link)
+        .where(Link.id == participant.link_id, Link.kind == SINGLE)
+        .values(label="", token=new_reference(), revoked_at=now)
+    )
+    participant.platform_id = participant.visit_mark = None
+    participant.code = new_reference()
+    session.add(Event(participant_id=participant.id, kind=FORGOTTEN, detail={}, at=now))
+
+
+def forgotten_participants(session: Session, run: Run) -> frozenset[int]:
+    """Return the keys of a run's participants who were forgotten."""
+    noted = (
+        select(Event.participant_id)
+        .join(Participant, Participant.id == Event.participant_id)
+        .where(Participant.run_id == run.id, Event.kind == FORGOTTEN)
+    )
+    return frozenset(session.scalars(noted))

@@ -1,0 +1,86 @@
+"""What is stored of one person, as they get it themselves: everything, in words and JSON.
+
+The option that was expected is not told: it says nothing of them, and would tell other participants
+of the same run what the study asks.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.money import in_words
+from experiment.studies.study import Study
+from webapp.database.models import Base, Device, LinkVisit, Participant, Payment, Run
+from webapp.runs.people import AnsweredTrial, record_of
+from webapp.sessions.session_payload import shown_trial
+
+_KEYS = ("id", "participant_id", "trial_id", "run_id", "client_uuid")
+
+
+def participant_of_code(session: Session, run: Run, code: str) -> Participant | None:
+    """Return the participant who was shown this code; None where there is none in the run."""
+    return session.scalar(
+        select(Participant).where(
+            Participant.run_id == run.id, Participant.code == code.strip().lower()
+        )
+    )
+
+
+def own_data(session: Session, run: Run, study: Study, participant: Participant) -> dict[str, Any]:
+    """Return everything that is stored of a participant, for them to keep.
+
+    Args:
+        session: A reading session.
+        run: The run they took part in.
+        study: Its study.
+        participant: Who asks.
+    """
+    record = record_of(session, run, participant.ref)
+    assert record is not None
+    devices = session.scalars(select(Device).where(Device.participant_id == participant.id)).all()
+    visits = session.scalars(
+        select(LinkVisit).where(LinkVisit.participant_id == participant.id).order_by(LinkVisit.id)
+    ).all()
+    return {
+        "study": study.study.title,
+        "consent": {"version": run.study_version, "text": study.text("consent").strip()},
+        "you": _plain(participant),
+        "trials": [_trial(study, each) for each in record.trials],
+        "answers": {each.field: each.value for each in record.answers},
+        "devices": list(map(_plain, devices)),
+        "events": list(map(_plain, record.events)),
+        "exclusion": None if record.verdict is None else _plain(record.verdict),
+        "payments": [_payment(each) for each in record.payments],
+        "what_your_link_said": [visit.parameters for visit in visits],
+    }
+
+
+def _trial(study: Study, each: AnsweredTrial) -> dict[str, Any]:
+    shown = shown_trial(
+        study, each.trial.position, each.item.item, each.trial.good_side, each.trial.options
+    )
+    given = None if each.response is None else _plain(each.response)
+    return {"on_the_screen": dict(shown), "your_answer": given}
+
+
+def _payment(payment: Payment) -> dict[str, Any]:
+    return {
+        "kind": payment.kind,
+        "amount": in_words(payment.amount_minor, payment.currency),
+        "reason": payment.reason,
+        "state": payment.state,
+        "made_at": payment.made_at.isoformat(),
+    }
+
+
+def _plain(row: Base, without: Iterable[str] = _KEYS) -> dict[str, Any]:
+    """Return a row's columns as JSON knows them, the database's own keys left out."""
+    values = {column.name: getattr(row, column.name) for column in row.__table__.columns}
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in values.items()
+        if name not in without and value not in (None, "")
+    }

@@ -1,0 +1,32 @@
+"""A restored database forgets again whom the installation had forgotten."""
+
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from webapp.database.engine import make_sessions
+from webapp.privacy.forget import find_buried, forget
+from webapp.privacy.tombstones import tombstones
+
+
+def forget_again(instance: Path, engine: Engine, now: datetime) -> int:
+    """Forget whom a backup brought back, and return how many that were.
+
+    Args:
+        instance: The installation's folder, which holds the tombstones.
+        engine: Its database, of this code's schema.
+        now: The time.
+
+    Raises:
+        WebappError: The tombstones cannot be read.
+    """
+    buried = tombstones(instance)
+    if not buried:
+        return 0
+    gone = 0
+    with make_sessions(engine).begin() as session:
+        for person in find_buried(session, buried):
+            forget(session, person, now)
+            gone += 1
+    return gone
