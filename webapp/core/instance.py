@@ -9,6 +9,7 @@ from webapp.errors import WebappError
 
 _SECRET_FILE = "secret_key"
 _SHORTEST_SECRET = 32
+_OTHERS = 0o007
 
 
 def open_instance(folder: Path | None = None) -> Path:
@@ -22,7 +23,7 @@ def open_instance(folder: Path | None = None) -> Path:
     """
     folder = folder or Path(os.environ.get(INSTANCE_VARIABLE) or "instance")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         writable = os.access(folder, os.W_OK | os.X_OK)
     except OSError as error:
         raise _unusable(folder, str(error)) from error
@@ -61,6 +62,13 @@ def secret_key(instance: Path, given: str = "") -> str:
             where=str(path),
             expected=f"at least {_SHORTEST_SECRET} characters",
             remedy="Delete the file to get a new key; links handed out before stop working",
+        )
+    if os.name == "posix" and path.stat().st_mode & _OTHERS:
+        raise WebappError(
+            "everybody on this machine can read the secret key",
+            where=str(path),
+            expected="a file that only its owner, or its group, can read",
+            remedy=f"chmod 600 {path}",
         )
     return key
 

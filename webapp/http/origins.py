@@ -5,6 +5,9 @@ may stand in an address that it hands out, and redirects name no host at all: be
 that speaks TLS, an absolute one would lead from https back to http.
 """
 
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
@@ -12,6 +15,14 @@ from flask import Flask, Response, request
 from webapp.core.settings import Settings
 from webapp.errors import RequestError
 
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+# A name of labels of at most 63 letters, or an address in brackets, and a port.
+_HOST = re.compile(
+    r"(?:(?=[^:]{1,253}(?::|$))[\w-]{1,63}(?:\.[\w-]{1,63})*\.?|\[[0-9A-Fa-f:.%]{2,60}\])(?::\d{1,5})?",
+    re.ASCII,
+)
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # Health checks and the operator's own tools ask for these.
 _ALWAYS = ("localhost", "127.0.0.1", "[::1]")
@@ -30,8 +41,34 @@ def guard_origins(app: Flask, settings: Settings) -> None:
         named = settings.allowed_hosts.split()
         hosts = [public, *named, *_ALWAYS, settings.host]
         app.config["TRUSTED_HOSTS"] = list(dict.fromkeys(hosts))
+    app.wsgi_app = _with_possible_hosts(app.wsgi_app)  # type: ignore[method-assign,assignment]
     app.before_request(_refuse_other_sites)
     app.after_request(_lead_to_no_host)
+
+
+def _with_possible_hosts(inner: "WSGIApplication") -> "WSGIApplication":
+    """Refuse a host that cannot be one, before anything takes its name apart."""
+
+    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        host = environ.get("HTTP_HOST", "")
+        if host and not _is_possible(host):
+            start(
+                "400 Bad Request", [("Content-Type", "text/plain"), ("Cache-Control", "no-store")]
+            )
+            return [b"This is no host's name.\n"]
+        return inner(environ, start)
+
+    return answer
+
+
+def _is_possible(host: str) -> bool:
+    if not _HOST.fullmatch(host):
+        return False
+    try:
+        host.encode("ascii").decode("idna")
+    except UnicodeError:
+        return False
+    return True
 
 
 def comes_from_another_site() -> bool:

@@ -114,7 +114,8 @@ def _session_of(token: str) -> tuple[User, SignIn] | None:
 
 def _refuse_foreign_form(token: str) -> None:
     # The app has refused what another site sent; who is not signed in has no session to use.
-    if token and not hmac.compare_digest(form_token(token), request.form.get("form_token", "")):
+    given = request.form.get("form_token", "").encode("utf-8", "replace")
+    if token and not hmac.compare_digest(form_token(token).encode(), given):
         raise RequestError(
             "This form is too old, so nothing was done. Please load the page again and repeat it.",
             status=403,

@@ -6,6 +6,7 @@ import json
 
 from flask import Blueprint, Response, render_template
 
+from experiment.tables.spreadsheet import spreadsheet_safe
 from webapp.database.engine import reading
 from webapp.researcher.access import allowed
 from webapp.services import current_services
@@ -37,7 +38,9 @@ def download() -> Response:
         for entry in audit_entries(session):
             values = (getattr(entry, column) for column in _COLUMNS)
             writer.writerow(
-                json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+                json.dumps(value, ensure_ascii=False)
+                if isinstance(value, dict)
+                else spreadsheet_safe(str("" if value is None else value))
                 for value in values
             )
     headers = {"Content-Disposition": "attachment; filename=parallax-audit.csv"}

@@ -15,6 +15,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.column import TableSchema
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, LISTS, PARTICIPANTS
+from experiment.tables.spreadsheet import spreadsheet_safe
 from experiment.version import code_version
 from webapp.database.models import Participant, Response, Run, Trial, Verdict
 from webapp.errors import RunError
@@ -29,9 +30,6 @@ _ENTRIES = {
     *(table.name + suffix for table in EXPORT_TABLES for suffix in SUFFIXES),
     *(STUDY, CODEBOOK, README),
 }
-# What a spreadsheet takes for a formula when a cell begins with it; the apostrophe itself is
-# among them so that taking one leading apostrophe away always gives the text back.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "'")
 
 
 def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
@@ -130,8 +128,7 @@ def _levels(list_: object, study: Study) -> dict[str, str]:
 
 
 def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
-    value = str(row["value"])
-    return {**row, "value": f"'{value}" if value.startswith(_FORMULA_STARTS) else value}
+    return {**row, "value": spreadsheet_safe(str(row["value"]))}
 
 
 def _copy_study(study: Study, folder: Path) -> None:

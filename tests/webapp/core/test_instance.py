@@ -12,7 +12,7 @@ from webapp.errors import WebappError
 def test_the_folder_is_made_where_the_variable_says(tmp_path, monkeypatch):
     monkeypatch.setenv("PARALLAX_INSTANCE", str(tmp_path / "own"))
     assert open_instance() == tmp_path / "own"
-    assert (tmp_path / "own").is_dir()
+    assert stat.S_IMODE((tmp_path / "own").stat().st_mode) == 0o700
 
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path):
@@ -59,6 +59,10 @@ def test_a_key_that_machines_share_is_read_and_never_made(tmp_path):
     with pytest.raises(WebappError, match="shared_key: the secret key can be neither read nor"):
         secret_key(instance, str(shared))
     shared.write_text("k" * 64, encoding="utf-8")
+    shared.chmod(0o644)
+    with pytest.raises(WebappError, match="everybody on this machine can read the secret key"):
+        secret_key(instance, str(shared))
+    shared.chmod(0o640)
     assert secret_key(instance, str(shared)) == secret_key(instance, "../shared_key") == "k" * 64
     assert not list(instance.iterdir())
 

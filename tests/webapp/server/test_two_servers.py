@@ -31,6 +31,7 @@ def machines(url, tmp_path) -> Iterator[list[httpx.Client]]:
     """Connections to two servers that share a database and the key for links, and nothing else."""
     key = tmp_path / "shared_key"
     key.write_text("k" * 64, encoding="utf-8")
+    key.chmod(0o600)
     with ExitStack() as stack:
         clients = []
         for name in ("one", "two"):
