@@ -12,6 +12,9 @@ from typing import Any
 import click
 from tqdm import tqdm
 
+# Run as a script, this folder comes first and hides the standard library's ``statistics``: last.
+sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
+
 from analysis import comparison
 from analysis.comparison import ComparisonOptions
 from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores

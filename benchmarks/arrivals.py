@@ -75,23 +75,23 @@ def large_run(sessions: Sessions, places: int) -> Run:
 
 
 @contextmanager
-def database() -> Iterator[Engine]:
+def database() -> Iterator[tuple[Engine, Path]]:
     with tempfile.TemporaryDirectory() as folder:
         engine = open_database(f"sqlite:///{Path(folder) / 'arrivals.sqlite3'}")
-        yield engine
+        yield engine, Path(folder)
         engine.dispose()
 
 
 def measure(places: int) -> tuple[int, int, int]:
     """Return the steps of an arrival, of the page before it and of a scrape."""
     study = load_study("minimal")
-    with database() as engine:
+    with database() as (engine, folder):
         sessions = make_sessions(engine)
         run = large_run(sessions, places)
         # Connections made from here on are counted.
         engine.dispose()
         steps = Steps(engine)
-        registry = collect_registry(Metrics(), sessions)
+        registry = collect_registry(Metrics(), sessions, folder)
 
         def come() -> None:
             with sessions.begin() as session:

@@ -52,7 +52,7 @@ RUNS = {
     "treebank": [SAMPLE, "--repeat", "1"],
 }
 TESTED_ELSEWHERE = {
-    *("every_death", "faults", "faults_prolific", "kill_test", "load", "panel_faults"),
+    *("every_death", "faults", "faults_prolific", "fuzz", "kill_test", "load", "panel_faults"),
     "same_study",
 }
 # Run by other scripts, in the Python of an environment that has others' programs.

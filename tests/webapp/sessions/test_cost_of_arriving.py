@@ -94,9 +94,9 @@ def test_a_page_before_an_arrival_costs_the_same(sessions, run_of, work):
 
 
 @pytest.mark.filterwarnings("ignore:Connection is already established")
-def test_a_scrape_costs_the_same(sessions, run_of, work):
+def test_a_scrape_costs_the_same(sessions, run_of, work, tmp_path):
     def scrape(session: Session) -> None:
-        registry = collect_registry(Metrics(), lambda: nullcontext(session))
+        registry = collect_registry(Metrics(), lambda: nullcontext(session), tmp_path)
         assert any(family.name == "parallax_responses_stored" for family in registry.collect())
 
     costs = []

@@ -1,0 +1,135 @@
+"""The researcher's pages in Chromium: good to use in light and dark, at a desk and on a phone."""
+
+import re
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.browser_steps import assert_good, minimal
+from tests.webapp.payments.platform_double import PlatformDouble
+from webapp.core.clock import utc_now
+from webapp.database.models import Assignment, Hit, Participant, Recruitment, Run
+from webapp.payments import run_payments
+from webapp.researcher import recruitment
+from webapp.users.passwords import hash_password
+from webapp.users.roles import Role
+from webapp.users.users import add_user
+
+PASSWORD = "correct horse battery"
+HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}} \u202e=1+1"
+
+
+@pytest.fixture
+def run(site, tmp_path, monkeypatch) -> str:
+    """A run with somebody who finished and handed in, and somebody at work; its reference."""
+    ref = site.launch(minimal(tmp_path)).rpartition("/")[2]
+    client = site.app.test_client()
+    homes = [client.post(f"/run/{ref}", data={"decision": "accept"}).location for _ in range(2)]
+    for position in range(1, 9):
+        body = {
+            "uuid": str(uuid4()), "position": position, "side": "first", "rt_ms": 500.0,
+            "input_method": "key", "client_time": utc_now().isoformat(),
+        }  # fmt: skip
+        assert client.post(f"{homes[0]}answers", json=body).status_code == 200
+    client.post(f"{homes[0]}questionnaire", data={"native_language": HOSTILE})
+    platform, now = PlatformDouble(now=utc_now()), utc_now()
+    with site.sessions.begin() as session:
+        found = session.query(Run).filter_by(ref=ref).one()
+        session.add(Recruitment(run_id=found.id, endpoint="double", published_at=now))
+        hit = Hit(
+            run_id=found.id, token=f"t{ref}", purpose="recruitment", places=9,
+            platform_id=f"HIT{ref}", posted_at=now,
+        )  # fmt: skip
+        session.add(hit)
+        session.flush()
+        who = session.query(Participant).filter_by(run_id=found.id).order_by(Participant.id).first()
+        who.platform_id = f"A{ref}"
+        session.add(
+            Assignment(
+                run_id=found.id,
+                hit_id=hit.id,
+                platform_id=f"ASSIGNMENT{ref}",
+                status="submitted",
+                participant_id=who.id,
+                worker_id=f"A{ref}",
+                submit_to="",
+                receipt="",
+                accepted_at=now,
+                submitted_at=now,
+            )
+        )
+        platform.add(f"ASSIGNMENT{ref}", f"A{ref}", hit=f"HIT{ref}")
+        add_user(session, f"owner-{ref}", Role.OWNER, hash_password(PASSWORD), by="a test", now=now)
+    for module in (run_payments, recruitment):
+        monkeypatch.setattr(module, "open_platform", lambda *_, **__: platform)
+    return ref
+
+
+LOOKS = {
+    "light at a desk": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "dark on a phone": {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_is_good_and_what_people_typed_never_runs(
+    look, site, run, new_context, tmp_path
+):
+    page = new_context(**LOOKS[look]).new_page()
+    alerts = list[str]()
+    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    folder = Path(tmp_path)
+
+    def good(name: str) -> None:
+        page.screenshot(path=folder / f"{name}.png", full_page=True)
+        assert_good(page, f"{name}, {look}")
+
+    room = f"{site.origin}/researcher"
+    page.goto(f"{room}/runs/{run}")
+    good("sign_in")
+    page.get_by_label("Name").fill(f"owner-{run}")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(run)
+    good("run")
+    page.get_by_label("Why are the results").fill(HOSTILE)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("unblinded the run on")).to_be_visible()
+    good("run_unblinded")
+    for name in (
+        "",
+        "launch",
+        "sessions",
+        "audit",
+        f"runs/{run}/participants",
+        f"runs/{run}/money",
+    ):
+        page.goto(f"{room}/{name}")
+        good(name.replace("/", "_") or "runs")
+    page.goto(f"{room}/runs/{run}/participants")
+    page.locator("tbody a").first.click()
+    expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
+    good("participant")
+    _walk_money(page, good)
+    page.goto(f"{room}/runs/{run}")
+    assert alerts == []
+
+
+def _walk_money(page, good) -> None:
+    page.get_by_role("link", name="Pay or reject").click()
+    page.get_by_label("What to do").select_option("reject")
+    page.get_by_role("textbox", name="Reason").fill(HOSTILE)
+    page.get_by_role("textbox", name="Reason").press("Enter")
+    expect(page.get_by_role("button", name=re.compile("^Yes"))).to_be_visible()
+    good("money_confirm")
+    page.get_by_role("button", name=re.compile("^Yes")).press("Enter")
+    expect(page.get_by_text("result: 1 done")).to_be_visible()
+    page.get_by_role("button", name="Approve everyone").click()
+    expect(page.get_by_text("Nothing is left to be done")).to_be_visible()
+    good("money_nothing")
+    page.go_back()
+    page.get_by_role("button", name="Reconcile").click()
+    expect(page.get_by_role("heading", name="Statements")).to_be_visible()
+    good("reconcile")
