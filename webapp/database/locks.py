@@ -69,10 +69,12 @@ class FileLock:
 
     Args:
         path: The file that is locked. It is made where it is missing, and stays.
+        shared: Any number of processes have it together, but never with one that has it alone.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, shared: bool = False) -> None:
         self._path = path
+        self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         self._descriptor: int | None = None
 
     def acquire(self, timeout_s: float | None = 0.0, every_s: float = _BETWEEN_LOOKS_S) -> bool:
@@ -127,7 +129,7 @@ class FileLock:
 
     def _try(self) -> bool:
         try:
-            fcntl.flock(self.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self.fileno(), self._mode | fcntl.LOCK_NB)
         except (BlockingIOError, InterruptedError):
             return False
         return True
@@ -145,6 +147,24 @@ def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
     take = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
     said = connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one()
     return wait or bool(said)
+
+
+def connection_lock(connection: Connection, key: int, *, shared: bool) -> bool:
+    """Take an advisory lock that lasts as long as the connection, and return whether it was free.
+
+    Args:
+        connection: One that commits by itself, so that no transaction stays open meanwhile.
+        key: The lock, as a signed number of 64 bits.
+        shared: Any number of connections have the lock together, but never with one that has it
+            alone.
+    """
+    take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
+    return bool(connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one())
+
+
+def connection_unlock(connection: Connection, key: int) -> None:
+    """Give back a lock that a connection has alone."""
+    connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": key})
 
 
 @contextmanager

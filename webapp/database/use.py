@@ -4,8 +4,6 @@ On PostgreSQL the database itself keeps the lock, for every machine; on SQLite a
 database's does, for every process of the one machine. Whichever way a process ends, its lock ends.
 """
 
-import fcntl
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +14,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.database.engine import DatabaseAwayError, make_engine
+from webapp.database.locks import FileLock, connection_lock, connection_unlock
 from webapp.errors import WebappError
 
 # Any number that no other program takes for a lock of the same PostgreSQL database.
@@ -37,7 +36,12 @@ def hold(engine: Engine) -> Hold:
         DatabaseAwayError: Somebody is upgrading or replacing the database at this moment.
         SQLAlchemyError: The database does not answer.
     """
-    return _InFile(engine) if engine.dialect.name == "sqlite" else _InDatabase(engine)
+    if engine.dialect.name != "sqlite":
+        return _InDatabase(engine)
+    lock = FileLock(_file(engine), shared=True)
+    if not lock.acquire():
+        raise _being_replaced()
+    return lock
 
 
 @contextmanager
@@ -48,30 +52,22 @@ def alone(engine: Engine) -> Iterator[None]:
         WebappError: A server uses it, on this machine or another.
     """
     if engine.dialect.name == "sqlite":
-        with _opened(engine) as descriptor:
-            if not _take(descriptor, fcntl.LOCK_EX):
-                raise _in_use()
+        lock = FileLock(_file(engine))
+        if not lock.acquire():
+            raise _in_use()
+        try:
             yield
+        finally:
+            lock.release()
         return
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        if not _ask(connection, "pg_try_advisory_lock"):
+        if not connection_lock(connection, _LOCK, shared=False):
             raise _in_use()
         try:
             yield
         finally:
             with suppress(SQLAlchemyError):
-                _ask(connection, "pg_advisory_unlock")
-
-
-class _InFile:
-    def __init__(self, engine: Engine) -> None:
-        self._descriptor = os.open(_file(engine), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        if not _take(self._descriptor, fcntl.LOCK_SH):
-            os.close(self._descriptor)
-            raise _being_replaced()
-
-    def release(self) -> None:
-        os.close(self._descriptor)
+                connection_unlock(connection, _LOCK)
 
 
 class _InDatabase:
@@ -92,7 +88,7 @@ class _InDatabase:
 
     def _taken(self) -> Connection | None:
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        if _ask(connection, "pg_try_advisory_lock_shared"):
+        if connection_lock(connection, _LOCK, shared=True):
             return connection
         connection.close()
         return None
@@ -115,29 +111,8 @@ class _InDatabase:
             connection.close()
 
 
-def _ask(connection: Connection, function: str) -> bool:
-    return bool(connection.execute(text(f"SELECT {function}(:key)"), {"key": _LOCK}).scalar_one())
-
-
 def _file(engine: Engine) -> Path:
     return Path(f"{engine.url.database}-use")
-
-
-@contextmanager
-def _opened(engine: Engine) -> Iterator[int]:
-    descriptor = os.open(_file(engine), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _take(descriptor: int, how: int) -> bool:
-    try:
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
-    except (BlockingIOError, InterruptedError):
-        return False
-    return True
 
 
 def _in_use() -> WebappError:
