@@ -38,7 +38,7 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     yield f"Presentation  {study.presentation}, shown {study.materials.shown_to_people}"
     yield f"Exclusion     {'; '.join(rule.rule for rule in study.exclusion) or 'nobody'}"
     yield f"Questions     {', '.join(q.name for q in study.questionnaire) or 'none'}"
-    yield f"Duration      about {_minutes(study)} minutes at the median"
+    yield f"Duration      about {_minutes(study)} at the median"
     if terms is None:
         yield "Cost          nobody is paid: study.toml has no [recruitment]"
     else:
@@ -74,9 +74,12 @@ def trial_kinds(entries: Sequence[ListEntry], *, conditions: bool = False) -> li
 
 
 def _minutes(study: Study) -> str:
-    if study.recruitment is not None:
-        return f"{study.recruitment.median_minutes:g}"
-    return f"{minutes(study.design.most_trials)}"
+    found = (
+        minutes(study.design.most_trials)
+        if study.recruitment is None
+        else study.recruitment.median_minutes
+    )
+    return "1 minute" if found == 1 else f"{found:g} minutes"
 
 
 def _lists(design: Design) -> str:

@@ -117,7 +117,7 @@ def test_without_a_file_it_is_the_minimal_study_under_a_new_name(run, tmp_path):
 
 def test_show_tells_design_duration_cost_and_every_trial(run):
     output = run("show", "minimal").output
-    for told in ("2, each with 8 trials", "about 1 minutes", "at most $", "catch", "+ The "):
+    for told in ("2, each with 8 trials", "about 1 minute", "at most $", "catch", "+ The "):
         assert told in output
     conditions = {e.item.condition for entries in check_folder("minimal", 1).built.lists
                   for e in entries}  # fmt: skip
