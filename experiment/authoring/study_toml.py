@@ -93,6 +93,10 @@ def _head(name: str, title: str, language: str, items_file: str, asking: Asking)
     yield f"title = {_quoted(title)} # participants see it"
     yield 'version = "1.0" # change it whenever the items change'
     yield f"language = {_quoted(language)} # the texts are in texts/{language}/"
+    yield "# Participants read these three; without them nobody is invited."
+    yield 'contact = "" # whom they write to: a name and an address'
+    yield 'institution = "" # the institution that answers for the study'
+    yield 'ethics = "" # the ethics committee\'s reference, or why there is none'
     yield ""
     yield "[materials]"
     yield f"items = {_quoted(items_file)}"

@@ -147,6 +147,11 @@ def check(study: str, seed: int) -> None:
         )
     notes = f" {len(report.notes)} note(s) above stop nothing." if report.notes else ""
     click.echo(f"{study}: no mistake; it can be launched.{notes}")
+    if unnamed := report.study.study.unnamed if report.study else ():
+        click.echo(
+            f"To invite people, fill in {', '.join(unnamed)} under [study]: participants read who"
+            " answers for the study. Simulated runs and previews do without."
+        )
 
 
 @click.command()

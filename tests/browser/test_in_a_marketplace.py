@@ -1,5 +1,6 @@
 """The whole way of a worker in a browser: the marketplace's site with the study in its frame."""
 
+import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -109,7 +110,8 @@ def test_a_worker_looks_accepts_takes_part_and_hands_in(market, page, tmp_path):
     frame.locator("button[value=accept]").click()
     frame = in_frame(page, "working")
     start(frame)
-    answer_by_click(frame, 3)
+    preview = json.loads(frame.locator("#session").text_content())["trials"]
+    answer_by_click(frame, len(preview))
     expect(frame.get_by_text("Nothing was stored")).to_be_visible()
     assert market.site.stored(link) == []
     frame = finish(page, accept(page))

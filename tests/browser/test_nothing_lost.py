@@ -173,7 +173,8 @@ def test_two_tabs_at_once_share_the_work(site, link, page):
 
 
 def test_another_device_goes_on_where_the_first_one_was(site, link, page, new_context):
-    consent(page, link)
+    with page.expect_response("**/device"):
+        consent(page, link)
     start(page)
     answer_by_key(page, 2)
     expect_saved(page)
