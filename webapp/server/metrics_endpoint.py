@@ -56,6 +56,9 @@ class MetricsServer(ThreadingHTTPServer):
         self.socket.close()
         # A socket of this process, so that its threads take turns at it as at any other.
         self.socket = socket.socket(fileno=os.dup(listening.fileno()))
+        # Every process wakes when somebody asks, and one answers: the others must not wait in
+        # ``accept`` for the next one, or they would not end before that one came.
+        self.socket.setblocking(False)
         threading.Thread(target=self.serve_forever, name="metrics", daemon=True).start()
 
     def stop(self) -> None:
