@@ -7,10 +7,13 @@ without its API, to which people go back with a code. Requests die before their 
 their replies, are sent twice, cut off or out of turn; people share links, vanish, withdraw, are
 screened out or come back late; links arrive broken; SONA answers 500 with and without the deed,
 hangs up, cuts its answer off; the operator's process dies in the middle of a call; the clock
-jumps, back too; researchers send reports again at the wrong time, twice, and run for a while
-without their secret. Then the panels' own books are compared with who finished. Ends with exit
-status 1 if somebody was not thanked exactly once, holds two places, ended without their panel's
-way back, or saw a code too early.
+jumps, back too. Researchers err: they launch wrong files and the same file twice, paste the link
+of another run or a bare one, enter a wrong completion code or another experiment's number, run
+without their secret or with another one, close the run under people's hands, give commands of
+other platforms, too early, twice, and send reports again at the wrong time. Then the panels' own
+books are compared with who finished. Ends with exit status 1 if somebody was not thanked exactly
+once, holds two places, ended without their panel's way back or saw a code too early, if work was
+lost or a mistake let somebody in, or if reconcile was clean where the books differ.
 """
 
 import argparse
@@ -26,11 +29,12 @@ from pathlib import Path
 import httpx
 from fault_injection.environment import Clock
 from fault_injection.operator import Death, ProcessDied
+from fault_injection.panel_mistakes import PanelMistakes
 from fault_injection.panels import PanelRun, Person
 from sqlalchemy import event, func, select
 from tqdm import tqdm
 
-from experiment.participation import State
+from experiment.participation import Ending
 from marketplace.panels import create_panels
 from marketplace.serving import in_thread
 from webapp import create_app
@@ -38,8 +42,9 @@ from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
 from webapp.errors import WebappError
 from webapp.jobs.reports import send_reports
-from webapp.recruitment.reports import ReportState, send_again
+from webapp.recruitment.reports import ReportState
 from webapp.services import EXTENSION, Services
+from webapp.sessions.leave import ending_of
 
 RUNS_PER_TOWN = 25
 BEHAVIOURS = {"finish": 55, "share": 15, "vanish": 10, "withdraw": 8, "screened_out": 7, "late": 5}
@@ -58,7 +63,10 @@ WRONG = (
     "two places",
     "no way back",
     "codes too early",
+    "work lost",
+    "let in by mistake",
     "left open",
+    "clean and not thanked",
 )
 SHOWN = (
     *(
@@ -69,7 +77,8 @@ SHOWN = (
         "requests sent again",
         "process deaths",
     ),
-    *("calls that failed", "clock jumps", "researchers' mistakes", *WRONG),
+    *("calls that failed", "clock jumps", "erased", "researchers' mistakes"),
+    *("mistakes refused", *WRONG),
 )
 
 
@@ -79,29 +88,45 @@ def one_run(
 ) -> Counter[str]:  # fmt: skip
     """Return the counts of one run from its launch to its clean end."""
     counts, death = Counter(runs=1), Death(rng, options.deaths)
-    run = PanelRun(services, town, rng.choice(("sona", "prolific")), number, rng)
+    wrong_number = rng.random() < options.mistakes
+    panel = rng.choice(("sona", "prolific"))
+    run = PanelRun(services, town, panel, number, rng, wrong_number=wrong_number)
+    mistakes = PanelMistakes(run, rng, options.mistakes, death)
+    mistakes.before_anybody()
     faults = [{"kind": kind, "probability": options.faults / len(KINDS)} for kind in KINDS]
     # SONA's codes have no fixed length: one that is cut off is another's, and SONA refuses it.
     kinds = ("unfilled", "cut_off") if run.panel == "prolific" else ("unfilled",)
     broken = [{"kind": kind, "probability": 0.05} for kind in kinds]
     town.post("/control/faults", json={"seed": number, "faults": [*faults, *broken]})
     with dying(services, death):
-        people = [come(run, rng, death, clock, which) for which in range(rng.randint(3, 6))]
-        settle(run, rng, death, clock, counts)
+        people = []
+        for which in range(rng.randint(3, 6)):
+            mistakes.while_they_come(which)
+            people.append(come(run, rng, death, clock, mistakes, which))
+        go_back(run, people, mistakes)
+        counts["erased"] = sum(mistakes.erases(one) for one in people if one.finished)
+        counts["clean and not thanked"] = settle(run, rng, death, clock, counts, mistakes)
     made = town.get("/control/faults").json()["made"]
     counts["calls that failed"] += sum(made.get(kind, 0) for kind in KINDS)
     town.post("/control/faults", json={})
     for person in people:
         counts["requests sent again"] += person.again
         counts["codes too early"] += person.early
+        counts["clock jumps"] += person.jumps
         counts["no way back"] += person.finished and not person.way_back
     counts["process deaths"] += death.deaths
+    counts["researchers' mistakes"] += mistakes.made + run.wrong_number
+    counts["mistakes refused"] += mistakes.refused
+    counts["let in by mistake"] += mistakes.let_in
     return counts + judged(run, people)
 
 
-def come(run: PanelRun, rng: random.Random, death: Death, clock: Clock, which: int) -> Person:
+def come(
+    run: PanelRun, rng: random.Random, death: Death, clock: Clock, mistakes: PanelMistakes,
+    which: int,
+) -> Person:  # fmt: skip
     """Let one person come, and return what became of them."""
-    person = Person(run, f"person {which}", rng, death)
+    person = Person(run, f"person {which}", rng, death, clock)
     [behaviour] = rng.choices(list(BEHAVIOURS), list(BEHAVIOURS.values()))
     if not person.arrive(fits=behaviour != "screened_out"):
         return person
@@ -109,43 +134,53 @@ def come(run: PanelRun, rng: random.Random, death: Death, clock: Clock, which: i
         Person(run, person.name, rng, death).arrive()
     if behaviour == "late":
         clock.go_on(minutes=rng.choice((70, 200)))
-    if behaviour == "vanish":
-        person.answer(rng.randint(0, 7))
-    elif behaviour == "withdraw":
-        person.answer(rng.randint(1, 7))
-        person.leave()
-    elif behaviour != "screened_out":
-        person.finish()
+    with mistakes.in_between():
+        if behaviour == "vanish":
+            person.answer(rng.randint(0, 7))
+        elif behaviour == "withdraw":
+            person.answer(rng.randint(1, 7))
+            person.leave()
+        elif behaviour != "screened_out":
+            person.finish()
     return person
 
 
+def go_back(run: PanelRun, people: list[Person], mistakes: PanelMistakes) -> None:
+    """Let everybody go back as their page says; a wrong code there is put right by somebody."""
+    finished = [person for person in people if person.finished]
+    with mistakes.wrong_code() as is_wrong:
+        for person in finished:
+            if person.go_back() == is_wrong and run.panel == "prolific":
+                raise AssertionError(f"{person.name} went back, with codes wrong: {is_wrong}")
+    if is_wrong:
+        for person in finished:
+            person.go_back()
+
+
 def settle(
-    run: PanelRun, rng: random.Random, death: Death, clock: Clock, counts: Counter[str]
-) -> None:
-    """Send reports until none is open, with the clock and the researchers in the way."""
-    services = run.services
+    run: PanelRun, rng: random.Random, death: Death, clock: Clock, counts: Counter[str],
+    mistakes: PanelMistakes,
+) -> int:  # fmt: skip
+    """Send reports until none is open, with the clock and the researchers in the way.
+
+    Returns:
+        How often no report was open though somebody was not thanked.
+    """
     for _ in range(MOST_ROUNDS):
         jump = rng.choice((1, 10, 60, 400, -30))
         clock.go_on(minutes=jump)
         counts["clock jumps"] += abs(jump) > 60 or jump < 0
-        mistake = rng.random()
         death.on = True
         # What fails or dies in the middle is gone on with at the next tick.
-        with suppress(ProcessDied, WebappError), run.secret(lost=mistake < 0.1):
-            send_reports(services)
-            if mistake > 0.8:
-                send_reports(services)
+        with suppress(ProcessDied, WebappError), mistakes.secret():
+            send_reports(run.services)
+            if rng.random() < 0.2:
+                send_reports(run.services)
         death.on = False
-        counts["researchers' mistakes"] += mistake < 0.1 or mistake > 0.8
-        if rng.random() < 0.2:
-            counts["researchers' mistakes"] += 1
-            with services.sessions.begin() as session:
-                send_again(
-                    session, run.run, services.recruiter("panel"), run.study, clock(),
-                    also_unsafe=True,
-                )  # fmt: skip
+        mistakes.after_a_round()
         if not open_reports(run):
-            return
+            return judged(run, [])["thanked less"]
+    return 0
 
 
 def open_reports(run: PanelRun) -> int:
@@ -167,9 +202,10 @@ def judged(run: PanelRun, people: list[Person]) -> Counter[str]:
         held = select(Place.participant_id, func.count(Place.id)).where(Place.run_id == run.run.id)
         held = held.where(Place.participant_id.is_not(None)).group_by(Place.participant_id)
         counts["two places"] = sum(number > 1 for _, number in session.execute(held))
-    for id_, one in books.items():
-        person = known.get(id_)
-        finished = person is not None and person.state == State.FINISHED
+    names = {one["name"] for one in books.values() if _has_finished(known.get(one["id"]))}
+    counts["work lost"] = sum(person.finished and person.name not in names for person in people)
+    for one in books.values():
+        finished = one["name"] in names
         counts["finished"] += finished
         counts["thanked exactly once"] += finished and one["granted"] == 1
         counts["thanked less"] += finished and one["granted"] < 1
@@ -177,6 +213,10 @@ def judged(run: PanelRun, people: list[Person]) -> Counter[str]:
     counts["two places"] += len(set(known) - set(books))
     counts["left open"] = open_reports(run)
     return counts
+
+
+def _has_finished(person: Participant | None) -> bool:
+    return person is not None and ending_of(person) == Ending.COMPLETED
 
 
 @contextmanager
@@ -235,6 +275,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=float, default=0.4, help="the share of calls that fail")
     parser.add_argument("--deaths", type=float, default=0.05, help="at each point of a process")
+    parser.add_argument("--mistakes", type=float, default=0.2, help="how likely each mistake is")
     parser.add_argument("--processes", type=int, default=1)
     counts = campaign(parser.parse_args())
     for name in SHOWN:

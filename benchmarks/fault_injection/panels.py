@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Mapping
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -10,7 +11,11 @@ from werkzeug.test import TestResponse
 
 from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study, load_study
+from experiment.studies.study import Study
+from fault_injection.environment import Clock
 from fault_injection.operator import Death, ProcessDied
+from marketplace.panels.platforms import ids_of
+from marketplace.panels.site import COOKIE
 from webapp.recruiters.panel.settings import PanelSettings
 from webapp.runs.launch import launch
 from webapp.services import Services
@@ -25,6 +30,7 @@ type = "number"
 at_least = 18
 """
 _MOST_TRIES = 50
+_JUMPS_MIN = (-30, -1, 5, 45)
 
 
 class PanelRun:
@@ -36,44 +42,77 @@ class PanelRun:
         panel: ``sona`` or ``prolific``.
         number: Another for each run.
         rng: Decides what the study is like.
+        wrong_number: Whether the study's file names an experiment that SONA does not have.
+
+    Attributes:
+        study: As it was launched.
+        run: The run.
+        wrong_number: As given, where the panel wants such a number.
     """
 
     def __init__(
-        self, services: Services, town: httpx.Client, panel: str, number: int, rng: random.Random
+        self,
+        services: Services,
+        town: httpx.Client,
+        panel: str,
+        number: int,
+        rng: random.Random,
+        *,
+        wrong_number: bool,
     ) -> None:
         self.services, self.town, self.panel, self.key = services, town, panel, f"s{number}"
-        site = str(town.base_url).rstrip("/")
-        files = study_files(load_study("minimal"))
-        values = f'site = "{site}"' + f', experiment_id = "{self.key}"' * (panel == "sona")
-        codes = f'codes = {{ completed = "{CODE}" }}\n' * (panel == "prolific")
-        table = f'[panel]\npreset = "{panel}"\n{codes}values = {{ {values} }}\nreport_tries = 100\n'
-        self.screened = rng.random() < 0.4
-        more = f"{_SCREENING * self.screened}\n{table}"
-        toml = files["study.toml"].decode() + more
-        folder = load_study("minimal").folder
-        self.study = frozen_study({**files, "study.toml": toml.encode()}, folder)
+        self.wrong_number = wrong_number and panel == "sona"
+        self._screened = rng.random() < 0.4
+        self.study = self._study(panel)
         with services.sessions.begin() as session:
             self.run = launch(
                 session, self.study, number, "panel", now=services.now(), code_version="0"
             )
-        link = services.recruiter("panel").posted_link("", self.run.ref, self.study)
-        told = {CODE: "completed"} if panel == "prolific" else {}
+        self.listed(services.recruiter("panel").posted_link("", self.run.ref, self.study))
+
+    def listed(self, link: str, codes: Mapping[str, str] | None = None) -> None:
+        """List the run on the panel, or change what is listed, as the researcher pastes it.
+
+        Args:
+            link: What people are sent to.
+            codes: The completion codes entered there; by default those of the study.
+        """
+        told = {CODE: "completed"} if codes is None else dict(codes)
         listing = {
-            "key": self.key, "platform": panel, "link": link, "codes": told,
-            "credit_token": "t0ken",
+            "key": self.key, "platform": self.panel, "link": link,
+            "codes": told if self.panel == "prolific" else {}, "credit_token": "t0ken",
         }  # fmt: skip
-        town.post("/control/studies", json=listing).raise_for_status()
+        self.town.post("/control/studies", json=listing).raise_for_status()
+
+    def other_panels_study(self) -> Study:
+        """Return the same study for people of the other panel."""
+        return self._study("sona" if self.panel == "prolific" else "prolific")
+
+    def _study(self, panel: str) -> Study:
+        site, folder = str(self.town.base_url).rstrip("/"), load_study("minimal").folder
+        files, number = study_files(load_study("minimal")), f"{self.key}{'x' * self.wrong_number}"
+        own = f'experiment_id = "{number}"'
+        if panel == "prolific":
+            own = f'study_id = "{ids_of(self.key, "", 1)["study"]}"'
+        codes = f'codes = {{ completed = "{CODE}" }}\n' * (panel == "prolific")
+        values = f'values = {{ site = "{site}", {own} }}'
+        table = f'[panel]\npreset = "{panel}"\n{codes}{values}\nreport_tries = 100\n'
+        toml = f"{files['study.toml'].decode()}{_SCREENING * self._screened}\n{table}"
+        return frozen_study({**files, "study.toml": toml.encode()}, folder)
 
     def books(self) -> list[dict]:
         """Return the panel's books."""
         return self.town.get(f"/control/books/{self.key}").json()["people"]
 
     @contextmanager
-    def secret(self, *, lost: bool):  # noqa: ANN201
-        """Let the installation lose its secret for a while, perhaps."""
+    def secret(self, *, lost: bool, wrong: bool):  # noqa: ANN201
+        """Let the installation lose its secret for a while, or have another one."""
         recruiter = self.services.recruiter("panel")
         kept = recruiter._settings
-        recruiter._settings = PanelSettings() if lost else kept
+        if lost:
+            recruiter._settings = PanelSettings()
+        elif wrong:
+            recruiter._settings = PanelSettings(secrets={"credit_token": "0ther"})
         try:
             yield
         finally:
@@ -88,22 +127,42 @@ class Person:
         name: As the town calls them.
         rng: Decides what fails.
         death: Ends the server's process.
+        clock: Jumps between their requests; it stands where there is none.
+
+    Attributes:
+        again: How many requests were sent again.
+        early: How many pages showed the completion code before the end.
+        finished: Whether they handed everything in.
+        way_back: Whether their last page had their panel's way back.
+        jumps: How often the clock jumped.
     """
 
-    def __init__(self, run: PanelRun, name: str, rng: random.Random, death: Death) -> None:
-        self.run, self.name, self._rng, self._death = run, name, rng, death
+    def __init__(
+        self,
+        run: PanelRun,
+        name: str,
+        rng: random.Random,
+        death: Death,
+        clock: Clock | None = None,
+    ) -> None:
+        self.run, self.name, self._rng, self._death, self._clock = run, name, rng, death, clock
         self._browser, self._home = run.services.app.test_client(), ""
-        self.again, self.early, self.finished, self.way_back = 0, 0, False, False
+        self.again, self.early, self.finished, self.way_back, self.jumps = 0, 0, False, False, 0
 
-    def arrive(self, *, fits: bool = True) -> bool:
-        """Follow the panel's link, agree, answer what is asked; return whether a place was got."""
-        for _ in range(_MOST_TRIES):
+    def arrive(self, *, fits: bool = True, tries: int = _MOST_TRIES) -> bool:
+        """Follow the panel's link, agree, answer what is asked; return whether a place was got.
+
+        Args:
+            fits: Whether they answer as the screening wants.
+            tries: How often they open a link that the study refuses.
+        """
+        for _ in range(tries):
             sent = {"study": self.run.key, "person": self.name}
             link = self.run.town.post("/people", data=sent).headers["location"]
             opened = self._ask("GET", link)
             if opened.status_code in (200, 409):
                 break
-        if opened.status_code != 200:
+        if opened.status_code != 200 or "decision" not in opened.text:
             return False
         agreed = self._ask("POST", link, data={**Page(opened.text).hidden, "decision": "accept"})
         if agreed.status_code != 303:
@@ -149,17 +208,36 @@ class Person:
         self.finished = True
         for _ in range(1 + (self._rng.random() < 0.2)):
             self._ask("POST", f"{self._home}questionnaire", data=form)
-        closing = Page(self._ask("GET", self._home).text)
-        self.way_back = closing.name == "closing" and (
+        closing = self._closing()
+        self.finished = closing.name == "closing"
+        self.way_back = self.finished and (
             self.run.panel == "sona" or bool(closing.action and closing.code)
         )
-        while closing.action:
-            reply = self.run.town.get(closing.action, params=closing.hidden)
-            if reply.status_code == 200 and self._rng.random() < 0.7:
-                break
+
+    def go_back(self) -> bool:
+        """Return to the panel as the last page says, twice perhaps, and whether it took them."""
+        if not self._home or not (closing := self._closing()).action:
+            return True
+        for _ in range(1 + (self._rng.random() < 0.3)):
+            # Everybody has a browser of their own, in which the panel knows them.
+            self.run.town.cookies.clear()
+            known = {"Cookie": f'{COOKIE}="{self.run.key}/{self.name}"'}
+            back = self.run.town.get(closing.action, params=closing.hidden, headers=known)
+            taken = back.status_code == 200
+        return taken
+
+    def erase(self) -> None:
+        """Have everything erased that they gave."""
+        self._ask("POST", f"{self._home}withdraw", data={"wish": "erase"})
+
+    def _closing(self) -> Page:
+        return Page(self._ask("GET", self._home).text)
 
     def _ask(self, method: str, url: str, **sent: object) -> TestResponse:
         for _ in range(_MOST_TRIES):
+            if self._clock is not None and self._rng.random() < 0.02:
+                self._clock.go_on(minutes=self._rng.choice(_JUMPS_MIN))
+                self.jumps += 1
             self._death.on = True
             try:
                 reply = self._browser.open(url, method=method, **sent)

@@ -10,6 +10,8 @@ from experiment.participation import Ending
 # What every template may name beside a panel's own: the person as the panel calls them, the
 # ending's completion code, and what proves to us who left.
 KNOWN_OF_ALL = ("participant", "code", "receipt")
+# Who leaves so has done no work: with the way back of who completed, the platform would pay them.
+_NO_WORK = (Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL)
 
 
 def check_panel(panel: PanelTable) -> None:
@@ -32,6 +34,8 @@ def _problems(panel: PanelTable) -> Iterator[str]:
             yield f'a code "{ending}" in [panel.codes], which the platform shows or lets you choose'
     for ending in Ending:
         yield from _ending(panel, ending)
+    for ending in _NO_WORK:
+        yield from _paid_for_nothing(panel, ending)
     yield from _signature(panel)
     way = panel.way_back(Ending.COMPLETED)
     if not (panel.address_of(Ending.COMPLETED) or panel.code(Ending.COMPLETED) or way.report
@@ -40,6 +44,25 @@ def _problems(panel: PanelTable) -> Iterator[str]:
             "a way back for who completed: an address or a report in [panel.endings.completed],"
             " or a code in [panel.codes]"
         )
+
+
+def _paid_for_nothing(panel: PanelTable, ending: Ending) -> Iterator[str]:
+    why = f"than for {Ending.COMPLETED}, or the platform pays who did no work"
+    code = panel.code(ending)
+    if code and not names_in(code) and code == panel.code(Ending.COMPLETED):
+        yield f"another code for {ending} {why}"
+    address, completed = panel.address_of(ending), panel.address_of(Ending.COMPLETED)
+    way, fields = _filled(panel, address), panel.way_back(ending).fields
+    same = way == _filled(panel, completed) and fields == panel.way_back(Ending.COMPLETED).fields
+    if way and same and "code" not in names_in(address):
+        yield f"another address for {ending} {why}"
+
+
+def _filled(panel: PanelTable, template: str) -> str:
+    """Return a template with the panel's own values in place of their names."""
+    for name in names_in(template):
+        template = template.replace(f"{{{name}}}", panel.values.get(name, f"{{{name}}}"))
+    return template
 
 
 def _names(panel: PanelTable) -> Iterator[str]:

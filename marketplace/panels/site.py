@@ -11,7 +11,7 @@ from marketplace.errors import MarketplaceError
 from marketplace.panels.faults import PanelFaultPlan
 from marketplace.panels.town import Town
 
-_COOKIE = "panel_person"
+COOKIE = "panel_person"
 
 
 class _Listing(BaseModel):
@@ -22,6 +22,12 @@ class _Listing(BaseModel):
     codes: dict[str, str] = {}
     credit_token: str = ""
     access_codes: list[str] = []
+
+
+class _Grant(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    key: str
+    id: str
 
 
 def panel_site(town: Town, faults: PanelFaultPlan) -> Blueprint:
@@ -40,7 +46,7 @@ def panel_site(town: Town, faults: PanelFaultPlan) -> Blueprint:
             link = link[:-1]
         sent = Response(status=303, headers={"Location": link})
         # A browser is known to its panel by a cookie; here it says which study it came from too.
-        sent.set_cookie(_COOKIE, f"{key}/{name}", samesite="Lax")
+        sent.set_cookie(COOKIE, f"{key}/{name}", samesite="Lax")
         return sent
 
     @site.get("/submissions/complete")
@@ -78,6 +84,16 @@ def _control(town: Town, faults: PanelFaultPlan) -> Blueprint:
     def books(key: str) -> Response:
         return answer({"people": town.books(key)})
 
+    @door.post("/grants")
+    def grant() -> Response:
+        # What a researcher does on the panel's own pages for somebody.
+        wanted = _Grant.model_validate(given())
+        person = town.person_by_id(wanted.key, wanted.id)
+        if person is None:
+            raise MarketplaceError(f'nobody is called "{wanted.id}" there')
+        town.take_back(wanted.key, person.name, "completed")
+        return answer({"granted": person.granted})
+
     return door
 
 
@@ -90,7 +106,7 @@ def _entered(town: Town, code: str) -> Response:
 
 
 def _visitor() -> tuple[str, str]:
-    key, _, name = request.cookies.get(_COOKIE, "").partition("/")
+    key, _, name = request.cookies.get(COOKIE, "").partition("/")
     if not name:
         raise MarketplaceError("nobody is signed in: start from /people")
     return key, name

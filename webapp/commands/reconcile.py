@@ -17,7 +17,7 @@ from webapp.commands.payment_commands import (
     with_live,
     with_yes,
 )
-from webapp.commands.reports import reconcile_reports
+from webapp.commands.reports import ReportWish, reconcile_reports
 from webapp.commands.runs import link_base
 from webapp.commands.text_table import statement_table, text_table
 from webapp.core.clock import utc_now
@@ -41,18 +41,34 @@ _HEADER = ("problem", "who", "what was seen", "what to do")
 @click.option("--fix", is_flag=True, help="Do what is safe, and look again.")
 @click.option("--json", "as_json", is_flag=True, help="Print for programs.")
 @click.option("--again", is_flag=True, help="With --fix: send also what must not be told twice.")
+@click.option(
+    "--by-hand",
+    metavar="WHO",
+    help="Note that you credited WHO on the panel's own pages.",
+)
 @with_live
 @with_instance
-def reconcile(run: str, fix: bool, as_json: bool, again: bool, live: bool, instance: Path) -> None:
+def reconcile(
+    run: str,
+    fix: bool,
+    as_json: bool,
+    again: bool,
+    by_hand: str | None,
+    live: bool,
+    instance: Path,
+) -> None:
     """Compare RUN's records, its platform and its ledger.
 
     The exit code is 1 if they differ.
     """
-    told = reconcile_reports(instance, run, fix=fix, again=again, as_json=as_json)
+    wish = ReportWish(fix=fix, again=again, by_hand=by_hand)
+    told = reconcile_reports(instance, run, wish, as_json=as_json)
     if told is not None:
         if not told:
             sys.exit(1)
         return
+    if by_hand is not None:
+        raise click.UsageError("--by-hand is for panels that our server tells of endings.")
     run_payments = open_run_payments(instance, run, live=live)
     snapshot = _look(run_payments, instance)
     if fix:

@@ -20,7 +20,13 @@ from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruitment.departures import departure_of
-from webapp.recruitment.reports import ReportState, owe_report, reports_of, send_again
+from webapp.recruitment.reports import (
+    ReportState,
+    confirm_by_hand,
+    owe_report,
+    reports_of,
+    send_again,
+)
 from webapp.runs.runs import named_run
 from webapp.services import Services
 from webapp.sessions.leave import ending_of
@@ -39,17 +45,30 @@ class _Line:
     answer: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReportWish:
+    """What becomes of a run's reports before they are shown.
+
+    Attributes:
+        fix: What is safe to send is sent now.
+        again: That is sent, too, which the platform may have heard and does not expect twice.
+        by_hand: The participant of whom a person told the platform.
+    """
+
+    fix: bool = False
+    again: bool = False
+    by_hand: str | None = None
+
+
 def reconcile_reports(
-    instance: Path, run_ref: str, *, fix: bool, again: bool, as_json: bool
+    instance: Path, run_ref: str, wish: ReportWish, *, as_json: bool
 ) -> bool | None:
     """Compare a run's endings with what its platform was told, and print it.
 
     Args:
         instance: The installation's folder.
         run_ref: The run's reference.
-        fix: Whether what is safe to send is sent now.
-        again: Whether that is sent, too, which the platform may have heard and does not expect
-            twice.
+        wish: What is done before.
         as_json: Whether programs read it.
 
     Returns:
@@ -63,8 +82,11 @@ def reconcile_reports(
         return None
     tokens = Tokens(secret_key(instance, settings.secret_key_file))
     services = Services(settings, open_database(settings.database_url), tokens, utc_now)
-    if fix:
-        _fix(services, run, recruiter, again=again)
+    if wish.by_hand is not None:
+        with services.sessions.begin() as session:
+            confirm_by_hand(session, run, wish.by_hand, utc_now())
+    if wish.fix:
+        _fix(services, run, recruiter, again=wish.again)
     lines = _lines(services, run, recruiter)
     services.engine.dispose()
     clean = all(line.state == ReportState.DONE for line in lines)
@@ -114,5 +136,6 @@ def _print(run: Run, lines: Sequence[_Line], *, clean: bool, as_json: bool) -> N
     if rows:
         click.echo(text_table(_HEADER, rows))
         click.echo("--fix sends what is safe to send; --again also what it may have heard before.")
+        click.echo("Whom you credited on its own pages: --by-hand WHO.")
     elif clean:
         click.echo(f"Run {run.ref} is clean: our records and the platform's answers agree.")

@@ -16,6 +16,7 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Run
+from webapp.errors import RunError
 from webapp.recruiters.base import ReportingRecruiter
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
@@ -23,6 +24,7 @@ from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=6)
 _LONGEST_ANSWER = 2_000
 _AT_A_TIME = 200
+BY_HAND = "confirmed by hand"
 
 
 class ReportState(StrEnum):
@@ -150,6 +152,42 @@ def send_again(
         report.settled_at = None
     session.flush()
     return len(found)
+
+
+def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime) -> bool:
+    """Note that a person saw on the platform that it knows of an ending, or told it there.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        participant: The participant's reference.
+        now: The time.
+
+    Returns:
+        Whether anything was still to be confirmed.
+
+    Raises:
+        RunError: The platform is told of no ending of theirs, or the report goes out by itself.
+    """
+    of_person = [each for each, person in reports_of(session, run) if person.ref == participant]
+    if not of_person:
+        raise RunError(
+            f'the platform is told of no ending of "{participant}"',
+            where=f"run {run.ref}",
+            expected="a participant whom parallax reconcile names",
+        )
+    open_ = [each for each in of_person if each.state != ReportState.DONE]
+    if any(each.state == ReportState.WAITING for each in open_):
+        raise RunError(
+            f'the report of "{participant}" is sent by itself when its time has come',
+            where=f"run {run.ref}",
+            remedy="Wait until it is done, refused or unknown",
+        )
+    for report in open_:
+        report.answer = f"{BY_HAND} (before: {report.state}: {report.answer})"[:_LONGEST_ANSWER]
+        report.state, report.settled_at = ReportState.DONE, now
+    session.flush()
+    return bool(open_)
 
 
 def reports_of(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Participant]]:

@@ -104,11 +104,23 @@ def test_an_ending_without_a_code_does_not_lead_to_where_codes_are_needed():
                                              "fields": {"a": "b"}}}}},
             'method = "POST"',
         ),
+        ({"codes": {"completed": "DONE", "screened_out": "DONE"}}, "who did no work"),
+        (
+            {"values": {"site": "https://panel.example", "end": "https://panel.example/1"},
+             "codes": {}, "endings": {"completed": {"address": "https://panel.example/1"},
+                                      "no_consent": {"address": "{end}"}}},
+            "another address for no_consent",
+        ),
     ],
 )  # fmt: skip
 def test_a_panel_that_could_fail_somebody_is_refused_before_it_is_used(changes, told):
     with pytest.raises(ValidationError, match=told):
         with_changes(**changes)
+
+
+def test_who_withdraws_or_fails_a_check_may_be_paid_as_who_completed():
+    codes = {"completed": "DONE", "withdrawn": "DONE", "failed_check": "DONE"}
+    assert with_changes(codes=codes).code(Ending.WITHDRAWN) == "DONE"
 
 
 def test_a_value_of_a_link_cannot_change_the_rest_of_an_address():

@@ -7,15 +7,17 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import select
 
+import parallax
 from experiment.participation import Ending
 from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study
 from tests.webapp.conftest import start_run
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
-from webapp.database.models import OutgoingReport
+from webapp.database.models import OutgoingReport, Participant
 from webapp.errors import WebappError
 from webapp.jobs.reports import send_reports
 from webapp.recruitment.reports import ReportState, send_again
@@ -179,6 +181,32 @@ def test_a_refusal_is_kept_without_the_secret_and_is_sent_again_when_somebody_sa
         assert send_again(session, run, recruiter, frozen, clock(), also_unsafe=True) == 1
     send_reports(services)
     assert (stored().state, len(panel.asked)) == ("done", 2)
+
+
+def test_a_refused_credit_that_a_person_granted_on_the_panels_pages_is_noted_once(
+    finish, panel, services, stored, instance
+):
+    def reconcile(*more: str):
+        return CliRunner().invoke(
+            parallax.cli, ["reconcile", run.ref, *more, "--instance", str(instance)]
+        )
+
+    panel.answers = [(200, "<Errors>Invalid experiment_id</Errors>")]
+    run = finish()
+    with reading(services.sessions) as session:
+        ref = session.scalars(select(Participant.ref)).one()
+    assert "sent by itself" in str(reconcile("--by-hand", ref).exception)
+    send_reports(services)
+    assert "--by-hand" in reconcile().output
+    assert "told of no ending" in str(reconcile("--by-hand", "x").exception)
+    for _ in range(2):
+        noted = reconcile("--by-hand", ref)
+        assert (noted.exit_code, "is clean" in noted.output) == (0, True)
+    assert stored().state == "done"
+    assert stored().answer == (
+        "confirmed by hand (before: refused: 200 <Errors>Invalid experiment_id</Errors>)"
+    )
+    assert len(panel.asked) == 1
 
 
 def test_credit_that_an_earlier_call_had_granted_is_done(finish, panel, services, stored):
