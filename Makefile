@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help study models stop test lint benchmarks clean
+.PHONY: help study models stop test lint docs site benchmarks clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,12 @@ lint: $(VENV)/.dev  ## check style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+docs: $(VENV)/.dev  ## serve the documentation as a site, with a search box, at http://127.0.0.1:8010
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --quiet --config-file docs/site/mkdocs.yml --dev-addr 127.0.0.1:8010
+
+site: $(VENV)/.dev  ## build the same into build/site; a broken link or an unlisted page is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
 
 benchmarks: $(VENV)/.dev  ## measure the main job step by step and print a table
 	@$(BIN)/python benchmarks/main_job.py

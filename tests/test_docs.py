@@ -75,6 +75,33 @@ def test_links_between_pages_lead_somewhere(page: Path):
         assert (page.parent / target).exists(), target
 
 
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as code hosts and the site make them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"\]\([^)]*\)", "]", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *ROOT.glob("docs/decisions/*.md"), *ROOT.glob("*.md")],
+    ids=lambda page: page.stem,
+)
+def test_links_lead_to_headings_that_there_are(page: Path):
+    """`make site` says the same and more, and takes longer."""
+    for target, anchor in re.findall(
+        r"\]\((?!https?:|mailto:)([^)#]*)#([^)]+)\)", page.read_text("utf-8")
+    ):
+        assert anchor in headings(page.parent / target if target else page), f"{target}#{anchor}"
+
+
+def test_every_page_has_its_place_in_the_site():
+    """A new page goes into the navigation in docs/site/mkdocs.yml; decisions need no line."""
+    navigation = (ROOT / "docs" / "site" / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = {path.name for path in ROOT.glob("docs/*.md")}
+    assert pages - set(re.findall(r"[\w-]+\.md\b", navigation)) == set()
+
+
 def test_the_files_to_which_newcomers_are_sent_exist():
     rows = re.findall(
         r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$",

@@ -1,0 +1,1 @@
+"""Pages that are made from the code when the site is built."""
