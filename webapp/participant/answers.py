@@ -5,10 +5,12 @@ from pydantic import ValidationError
 from structlog.contextvars import bind_contextvars
 
 from experiment.participation import State
+from webapp.database.engine import reading
 from webapp.participant.leaving import report_ending
 from webapp.participant.lookup import requested_participant
 from webapp.services import current_services
 from webapp.sessions.device import note_device, read_device
+from webapp.sessions.finish import finish_without_questions
 from webapp.sessions.leave import note_late_work
 from webapp.sessions.record import GivenAnswer, read_answer, record
 from webapp.sessions.record_batch import SentAnswer
@@ -25,6 +27,8 @@ def save(token: str) -> dict[str, int]:
     # The whole body first: a slow sender must not keep others waiting for the database.
     body = request.get_data()
     position, remaining = _save_with_others(token, body) or _save_alone(token, body)
+    if remaining == 0:
+        _complete(token)
     return {"saved": position, "remaining": remaining}
 
 
@@ -57,6 +61,24 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
             report_ending(session, run, study, participant)
         session.commit()
     return answer.position, remaining
+
+
+def _complete(token: str) -> None:
+    """End the session after its last answer, where the study has no questionnaire.
+
+    Not the next page does this alone: who closes the window now has done everything.
+    """
+    services = current_services()
+    with reading(services.sessions) as session:
+        _, run = requested_participant(session, token)
+        if services.study_of(session, run).questionnaire:
+            return
+    with services.sessions() as session:
+        participant, run = requested_participant(session, token, writing=True)
+        study = services.study_of(session, run)
+        if finish_without_questions(session, participant, study.questionnaire, services.now()):
+            report_ending(session, run, study, participant)
+        session.commit()
 
 
 @answers_address.post("/p/<token>/device")

@@ -20,7 +20,7 @@ from webapp.participant.trial_page import working_page
 from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
-from webapp.sessions.finish import LONGEST_TEXT, finish
+from webapp.sessions.finish import LONGEST_TEXT, finish, finish_without_questions
 from webapp.sessions.leave import ending_of, note_late_work
 from webapp.sessions.session_payload import serve
 from webapp.sessions.withdraw import is_erased
@@ -34,13 +34,16 @@ def show(token: str) -> str:
     services = current_services()
     with reading(services.sessions) as session:
         participant, run = requested_participant(session, token)
-        if not lease.is_over(session, participant, run, services.now()):
+        asked = participant.state != State.ANSWERED or services.study_of(session, run).questionnaire
+        if asked and not lease.is_over(session, participant, run, services.now()):
             return _page(session, participant, run)
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         lease.come_back(session, participant, services.now())
-        if note_late_work(session, participant):
-            report_ending(session, run, services.study_of(session, run), participant)
+        study = services.study_of(session, run)
+        over = finish_without_questions(session, participant, study.questionnaire, services.now())
+        if over or note_late_work(session, participant):
+            report_ending(session, run, study, participant)
         session.commit()
         return _page(session, participant, run)
 

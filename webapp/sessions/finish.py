@@ -61,6 +61,25 @@ def finish(
     return {}
 
 
+def finish_without_questions(
+    session: Session, participant: Participant, questions: Sequence[Question], now: datetime
+) -> bool:
+    """Complete the session of who answered every trial of a study that asks nothing afterwards.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        participant: Who answered; whoever is at another point stays there.
+        questions: The questionnaire: where there is one, nothing is done.
+        now: The time.
+
+    Returns:
+        Whether this completed it.
+    """
+    if questions or participant.state != State.ANSWERED:
+        return False
+    return not finish(session, participant, questions, {}, now)
+
+
 def checked_answers(
     questions: Sequence[Question], given: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:

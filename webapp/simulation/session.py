@@ -87,9 +87,10 @@ class SimulatedSession:
         self._request(200, "POST", f"{self._home}device", sent=_DEVICE)
         for trial in trials:
             self._request(200, "POST", f"{self._home}answers", sent=self._answer(trial))
-        form = self._open(self._home, "questionnaire").hidden
-        form |= {q.name: self._reply(q) for q in self._plan.study.questionnaire}
-        self._request(303, "POST", f"{self._home}questionnaire", form=form)
+        if questions := self._plan.study.questionnaire:
+            form = self._open(self._home, "questionnaire").hidden
+            form |= {question.name: self._reply(question) for question in questions}
+            self._request(303, "POST", f"{self._home}questionnaire", form=form)
         return self._open(self._home, "closing")
 
     def _open(self, url: str, expected_page: str) -> Page:

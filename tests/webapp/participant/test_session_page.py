@@ -2,6 +2,7 @@ import json
 import re
 import shutil
 
+import pytest
 from sqlalchemy import select
 
 from experiment.studies.load import BUILT_IN, load_study
@@ -203,3 +204,36 @@ def test_of_practice_alone_the_page_knows_which_option_is_right(launched, start,
     assert practice["feedback"] == "Two."
     assert (session["keys"], session["pauses"]) == (["f", "j"], [5])
     assert "correct" not in json.dumps(session["trials"])
+
+
+@pytest.fixture
+def without_questions(launched, start, tmp_path):
+    folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    toml = (folder / "study.toml").read_text(encoding="utf-8")
+    kept = re.sub(r"\[\[questionnaire\]\].*?(?=^\[)", "", toml, flags=re.DOTALL | re.MULTILINE)
+    (folder / "study.toml").write_text(kept, encoding="utf-8")
+    study = load_study(str(folder))
+    assert not study.questionnaire
+    return start(launched(study))
+
+
+def test_a_study_without_questions_ends_with_its_last_answer(without_questions, sessions):
+    without_questions.answer_all()
+    with reading(sessions) as session:
+        participant = session.scalars(select(Participant)).one()
+    assert participant.state == "finished" and participant.finished_at is not None
+    assert page_of(without_questions.page()) == "closing"
+    assert without_questions.answer(8).json["remaining"] == 0
+    assert page_of(without_questions.page()) == "closing"
+
+
+def test_who_comes_back_to_a_study_without_questions_is_not_asked_any(without_questions, sessions):
+    without_questions.answer_all()
+    with sessions() as session:
+        # The server went between the last answer and the end of the session.
+        participant = session.scalars(select(Participant)).one()
+        participant.state, participant.finished_at = "answered", None
+        session.commit()
+    assert page_of(without_questions.page()) == "closing"
+    with reading(sessions) as session:
+        assert session.scalars(select(Participant)).one().finished_at is not None
