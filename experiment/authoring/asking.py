@@ -1,8 +1,9 @@
 """What somebody's items ask of people: which of two, which of several, or how natural each is."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from experiment.authoring.words import Words, languages_with_words, words_in
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.read import Found
 from experiment.records import Item, Variant
@@ -18,15 +19,6 @@ _SCALE: Mapping[str, tuple[str, ...]] = {
     "highest": ("highest", "right_label", "right_comment", "right", "high_label"),
 }
 _POINTS = 7
-_TITLES = {
-    "pair": "Which sentence sounds better?",
-    "completion": "How does the sentence go on?",
-    "rating": "How natural does this sentence sound?",
-    "options": "Which sounds best?",
-}
-# What studies in other languages should not be left with.
-ENGLISH_TITLES = frozenset(_TITLES.values())
-_ENDS = {"lowest": "not at all natural", "highest": "perfectly natural"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +31,7 @@ class Asking:
         title: What the study is called where nobody gives it a name.
         task: What participants do, as the consent page says it, with ``{trials}``.
         result: What their answers tell, as the last page says it.
+        words: The words of their language, or English ones.
         instructions: Which page of instructions suits it.
         answers: How many places an option can stand on; over so many participants each item is
             balanced.
@@ -50,6 +43,7 @@ class Asking:
     title: str
     task: str
     result: str
+    words: Words
     instructions: str
     answers: int
     told: tuple[str, ...] = ()
@@ -69,37 +63,36 @@ def ask(found: Found, presentation: str, language: str) -> Asking:
     Args:
         found: The items and what was read of them.
         presentation: The presentation that their author names; empty to derive it.
-        language: The items' language: the words at a scale's ends are known in English alone.
+        language: The items' language, in which participants are asked where we have its words.
     """
-    name = presentation or _derived(found)
+    name, words = presentation or _derived(found), words_in(language)
+    told = _without_words(language) if words.language != _primary(language) else ()
     if name == Rating.name:
-        return _rating(found, language)
-    if name == OptionList.name:
-        return _options(found)
-    if name == PrefixCompletion.name:
-        return Asking(
-            name,
-            {},
-            _TITLES["completion"],
-            "to read {trials} beginnings of sentences, one at a time, and to choose the better of "
-            "two ways to go on",
-            _PREFERRED.format("Of each two"),
-            "instructions_completion",
-            2,
-        )
-    return Asking(
-        name,
-        {},
-        _TITLES["pair"],
-        "to read {trials} pairs of sentences, one pair at a time, and to choose the better "
-        "sentence of each",
-        _PREFERRED.format("In each pair"),
-        "instructions",
-        2,
+        asking = _rating(found, words)
+    elif name == OptionList.name:
+        asking = _options(found, words)
+    elif name == PrefixCompletion.name:
+        asking = _asking(name, "completion", words, "instructions_completion")
+    else:
+        asking = _asking(name, "pair", words, "instructions")
+    return replace(asking, told=(*asking.told, *told))
+
+
+def _asking(name: str, kind: str, words: Words, instructions: str) -> Asking:
+    asked = words.asked[kind]
+    return Asking(name, {}, asked.title, asked.task, asked.result, words, instructions, 2)
+
+
+def _primary(language: str) -> str:
+    return language.lower().partition("-")[0]
+
+
+def _without_words(language: str) -> tuple[str, ...]:
+    return (
+        f"The texts, the title and the questions are in English, because there are none in "
+        f"{language}, only in {', '.join(languages_with_words())}. Translate them; "
+        "`parallax study check` lists what is left.",
     )
-
-
-_PREFERRED = "{} we expected most people to prefer one;\nyour choices tell us whether they do"
 
 
 def _derived(found: Found) -> str:
@@ -113,21 +106,19 @@ def _derived(found: Found) -> str:
     return SentencePair.name
 
 
-def _rating(found: Found, language: str) -> Asking:
-    ends = _ENDS if language.split("-")[0] == "en" else dict.fromkeys(_ENDS, "")
+def _rating(found: Found, words: Words) -> Asking:
     given = dict(_scale(found.items))
     points = int(given.pop("points", _POINTS))
-    parameters = {"points": points} | ends | given
-    return Asking(
-        Rating.name,
-        parameters,
-        _TITLES["rating"],
-        "to read {trials} sentences, one at a time, and to rate how natural each sounds",
-        "Some of the sentences sound natural to most people\nand others less so; your ratings "
-        "tell us which",
-        "instructions_rating",
-        2,
-        (f"Each sentence is rated on a scale of {points} points.",),
+    asking = _asking(Rating.name, "rating", words, "instructions_rating")
+    return replace(
+        asking,
+        parameters={
+            "points": points,
+            "lowest": words.lowest,
+            "highest": words.highest,
+            **given,
+        },
+        told=(f"Each sentence is rated on a scale of {points} points.",),
     )
 
 
@@ -142,7 +133,7 @@ def _scale(items: Sequence[Item]) -> Iterable[tuple[str, str]]:
                 yield parameter, first
 
 
-def _options(found: Found) -> Asking:
+def _options(found: Found, words: Words) -> Asking:
     own = [
         str(name)
         for name in (Variant.BAD, Variant.DISTRACTOR)
@@ -150,13 +141,11 @@ def _options(found: Found) -> Asking:
     ]
     against = list(found.against) or own
     number = 1 + len(against)
-    return Asking(
-        OptionList.name,
-        {"against": against},
-        _TITLES["options"],
-        f"to choose the best of {number} options, {{trials}} times",
-        _PREFERRED.format("Each time"),
-        "instructions_options",
-        number,
-        (f"{number} options: good against {', '.join(against)}.",),
+    asking = _asking(OptionList.name, "options", words, "instructions_options")
+    return replace(
+        asking,
+        parameters={"against": against},
+        task=asking.task.replace("{options}", str(number)),
+        answers=number,
+        told=(f"{number} options: good against {', '.join(against)}.",),
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError
@@ -10,9 +9,6 @@ from experiment.records import Item
 from experiment.studies.key_errors import place
 from experiment.studies.study import STUDY_FILE, Study
 from experiment.studies.toml_lines import TomlLines
-
-# The pages that every new study begins with.
-TEXTS = Path(__file__).parent / "texts"
 
 
 class StudyNote(ParallaxError):

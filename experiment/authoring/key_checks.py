@@ -9,9 +9,8 @@ from pathlib import PurePath
 import langcodes
 from babel import Locale
 
-from experiment.authoring.asking import ENGLISH_TITLES
-from experiment.authoring.findings import TEXTS, Examined, StudyNote, placed
-from experiment.authoring.study_toml import ENGLISH_LABELS
+from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.authoring.words import words_in
 from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.rules import load_rule
 from experiment.materials.render import render
@@ -222,21 +221,29 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
     study = examined.study
     if study.study.language.partition("-")[0] == "en":
         return
+    english = words_in("en")
     for number, question in enumerate(study.questionnaire):
-        if question.label in ENGLISH_LABELS:
+        if question.label in english.labels:
             yield StudyNote(
                 f'the question "{question.label}" is still in English',
                 where=examined.at("questionnaire", number, "label"),
                 expected=f"the language of the study ({study.study.language})",
             )
-    if study.study.title in ENGLISH_TITLES:
+    if study.study.title in english.titles:
         yield StudyNote(
             f'the title "{study.study.title}", which stands above each trial, is still in English',
             where=examined.at("study", "title"),
             expected=f"the language of the study ({study.study.language})",
         )
+    for name in ("lowest", "highest"):
+        if (end := study.trial.parameters.get(name)) == getattr(english, name):
+            yield StudyNote(
+                f'the end of the scale "{end}" is still in English',
+                where=examined.at("trial", "parameters", name),
+                expected=f"the language of the study ({study.study.language})",
+            )
     for page in PAGES:
-        begins = (TEXTS / f"{page}.md").read_text(encoding="utf-8").split("\n", 1)[0]
+        begins = english.page(page).split("\n", 1)[0]
         if study.text(page).startswith(begins):
             yield StudyNote(
                 f'the text of the page "{page}" is still in English',

@@ -12,7 +12,7 @@ import langcodes
 from experiment.authoring.asking import Asking, ask
 from experiment.authoring.check import check_folder
 from experiment.authoring.derive import DesignPlan, plan_design
-from experiment.authoring.findings import TEXTS, placed
+from experiment.authoring.findings import placed
 from experiment.authoring.schema import schema_text
 from experiment.authoring.study_toml import SCHEMA_FILE, minutes, practice_toml, study_toml
 from experiment.errors import MaterialsError, StudyError
@@ -87,13 +87,9 @@ def new_study(
     if source is None:
         _copy_minimal(folder, name)
         return None
-    if not langcodes.tag_is_valid(language):
-        raise StudyError(
-            f'"{language}" is no language',
-            where="--language",
-            expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
-        )
-    found = read_materials(source, named, alone=presentation in ("", Rating.name))
+    _refuse_unknown(language)
+    alone = presentation in ("", Rating.name)
+    found = read_materials(source, named, alone=alone, language=language)
     asking = ask(found, presentation, language)
     design = plan_design(found.items, asking.answers)
     if not design.trials_per_list:
@@ -109,6 +105,15 @@ def new_study(
             # What is wrong with a study that was just derived is wrong with its items.
             raise placed(errors[0], str(source))
     return made
+
+
+def _refuse_unknown(language: str) -> None:
+    if not langcodes.tag_is_valid(language):
+        raise StudyError(
+            f'"{language}" is no language',
+            where="--language",
+            expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
+        )
 
 
 def _write(made: NewStudy, into: Path, title: str, language: str) -> None:
@@ -178,7 +183,7 @@ def _write_texts(folder: Path, asking: Asking, design: DesignPlan) -> None:
     }
     for page in ("consent", "instructions", "debrief"):
         source = asking.instructions if page == "instructions" else page
-        text = (TEXTS / f"{source}.md").read_text(encoding="utf-8")
+        text = asking.words.page(source)
         for key, value in words.items():
             text = text.replace(f"{{{key}}}", value)
         (folder / f"{page}.md").write_text(text, encoding="utf-8")

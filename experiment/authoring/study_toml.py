@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from experiment.authoring.asking import Asking
 from experiment.authoring.derive import DesignPlan, catch_constructions
+from experiment.authoring.words import Words
 from experiment.materials.formats.pairs import Draft
 from experiment.records import Item
 
@@ -14,10 +15,6 @@ _SECONDS_A_TRIAL = 6
 _SECONDS_BESIDE = 120
 # With fewer catch trials, one bad sentence that somebody likes would exclude them.
 _FEWEST_FOR_A_GAP = 4
-_NATIVE_LANGUAGE = "What is your native language?"
-_COMMENT = "Is there anything you would like to tell us about the study?"
-# What studies in other languages should not be left with.
-ENGLISH_LABELS = frozenset({_NATIVE_LANGUAGE, _COMMENT})
 _PARAMETERS = {
     "points": " # of the scale",
     "lowest": " # what stands at its two ends",
@@ -55,7 +52,7 @@ def study_toml(
         _design(design, asking),
         _trial(asking, practice),
         _exclusion(items, design, asking),
-        _questions(),
+        _questions(asking.words),
         _terms(design, asking),
         _constructions(items, groups),
     )
@@ -118,7 +115,9 @@ def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
     for square in design.squares:
         yield ""
         each = square.frames * square.conditions // design.lists
-        of = f"{square.frames} items in {square.conditions} condition(s)"
+        of = (
+            f"{square.frames} items in {square.conditions} condition{'s' * (square.conditions > 1)}"
+        )
         yield f"# {of}: {each} trials in each list."
         yield "[[design.squares]]"
         yield f"templates = [{_quoted(square.template)}]"
@@ -205,29 +204,30 @@ def _trials_of(construction: str, items: Sequence[Item], design: DesignPlan) -> 
     return sum(number for name, number in design.in_each_list.items() if name in own)
 
 
-def _questions() -> Iterator[str]:
+def _questions(words: Words) -> Iterator[str]:
     yield "[[questionnaire]]"
     yield 'name = "native_language"'
-    yield f"label = {_quoted(_NATIVE_LANGUAGE)}"
+    yield f"label = {_quoted(words.native_language)}"
     yield 'type = "text"'
     yield "required = true"
     yield ""
     yield "[[questionnaire]]"
     yield 'name = "comment"'
-    yield f"label = {_quoted(_COMMENT)}"
+    yield f"label = {_quoted(words.comment)}"
     yield 'type = "text"'
     yield ""
 
 
 def _terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
-    task = asking.task.removeprefix("to ").format(trials=design.trials_per_list)
+    task = asking.task.format(trials=design.trials_per_list)
+    offer = asking.words.offer.format(task=task)
     yield "# Who the simulated participants are when you try the study; the shares sum to 1."
     yield "[simulation]"
     yield "mix = { accurate = 0.9, guessing = 0.05, careless = 0.05 }"
     yield ""
     yield "# To recruit on a paying platform, write what you pay and take the signs away."
     yield "# [recruitment]"
-    yield f"# description = {_quoted(f'You will {task}.')}"
+    yield f"# description = {_quoted(offer)}"
     yield '# reward = "0.00" # for everyone who finishes'
     yield f"# median_minutes = {minutes(design.trials_per_list)}"
     yield f"# duration_minutes = {max(30, 4 * minutes(design.trials_per_list))}"

@@ -8,12 +8,11 @@ from io import StringIO
 from pathlib import Path
 
 from experiment.errors import MaterialsError
+from experiment.materials.formats.encodings import code_page, lost_word, telling_word
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".yaml", ".yml")
 _DELIMITERS = (",", ";", "\t", "|")
-# What Excel on Windows writes where it writes no Unicode.
-_EXCEL_ENCODING = "cp1252"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,12 @@ class RawTable:
     told: tuple[str, ...] = ()
 
 
-def read_raw(path: Path) -> RawTable:
+def read_raw(path: Path, language: str = "") -> RawTable:
     """Return a file's table: text with any usual delimiter, an Excel sheet, or JSON lines.
+
+    Args:
+        path: The file.
+        language: The language of its text (BCP 47), which tells what text is in that is no Unicode.
 
     Raises:
         MaterialsError: The file is missing, of another kind, or not a table.
@@ -55,11 +58,12 @@ def read_raw(path: Path) -> RawTable:
     if not path.is_file():
         raise MaterialsError("there is no such file", where=str(path), expected="a table of items")
     if path.suffix.lower() == ".xlsx":
-        return _from_cells(path, _sheet(path), "row")
+        lines, told = _sheet(path)
+        return _from_cells(path, lines, "row", told)
     if path.suffix.lower() == ".jsonl":
-        return _from_json_lines(path)
+        return _from_json_lines(path, language)
     if path.suffix.lower() in TEXT_SUFFIXES:
-        return _from_text(path)
+        return _from_text(path, language)
     raise MaterialsError(
         f'a file ending in "{path.suffix}" cannot be read as a table of items',
         where=str(path),
@@ -68,17 +72,22 @@ def read_raw(path: Path) -> RawTable:
     )
 
 
-def read_text(path: Path) -> tuple[str, tuple[str, ...]]:
+def read_text(path: Path, language: str = "") -> tuple[str, tuple[str, ...]]:
     """Return a file's text and what had to be decided: with or without BOM, UTF-8, UTF-16, Excel's.
 
+    Args:
+        path: The file.
+        language: The language of its text, which tells Excel's encoding.
+
     Raises:
-        MaterialsError: It is no text.
+        MaterialsError: It is no text, or its letters are of another encoding.
     """
+    excel = code_page(language)
     content = path.read_bytes()
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings: tuple[str, ...] = ("utf-16",)
     else:
-        encodings = ("utf-8-sig", _EXCEL_ENCODING)
+        encodings = ("utf-8-sig", excel)
     for encoding in encodings:
         try:
             text = content.decode(encoding)
@@ -86,8 +95,7 @@ def read_text(path: Path) -> tuple[str, tuple[str, ...]]:
             continue
         if "\0" in text:
             break
-        told = f"{path.name} is not Unicode: it was read as Excel on Windows writes it."
-        return text, (told,) if encoding == _EXCEL_ENCODING else ()
+        return text, _guessed(path, text, excel) if encoding == excel else ()
     raise MaterialsError(
         "the file is no text",
         where=str(path),
@@ -96,8 +104,23 @@ def read_text(path: Path) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def _from_text(path: Path) -> RawTable:
-    text, told = read_text(path)
+def _guessed(path: Path, text: str, encoding: str) -> tuple[str, ...]:
+    if lost := lost_word(text):
+        raise MaterialsError(
+            f"the file is not Unicode, and read as Excel on Windows writes it ({encoding}) "
+            f'it has the word "{lost}"',
+            where=str(path),
+            expected="a text table in UTF-8",
+            remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx; where --language is not the '
+            "language of the sentences, name that",
+        )
+    word = telling_word(text)
+    seen = f'; look whether "{word}" is right' if word else ""
+    return (f"{path.name} is not Unicode: it was read as Excel on Windows writes it{seen}.",)
+
+
+def _from_text(path: Path, language: str) -> RawTable:
+    text, told = read_text(path, language)
     delimiter = ""
     if text[:4].lower() == "sep=" and "\n" in text:
         first, text = text.split("\n", 1)
@@ -127,7 +150,8 @@ def _numbered(reader: Iterable[list[str]], path: Path) -> Iterator[tuple[int, li
         ) from error
 
 
-def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
+    """Return the cells of a workbook's first sheet, by rows, and which others there are."""
     # The library takes a third of a second to load, which only spreadsheets should cost.
     from openpyxl import load_workbook
 
@@ -142,9 +166,12 @@ def _sheet(path: Path) -> Iterator[tuple[int, list[str]]]:
             remedy="Save it again from the spreadsheet program, or as CSV (UTF-8)",
         ) from error
     try:
-        sheet = book.worksheets[0]
-        for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
-            yield number, [_cell(value) for value in cells]
+        first, *others = book.worksheets
+        rows = enumerate(first.iter_rows(values_only=True), start=1)
+        lines = [(number, [_cell(value) for value in cells]) for number, cells in rows]
+        names = ", ".join(f'"{sheet.title}"' for sheet in others)
+        told = f'Of the workbook the first sheet, "{first.title}", is read, and not {names}.'
+        return lines, (told,) if others else ()
     finally:
         book.close()
 
@@ -192,8 +219,8 @@ def _refuse_header(path: Path, names: Sequence[str], where: str) -> None:
         )
 
 
-def _from_json_lines(path: Path) -> RawTable:
-    text, told = read_text(path)
+def _from_json_lines(path: Path, language: str) -> RawTable:
+    text, told = read_text(path, language)
     rows, columns = [], dict[str, None]()
     for place, values in json_lines(text, path):
         columns.update(dict.fromkeys(values))

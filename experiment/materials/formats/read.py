@@ -61,6 +61,7 @@ def read_materials(
     *,
     identical: bool = False,
     alone: bool = False,
+    language: str = "",
 ) -> Found:
     """Return the items of a file in any of the formats.
 
@@ -71,6 +72,7 @@ def read_materials(
             several headers with a plus sign between them, where they make the condition together.
         identical: Whether a pair's two sentences may be the same.
         alone: Whether a row may be one sentence that stands against no other, to be rated.
+        language: The items' language (BCP 47), which tells what a text is in that is no Unicode.
 
     Raises:
         MaterialsError: The file cannot be read, or does not say what the pairs are.
@@ -82,7 +84,7 @@ def read_materials(
         drafts, told, rendering = read_task(path)
         found = _found(drafts, path, "a task of lm-evaluation-harness", told)
         return replace(found, rendering=rendering)
-    table = read_raw(path)
+    table = read_raw(path, language)
     if not named and set(ITEMS.column_names) <= set(table.columns) and path.suffix != ".xlsx":
         return Found(tuple(read_items(path)), "a table of items", table.told)
     if is_colorless_green(table.columns):

@@ -1,6 +1,7 @@
 """A study from a table is complete: it is sound, launches with no edit, tells what it derived."""
 
 import json
+import re
 import tomllib
 from collections import Counter
 
@@ -10,8 +11,9 @@ from click.testing import CliRunner
 
 from experiment.authoring.check import check_folder
 from experiment.authoring.schema import study_schema
+from experiment.authoring.words import languages_with_words
 from experiment.commands import study as commands
-from experiment.studies.load import BUILT_IN, built_in_studies, load_study
+from experiment.studies.load import BUILT_IN, PAGES, built_in_studies, load_study
 
 
 @pytest.fixture
@@ -141,3 +143,26 @@ def test_the_schema_refuses_what_the_loader_refuses(old, new):
     text = (BUILT_IN / "minimal" / "study.toml").read_text(encoding="utf-8").replace(old, new)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(tomllib.loads(text), study_schema())
+
+
+@pytest.mark.parametrize("language", [tag for tag in languages_with_words() if tag != "en"])
+@pytest.mark.parametrize("presentation", ["sentence_pair", "rating", "option_list"])
+def test_a_study_in_another_language_has_its_texts(run, tmp_path, language, presentation):
+    table(tmp_path, 4)
+    asked = ("--language", f"{language}-CH", "--presentation", presentation)
+    done = run("new", "mine", "--from", "pairs.csv", *asked)
+    assert "in English" not in done.output
+    report = check_folder("mine", 1)
+    assert (report.errors, report.notes) == ((), ())
+    texts = [report.study.text(page) for page in PAGES]
+    assert not [text for text in texts if re.search(r"[{}]", text)], "a gap that is not filled"
+
+
+def test_what_is_left_in_english_is_said_and_then_named(run, tmp_path):
+    table(tmp_path, 4)
+    done = run("new", "mine", "--from", "pairs.csv", "--language", "ja", "--presentation", "rating")
+    assert "are in English, because there are none in ja" in done.output
+    notes = " ".join(map(str, check_folder("mine", 1).notes))
+    for told in ("questionnaire 1.label", "questionnaire 2.label", "study.title", "lowest",
+                 "highest", "consent.md", "instructions.md", "debrief.md"):  # fmt: skip
+        assert told in notes

@@ -63,6 +63,37 @@ def test_a_workbook_of_excel_is_read(tmp_path):
     assert found.items[0].extra == (("n", "0.5"),)
 
 
+def test_further_sheets_of_a_workbook_are_named(tmp_path):
+    book = Workbook()
+    for row in (["good", "bad"], *WANTED):
+        book.active.append(row)
+    book.create_sheet("Fillers")
+    book.save(tmp_path / "pairs.xlsx")
+    assert 'and not "Fillers".' in read_materials(tmp_path / "pairs.xlsx").told[0]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "language", "sentence"),
+    [("cp1250", "pl", "Córka śpi."), ("cp1251", "ru", "Дочь спит."), ("cp932", "ja", "猫がいる。"),
+     ("cp950", "zh-Hant", "貓在這裡。"), ("cp1252", "de-AT", "Sie schläft.")],
+)  # fmt: skip
+def test_what_excel_writes_is_read_in_the_encoding_of_the_language(
+    tmp_path, encoding, language, sentence
+):
+    path = write(tmp_path / "pairs.csv", f"good,bad\n{sentence},x\n".encode(encoding))
+    found = read_materials(path, language=language)
+    assert found.items[0].good == sentence
+    assert found.told[0].endswith("is right.")
+
+
+@pytest.mark.parametrize("encoding", ["cp1250", "mac_roman"])
+def test_letters_of_another_encoding_are_refused(tmp_path, encoding):
+    path = write(tmp_path / "pairs.csv", "good,bad\nAhí está él śpią.,x\n".encode(
+        encoding, "replace"))  # fmt: skip
+    with pytest.raises(MaterialsError, match=r"is not Unicode.*UTF-8"):
+        read_materials(path, language="es")
+
+
 def test_json_lines_are_read(tmp_path):
     lines = [json.dumps({"good": good, "bad": bad, "n": 1}) for good, bad in WANTED]
     found = read_materials(write(tmp_path / "pairs.jsonl", "\n".join(lines)))

@@ -1,0 +1,86 @@
+"""The words that a new study begins with, in the languages that we have them in."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+TEXTS = Path(__file__).parent / "texts"
+_ENGLISH = "en"
+_FILE = "words.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one way of asking is called.
+
+    Attributes:
+        title: The question above each trial.
+        task: What participants do, as the consent page says it, with ``{trials}``.
+        result: What their answers tell, as the last page says it.
+    """
+
+    title: str
+    task: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A language's words.
+
+    Attributes:
+        language: The language that they are in, and whose folder has the pages' texts.
+        native_language: The question for it.
+        comment: The question for whatever participants want to say.
+        lowest: What stands at the low end of a scale.
+        highest: What stands at its high end.
+        offer: How a platform is told of the task, with ``{task}``.
+        asked: The words of each way of asking: pair, completion, rating, options.
+    """
+
+    language: str
+    native_language: str
+    comment: str
+    lowest: str
+    highest: str
+    offer: str
+    asked: Mapping[str, Asked]
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """The questions that every new study asks."""
+        return frozenset({self.native_language, self.comment})
+
+    @property
+    def titles(self) -> frozenset[str]:
+        """What new studies are called."""
+        return frozenset(asked.title for asked in self.asked.values())
+
+    def page(self, name: str) -> str:
+        """Return the Markdown of a page, with ``{task}``, ``{result}`` and ``{minutes}``."""
+        return (TEXTS / self.language / f"{name}.md").read_text(encoding="utf-8")
+
+
+def languages_with_words() -> list[str]:
+    """Return the languages in which a new study is ready to be read by participants."""
+    return sorted(path.parent.name for path in TEXTS.glob(f"*/{_FILE}"))
+
+
+def words_in(language: str) -> Words:
+    """Return the words of a language, or English ones where there are none.
+
+    Args:
+        language: A tag of BCP 47; of "de-AT" the words of "de" are taken.
+    """
+    primary = language.lower().partition("-")[0]
+    return _read(primary if primary in languages_with_words() else _ENGLISH)
+
+
+@cache
+def _read(language: str) -> Words:
+    keys = tomllib.loads((TEXTS / language / _FILE).read_text(encoding="utf-8"))
+    asked = {name: Asked(**value) for name, value in keys.items() if isinstance(value, dict)}
+    plain = {name: value for name, value in keys.items() if name not in asked}
+    return Words(language=language, asked=asked, **plain)
