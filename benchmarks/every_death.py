@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fault_injection.environment import small_study
 from fault_injection.operator import ProcessDied
-from fault_injection.prolific import Participant, ProlificTown, open_prolific_town
+from fault_injection.prolific import Participant, ProlificEnvironment, open_prolific_environment
 from faults_prolific import BONUS, REWARD, ProlificOperator
 
 from experiment.payment.payment import PaymentItem, PaymentKind
@@ -58,20 +58,22 @@ class DeathAt:
                 raise ProcessDied
 
 
-def opened(town: ProlificTown, platform: ProlificClient, death: DeathAt) -> ProlificOperator:
+def opened(
+    environment: ProlificEnvironment, platform: ProlificClient, death: DeathAt
+) -> ProlificOperator:
     """Return the operator of a run that is full, and whose people wait to be paid."""
-    with town.services.sessions.begin() as session:
-        study = load_study(str(small_study(town.folder, PLACES_PER_LIST)))
-        run = launch(session, study, 1, "prolific", now=town.clock(), code_version="0")
-    operator = ProlificOperator(town, run, platform, random.Random(1), death)
+    with environment.services.sessions.begin() as session:
+        study = load_study(str(small_study(environment.folder, PLACES_PER_LIST)))
+        run = launch(session, study, 1, "prolific", now=environment.clock(), code_version="0")
+    operator = ProlificOperator(environment, run, platform, random.Random(1), death)
     operator.counts = Counter()
     operator.publish()
     return operator
 
 
-def sent(town: ProlificTown, operator: ProlificOperator) -> Participant:
+def sent(environment: ProlificEnvironment, operator: ProlificOperator) -> Participant:
     """Return somebody who did everything and waits to be paid."""
-    person = Participant(town, operator.run.ref)
+    person = Participant(environment, operator.run.ref)
     with person:
         assert person.take(operator.study), "there is no place left"
         assert person.consent(), "there is no place here"
@@ -96,16 +98,19 @@ def campaign(step: int) -> Counter[str]:
     """Return the counts, of as many people as there are points, and one for whom nobody dies."""
     logging.disable(logging.WARNING)
     counts, death = Counter[str](), DeathAt()
-    with tempfile.TemporaryDirectory() as name, open_prolific_town(Path(name)) as town:
-        settings = ProlificSettings(endpoint=town.url)
-        platform = open_prolific(settings, live=False, attempts=1, now=town.clock)
-        operator = opened(town, platform, death)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        open_prolific_environment(Path(name)) as environment,
+    ):
+        settings = ProlificSettings(endpoint=environment.url)
+        platform = open_prolific(settings, live=False, attempts=1, now=environment.clock)
+        operator = opened(environment, platform, death)
         for point in range(1, 2 * PLACES_PER_LIST * step, step):
             death.set(0)
-            person = sent(town, operator)
+            person = sent(environment, operator)
             death.set(point)
             paid(operator, person)
-            got = town.paid().get(person.ref, [])
+            got = environment.paid().get(person.ref, [])
             counts["people paid exactly once"] += sorted(got) == [
                 ("bonus", BONUS),
                 ("reward", REWARD),

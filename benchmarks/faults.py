@@ -26,7 +26,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
-from fault_injection.environment import Town, Worker, open_town, small_study
+from fault_injection.environment import Environment, Worker, open_environment, small_study
 from fault_injection.mistakes import Mistakes
 from fault_injection.operator import Death, Operator
 from sqlalchemy import func, select
@@ -39,7 +39,7 @@ from webapp.recruiters.mturk.client import MturkClient, open_client
 from webapp.recruitment.terms import unfilled_places
 from webapp.runs.launch import launch
 
-RUNS_PER_TOWN = 25
+RUNS_PER_ENVIRONMENT = 25
 PLACES_PER_LIST = (1, 1, 1, 1, 2, 6)  # the last needs more than one HIT
 BEHAVIOURS = {"finish": 60, "give_back": 12, "vanish": 10, "forget": 10, "only_submit": 8}
 KINDS = ("throttled", "server_error", "server_error_after", "request_lost", "reply_lost")
@@ -66,18 +66,22 @@ def faults(probability: float, seed: int) -> dict[str, object]:
 
 
 def one_run(
-    town: Town, platform: MturkClient, number: int, rng: random.Random, options: argparse.Namespace
+    environment: Environment,
+    platform: MturkClient,
+    number: int,
+    rng: random.Random,
+    options: argparse.Namespace,
 ) -> Counter[str]:
     """Return the counts of one run from its launch to its clean end."""
-    with town.services.sessions.begin() as session:
-        study = load_study(str(small_study(town.folder, rng.choice(PLACES_PER_LIST))))
-        run = launch(session, study, number, "mturk", now=town.clock(), code_version="0")
+    with environment.services.sessions.begin() as session:
+        study = load_study(str(small_study(environment.folder, rng.choice(PLACES_PER_LIST))))
+        run = launch(session, study, number, "mturk", now=environment.clock(), code_version="0")
     death = Death(rng, options.deaths)
-    operator = Operator(town, run, platform, rng, death)
-    town.control("faults", faults(options.faults, number))
+    operator = Operator(environment, run, platform, rng, death)
+    environment.control("faults", faults(options.faults, number))
     operator.publish()
-    workers = work(town, run, operator, rng)
-    town.clock.go_on(hours=2)  # nobody's time goes on any more
+    workers = work(environment, run, operator, rng)
+    environment.clock.go_on(hours=2)  # nobody's time goes on any more
     mistakes = Mistakes(operator, rng, options.mistakes)
     operator.errs = mistakes.compensates_too_little
     mistakes.before_paying()
@@ -92,9 +96,9 @@ def one_run(
     operator.pay()
     for finding in (left := operator.settle_the_rest()):
         print(f"run {number}: {finding}", file=sys.stderr)
-    failed = town.web.get("/control/faults").raise_for_status().json()["made"]
-    town.control("faults", {})
-    counts = judged(town, run, earned)
+    failed = environment.web.get("/control/faults").raise_for_status().json()["made"]
+    environment.control("faults", {})
+    counts = judged(environment, run, earned)
     counts.update(
         {
             "runs": 1,
@@ -115,15 +119,17 @@ def earnings(worker: Worker) -> list[tuple[str, int]]:
     return [("bonus", BONUS), ("reward", REWARD)] if worker.finished else []
 
 
-def work(town: Town, run: Run, operator: Operator, rng: random.Random) -> list[Worker]:
+def work(
+    environment: Environment, run: Run, operator: Operator, rng: random.Random
+) -> list[Worker]:
     """Send workers until the run is full, and return them all."""
     workers = list[Worker]()
-    while unfilled(town, run) and len(workers) < MOST_WORKERS:
-        worker = Worker(town, run.ref, f"A{run.ref.upper()}X{len(workers)}")
+    while unfilled(environment, run) and len(workers) < MOST_WORKERS:
+        worker = Worker(environment, run.ref, f"A{run.ref.upper()}X{len(workers)}")
         with worker:
             if not worker.accept():
                 # Who vanished still holds what is left: their time must pass.
-                town.clock.go_on(minutes=31)
+                environment.clock.go_on(minutes=31)
                 operator.poll()
                 operator.publish()
                 continue
@@ -141,7 +147,7 @@ def behave(worker: Worker, operator: Operator, rng: random.Random) -> None:
     if not worker.consent():
         # Whoever vanished or gave back holds the place until somebody asks the platform.
         worker.give_back()
-        operator.town.clock.go_on(minutes=31)
+        operator.environment.clock.go_on(minutes=31)
         operator.poll()
         return
     if rng.random() < 0.3:
@@ -157,8 +163,8 @@ def behave(worker: Worker, operator: Operator, rng: random.Random) -> None:
         worker.submit()
 
 
-def unfilled(town: Town, run: Run) -> int:
-    with reading(town.services.sessions) as session:
+def unfilled(environment: Environment, run: Run) -> int:
+    with reading(environment.services.sessions) as session:
         return unfilled_places(session, run)
 
 
@@ -169,11 +175,13 @@ def take_compensation(worker: Worker) -> None:
         assert worker.submit("compensation")
 
 
-def judged(town: Town, run: Run, earned: dict[str, list[tuple[str, int]]]) -> Counter[str]:
+def judged(
+    environment: Environment, run: Run, earned: dict[str, list[tuple[str, int]]]
+) -> Counter[str]:
     """Compare what everybody earned with what the marketplace's books say they got."""
-    counts = paid_as_earned(town.paid(), earned)
-    counts["places"] = places(town, run)
-    counts["places lost"] = unfilled(town, run)
+    counts = paid_as_earned(environment.paid(), earned)
+    counts["places"] = places(environment, run)
+    counts["places lost"] = unfilled(environment, run)
     return counts
 
 
@@ -195,21 +203,21 @@ def sum_of(paid: list[tuple[str, int]]) -> int:
     return sum(amount_minor for _, amount_minor in paid)
 
 
-def places(town: Town, run: Run) -> int:
-    with reading(town.services.sessions) as session:
+def places(environment: Environment, run: Run) -> int:
+    with reading(environment.services.sessions) as session:
         counted = select(func.count(Place.id)).where(Place.run_id == run.id)
         return session.execute(counted).scalar_one()
 
 
-def orphans(town: Town) -> Counter[str]:
+def orphans(environment: Environment) -> Counter[str]:
     """Count the marketplace's HITs, and those of no row or of a row that has another."""
     client = boto3.client(
-        "mturk", endpoint_url=town.url, region_name="us-east-1", config=Config(proxies={}),
+        "mturk", endpoint_url=environment.url, region_name="us-east-1", config=Config(proxies={}),
         aws_access_key_id="any", aws_secret_access_key="any",
     )  # fmt: skip
     pages = client.get_paginator("list_hits").paginate()
     there = Counter(hit["HITId"] for page in pages for hit in page["HITs"])
-    with reading(town.services.sessions) as session:
+    with reading(environment.services.sessions) as session:
         ours = set(session.scalars(select(Hit.platform_id)))
     return Counter({"HITs": there.total(), "HITs orphaned": len(set(there) ^ ours)})
 
@@ -228,37 +236,37 @@ class CutOff:
             response_dict["body"] = body[: len(body) // 2]
 
 
-def one_town(options: argparse.Namespace, first: int) -> Counter[str]:
+def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
     """Return the counts of the runs from that number on that share a marketplace."""
     counts = Counter[str]()
-    with tempfile.TemporaryDirectory() as name, open_town(Path(name)) as town:
-        platform = open_client(town.url, attempts=1)
+    with tempfile.TemporaryDirectory() as name, open_environment(Path(name)) as environment:
+        platform = open_client(environment.url, attempts=1)
         cut = CutOff(random.Random(f"{options.seed} {first} cut"), options.faults / len(KINDS))
         for client in (platform._repeating, platform._once):
             client.meta.events.register("before-parse.mturk.*", cut)
-        for number in range(first, min(first + RUNS_PER_TOWN, options.runs)):
+        for number in range(first, min(first + RUNS_PER_ENVIRONMENT, options.runs)):
             rng = random.Random(f"{options.seed} {number}")
-            counts.update(one_run(town, platform, number, rng, options))
-        counts.update(orphans(town))
+            counts.update(one_run(environment, platform, number, rng, options))
+        counts.update(orphans(environment))
         counts["answers cut off"] = cut.times
     return counts
 
 
 def campaign(
-    options: argparse.Namespace, one_town: Callable[[argparse.Namespace, int], Counter[str]]
+    options: argparse.Namespace, one_environment: Callable[[argparse.Namespace, int], Counter[str]]
 ) -> Counter[str]:
-    """Return the counts of every run together, so many of them in each town."""
-    counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_TOWN)
+    """Return the counts of every run together, so many of them in each environment."""
+    counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_ENVIRONMENT)
     with ProcessPoolExecutor(options.processes) as pool:
-        towns = pool.map(partial(one_town, options), firsts)
-        for town in tqdm(towns, total=len(firsts), unit="town", disable=None):
-            counts.update(town)
+        batches = pool.map(partial(one_environment, options), firsts)
+        for environment in tqdm(batches, total=len(firsts), unit="environment", disable=None):
+            counts.update(environment)
     return counts
 
 
 def report(
     description: str | None,
-    one_town: Callable[[argparse.Namespace, int], Counter[str]],
+    one_environment: Callable[[argparse.Namespace, int], Counter[str]],
     shown: Sequence[str],
     wrong: Sequence[str],
 ) -> None:
@@ -270,11 +278,11 @@ def report(
     parser.add_argument("--deaths", type=float, default=0.03, help="at each point of a process")
     parser.add_argument("--mistakes", type=float, default=0.3, help="at each occasion")
     parser.add_argument("--processes", type=int, default=1)
-    counts = campaign(parser.parse_args(), one_town)
+    counts = campaign(parser.parse_args(), one_environment)
     for name in shown:
         print(f"{name:<26}{counts[name]:>8,}")
     sys.exit(any(counts[name] for name in wrong))
 
 
 if __name__ == "__main__":
-    report(__doc__, one_town, SHOWN, WRONG)
+    report(__doc__, one_environment, SHOWN, WRONG)

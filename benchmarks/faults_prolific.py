@@ -26,12 +26,12 @@ import httpx
 from fault_injection.environment import small_study
 from fault_injection.mistakes import Mistakes
 from fault_injection.operator import Death, NotYetDone, Operator
-from fault_injection.prolific import Participant, ProlificTown, open_prolific_town
+from fault_injection.prolific import Participant, ProlificEnvironment, open_prolific_environment
 from faults import (
     KINDS,
     MOST_WORKERS,
     PLACES_PER_LIST,
-    RUNS_PER_TOWN,
+    RUNS_PER_ENVIRONMENT,
     paid_as_earned,
     places,
     report,
@@ -130,17 +130,19 @@ class ProlificOperator(Operator):
             ).all()
         for payment in left:
             assert payment.ordered_at is not None
-            waited = self.town.clock() - payment.ordered_at
+            waited = self.environment.clock() - payment.ordered_at
             if waited.total_seconds() < SURE_AFTER_H * 3600:
                 continue
-            town = self.town
-            assert isinstance(town, ProlificTown)
-            if payment.amount_minor not in town.bonuses_of(payment.assignment or ""):
-                settle_by_hand(self._sessions, self.run, payment.id, town.clock, is_paid=False)
+            environment = self.environment
+            assert isinstance(environment, ProlificEnvironment)
+            if payment.amount_minor not in environment.bonuses_of(payment.assignment or ""):
+                settle_by_hand(
+                    self._sessions, self.run, payment.id, environment.clock, is_paid=False
+                )
                 self.counts["bonuses decided by hand"] += 1
 
     def _report(self) -> None:
-        send_reports(self.town.services)
+        send_reports(self.environment.services)
         with reading(self._sessions) as session:
             waiting = session.scalars(
                 select(OutgoingReport.id).where(
@@ -153,26 +155,26 @@ class ProlificOperator(Operator):
 
 
 def one_run(
-    town: ProlificTown,
+    environment: ProlificEnvironment,
     platform: ProlificClient,
     number: int,
     rng: random.Random,
     options: argparse.Namespace,
 ) -> Counter[str]:
     """Return the counts of one run from its launch to its clean end."""
-    with town.services.sessions.begin() as session:
-        study = load_study(str(small_study(town.folder, rng.choice(PLACES_PER_LIST))))
-        run = launch(session, study, number, "prolific", now=town.clock(), code_version="0")
+    with environment.services.sessions.begin() as session:
+        study = load_study(str(small_study(environment.folder, rng.choice(PLACES_PER_LIST))))
+        run = launch(session, study, number, "prolific", now=environment.clock(), code_version="0")
     death = Death(rng, options.deaths)
-    operator = ProlificOperator(town, run, platform, rng, death)
+    operator = ProlificOperator(environment, run, platform, rng, death)
     operator.counts = counts = Counter[str]()
-    town.control("faults", faults(options.faults, number))
+    environment.control("faults", faults(options.faults, number))
     operator.publish()
-    people = work(town, run, operator, rng)
-    town.clock.go_on(hours=2)  # nobody's time goes on any more
+    people = work(environment, run, operator, rng)
+    environment.clock.go_on(hours=2)  # nobody's time goes on any more
     operator.report()
     operator.poll()
-    meddle(town, operator, people, rng)
+    meddle(environment, operator, people, rng)
     mistakes = Mistakes(operator, rng, options.mistakes)
     mistakes.before_paying()
     operator.pay()
@@ -181,10 +183,10 @@ def one_run(
     operator.pay()
     for finding in (left := operator.settle_the_rest()):
         print(f"run {number}: {finding}", file=sys.stderr)
-    failed = town.web.get("/control/faults").raise_for_status().json()["made"]
-    town.control("faults", {})
-    earned = {person.ref: earnings(person, town) for person in people}
-    counts.update(paid_as_earned(town.paid(), earned))
+    failed = environment.web.get("/control/faults").raise_for_status().json()["made"]
+    environment.control("faults", {})
+    earned = {person.ref: earnings(person, environment) for person in people}
+    counts.update(paid_as_earned(environment.paid(), earned))
     counts.update(
         {
             "runs": 1,
@@ -195,33 +197,33 @@ def one_run(
             "mistakes made": mistakes.made,
             "mistakes refused": mistakes.refused,
             "findings left": len(left),
-            "reports left": reports_left(town, run),
-            "places": places(town, run),
-            "places lost": unfilled(town, run),
+            "reports left": reports_left(environment, run),
+            "places": places(environment, run),
+            "places lost": unfilled(environment, run),
         }
     )
     return counts
 
 
-def earnings(person: Participant, town: ProlificTown) -> list[tuple[str, int]]:
+def earnings(person: Participant, environment: ProlificEnvironment) -> list[tuple[str, int]]:
     """Return what somebody is owed: whoever's time was over gets the reward as a bonus."""
     if not person.finished:
         return []
-    in_time = ("reward", REWARD) in town.paid().get(person.ref, [])
+    in_time = ("reward", REWARD) in environment.paid().get(person.ref, [])
     return sorted([("bonus", BONUS), ("reward" if in_time else "bonus", REWARD)])
 
 
 def work(
-    town: ProlificTown, run: Run, operator: ProlificOperator, rng: random.Random
+    environment: ProlificEnvironment, run: Run, operator: ProlificOperator, rng: random.Random
 ) -> list[Participant]:
     """Send participants until the run is full, and return them all."""
     people = list[Participant]()
-    while unfilled(town, run) and len(people) < MOST_WORKERS:
-        person = Participant(town, run.ref)
+    while unfilled(environment, run) and len(people) < MOST_WORKERS:
+        person = Participant(environment, run.ref)
         with person:
             if not person.take(operator.study):
                 # Who vanished still holds what is left: their time must pass.
-                town.clock.go_on(minutes=31)
+                environment.clock.go_on(minutes=31)
                 operator.report()
                 operator.poll()
                 operator.publish()
@@ -229,7 +231,7 @@ def work(
             people.append(person)
             behave(person, operator, rng)
         if rng.random() < 0.3:
-            town.deliver_webhooks()
+            environment.deliver_webhooks()
     return people
 
 
@@ -242,7 +244,7 @@ def behave(person: Participant, operator: ProlificOperator, rng: random.Random) 
     if not person.consent():
         # Whoever vanished or gave back holds the place until somebody asks the platform.
         person.give_back()
-        operator.town.clock.go_on(minutes=31)
+        operator.environment.clock.go_on(minutes=31)
         operator.poll()
         return
     if behaviour == "vanish":
@@ -252,13 +254,16 @@ def behave(person: Participant, operator: ProlificOperator, rng: random.Random) 
         return
     person.answer()
     if behaviour == "late":
-        operator.town.clock.go_on(minutes=40)
+        operator.environment.clock.go_on(minutes=40)
     elif rng.random() < 0.5:
         operator.report()
 
 
 def meddle(
-    town: ProlificTown, operator: ProlificOperator, people: list[Participant], rng: random.Random
+    environment: ProlificEnvironment,
+    operator: ProlificOperator,
+    people: list[Participant],
+    rng: random.Random,
 ) -> None:
     """Let a colleague approve on the platform's own pages."""
     headers = {"Authorization": "Token any"}
@@ -266,15 +271,15 @@ def meddle(
         if not person.finished or rng.random() > 0.1:
             continue
         where = f"/api/v1/submissions/{person.submission}/"
-        told = quietly(town, "GET", where, headers)
-        if told is None or told.get("status") != "AWAITING REVIEW":
+        submission = quietly(environment, "GET", where, headers)
+        if submission is None or submission.get("status") != "AWAITING REVIEW":
             continue
-        if quietly(town, "POST", f"{where}transition/", headers, {"action": "APPROVE"}):
+        if quietly(environment, "POST", f"{where}transition/", headers, {"action": "APPROVE"}):
             operator.counts["approved by others"] += 1
 
 
 def quietly(
-    town: ProlificTown,
+    environment: ProlificEnvironment,
     method: str,
     where: str,
     headers: dict[str, str],
@@ -282,35 +287,38 @@ def quietly(
 ) -> dict[str, str] | None:
     """Return the answer to a call of somebody else's; None where the platform fails them."""
     try:
-        answer = town.web.request(method, where, json=body, headers=headers)
+        answer = environment.web.request(method, where, json=body, headers=headers)
         return dict(answer.json()) if answer.is_success else None
     except (httpx.HTTPError, ValueError):
         return None
 
 
-def reports_left(town: ProlificTown, run: Run) -> int:
+def reports_left(environment: ProlificEnvironment, run: Run) -> int:
     """Return how many endings the platform was neither told of nor refused to hear."""
     settled = (ReportState.DONE, ReportState.REFUSED)
-    with reading(town.services.sessions) as session:
+    with reading(environment.services.sessions) as session:
         left = select(OutgoingReport.id).where(
             OutgoingReport.run_id == run.id, OutgoingReport.state.not_in(settled)
         )
         return len(session.scalars(left).all())
 
 
-def one_town(options: argparse.Namespace, first: int) -> Counter[str]:
+def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
     """Return the counts of the runs from that number on that share a stand-in."""
     logging.disable(logging.WARNING)  # what fails on purpose is counted, not told one by one
     counts = Counter[str]()
-    with tempfile.TemporaryDirectory() as name, open_prolific_town(Path(name)) as town:
-        settings = ProlificSettings(endpoint=town.url)
-        platform = open_prolific(settings, live=False, attempts=1, now=town.clock)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        open_prolific_environment(Path(name)) as environment,
+    ):
+        settings = ProlificSettings(endpoint=environment.url)
+        platform = open_prolific(settings, live=False, attempts=1, now=environment.clock)
         assert platform.currency == "USD"
-        for number in range(first, min(first + RUNS_PER_TOWN, options.runs)):
+        for number in range(first, min(first + RUNS_PER_ENVIRONMENT, options.runs)):
             rng = random.Random(f"{options.seed} {number}")
-            counts.update(one_run(town, platform, number, rng, options))
+            counts.update(one_run(environment, platform, number, rng, options))
     return counts
 
 
 if __name__ == "__main__":
-    report(__doc__, one_town, SHOWN, WRONG)
+    report(__doc__, one_environment, SHOWN, WRONG)

@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/panel_faults.py [--runs 1000] [--seed 1] [--processes 2]
 
-Each run is listed on a panel of the town: SONA, which our server asks for credit, or Prolific
+Each run is listed on a panel of the stand-in: SONA, which our server asks for credit, or Prolific
 without its API, to which people go back with a code. Requests die before their commit or lose
 their replies, are sent twice, cut off or out of turn; people share links, vanish, withdraw, are
 screened out or come back late; links arrive broken; SONA answers 500 with and without the deed,
@@ -46,7 +46,7 @@ from webapp.recruitment.reports import ReportState
 from webapp.services import EXTENSION, Services
 from webapp.sessions.leave import ending_of
 
-RUNS_PER_TOWN = 25
+RUNS_PER_ENVIRONMENT = 25
 BEHAVIOURS = {"finish": 55, "share": 15, "vanish": 10, "withdraw": 8, "screened_out": 7, "late": 5}
 KINDS = (
     "throttled",
@@ -83,21 +83,21 @@ SHOWN = (
 
 
 def one_run(
-    services: Services, town: httpx.Client, clock: Clock, rng: random.Random, number: int,
+    services: Services, environment: httpx.Client, clock: Clock, rng: random.Random, number: int,
     options: argparse.Namespace,
 ) -> Counter[str]:  # fmt: skip
     """Return the counts of one run from its launch to its clean end."""
     counts, death = Counter(runs=1), Death(rng, options.deaths)
     wrong_number = rng.random() < options.mistakes
     panel = rng.choice(("sona", "prolific"))
-    run = PanelRun(services, town, panel, number, rng, wrong_number=wrong_number)
+    run = PanelRun(services, environment, panel, number, rng, wrong_number=wrong_number)
     mistakes = PanelMistakes(run, rng, options.mistakes, death)
     mistakes.before_anybody()
     faults = [{"kind": kind, "probability": options.faults / len(KINDS)} for kind in KINDS]
     # SONA's codes have no fixed length: one that is cut off is another's, and SONA refuses it.
     kinds = ("unfilled", "cut_off") if run.panel == "prolific" else ("unfilled",)
     broken = [{"kind": kind, "probability": 0.05} for kind in kinds]
-    town.post("/control/faults", json={"seed": number, "faults": [*faults, *broken]})
+    environment.post("/control/faults", json={"seed": number, "faults": [*faults, *broken]})
     with dying(services, death):
         people = []
         for which in range(rng.randint(3, 6)):
@@ -106,9 +106,9 @@ def one_run(
         go_back(run, people, mistakes)
         counts["erased"] = sum(mistakes.erases(one) for one in people if one.finished)
         counts["clean and not thanked"] = settle(run, rng, death, clock, counts, mistakes)
-    made = town.get("/control/faults").json()["made"]
+    made = environment.get("/control/faults").json()["made"]
     counts["calls that failed"] += sum(made.get(kind, 0) for kind in KINDS)
-    town.post("/control/faults", json={})
+    environment.post("/control/faults", json={})
     for person in people:
         counts["requests sent again"] += person.again
         counts["codes too early"] += person.early
@@ -240,8 +240,8 @@ def dying(services: Services, death: Death):  # noqa: ANN201
         recruiter.report = tell
 
 
-def one_town(options: argparse.Namespace, first: int) -> Counter[str]:
-    """Return the counts of the runs from that number on that share a town."""
+def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
+    """Return the counts of the runs from that number on that share an environment."""
     counts, clock = Counter[str](), Clock()
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         url = stack.enter_context(in_thread(create_panels(sleep=lambda _: None)))
@@ -251,20 +251,20 @@ def one_town(options: argparse.Namespace, first: int) -> Counter[str]:
         services: Services = app.extensions[EXTENSION]
         stack.callback(services.engine.dispose)
         services.app = app
-        town = stack.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=30))
-        for number in range(first, min(first + RUNS_PER_TOWN, options.runs)):
+        environment = stack.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=30))
+        for number in range(first, min(first + RUNS_PER_ENVIRONMENT, options.runs)):
             rng = random.Random(f"{options.seed} {number}")
-            counts.update(one_run(services, town, clock, rng, number, options))
+            counts.update(one_run(services, environment, clock, rng, number, options))
     return counts
 
 
 def campaign(options: argparse.Namespace) -> Counter[str]:
     """Return the counts of every run together."""
-    counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_TOWN)
+    counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_ENVIRONMENT)
     with ProcessPoolExecutor(options.processes) as pool:
-        towns = pool.map(partial(one_town, options), firsts)
-        for town in tqdm(towns, total=len(firsts), unit="town", disable=None):
-            counts.update(town)
+        batches = pool.map(partial(one_environment, options), firsts)
+        for batch in tqdm(batches, total=len(firsts), unit="batch", disable=None):
+            counts.update(batch)
     return counts
 
 

@@ -87,11 +87,11 @@ def _table(*more: str):
                 *(("correct", "wrong")[column], each.type, each.prefix, each.attractors, "False"),
                 *(each.freq[column], each.index - each.cue, each.index, f"{each.words}{END}"),
             ]
-            told = [_told(name, each, number, column) for name in more]
-            yield "\t".join(map(str, [*shown, *told]))
+            values = [_value(name, each, number, column) for name in more]
+            yield "\t".join(map(str, [*shown, *values]))
 
 
-def _told(name: str, each: Sentence, number: int, column: int) -> str:
+def _value(name: str, each: Sentence, number: int, column: int) -> str:
     if name == "full_id":
         return f"{each.gold.partition(TAB)[0]}__{each.constr_id}__{each.sent_id}"
     if name == "mturk_count":

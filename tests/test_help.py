@@ -97,5 +97,5 @@ def test_help_imports_no_command_and_no_heavy_library():
 
 
 def test_version_names_the_package_and_its_commit():
-    told = CliRunner().invoke(parallax.cli, ["--version"])
-    assert (told.exit_code, told.output) == (0, f"parallax {code_version()}\n")
+    result = CliRunner().invoke(parallax.cli, ["--version"])
+    assert (result.exit_code, result.output) == (0, f"parallax {code_version()}\n")

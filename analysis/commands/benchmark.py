@@ -121,7 +121,7 @@ def _folder(out: Path | None) -> Iterator[Path]:
 
 def _pairs(materials: str, asked: _Asked, folder: Path, by: str | None) -> list[Table]:
     found = find_materials(materials, asked.rendering)
-    for sentence in found.told:
+    for sentence in found.notes:
         click.echo(sentence)
     paths = [folder / f"scores_{number}.parquet" for number in range(1, len(asked.models) + 1)]
     for model, path in zip(asked.models, paths, strict=True):

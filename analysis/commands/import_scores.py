@@ -44,7 +44,7 @@ class _Read:
 
     scored: Sequence[Scored]
     items: Sequence[Item]
-    told: Sequence[str]
+    notes: Sequence[str]
     about: Mapping[str, str]
     own_items: bool
     model: str = ""
@@ -95,7 +95,7 @@ def scores(
         _say(out)
         return
     found = _read(file, items, unit, dict(_column(pair) for pair in named))
-    for sentence in found.told:
+    for sentence in found.notes:
         click.echo(sentence)
     name = model or found.model or file.stem
     matched = match_scores(found.scored, found.items, name, file)
@@ -119,9 +119,9 @@ def _read(file: Path, named_items: str | None, unit: str, named: dict[str, str])
     given = find_materials(named_items) if named_items else None
     if is_samples(file):
         return _read_samples(file, given)
-    scored, told = read_score_table(read_raw(file), unit, named)
+    scored, notes = read_score_table(read_raw(file), unit, named)
     if given is not None:
-        return _Read(scored, list(given.items()), told, _about(given), own_items=False)
+        return _Read(scored, list(given.items()), notes, _about(given), own_items=False)
     try:
         items = list(open_materials(file).items())
     except ParallaxError as error:
@@ -130,19 +130,19 @@ def _read(file: Path, named_items: str | None, unit: str, named: dict[str, str])
             where=str(file),
             remedy="Name the study or the file of items with --items",
         ) from error
-    return _Read(scored, items, told, {"materials_hash": materials_hash(items)}, own_items=True)
+    return _Read(scored, items, notes, {"materials_hash": materials_hash(items)}, own_items=True)
 
 
 def _read_samples(file: Path, given: Materials | None) -> _Read:
     samples = read_samples(file)
-    told = ["Read as samples of lm-evaluation-harness."]
+    notes = ["Read as samples of lm-evaluation-harness."]
     shared = {"model": samples.model, "rendering": AFTER_SPACE if samples.after_space else ""}
     if given is None:
         about = {"materials_hash": materials_hash(samples.items)}
-        return _Read(samples.scored, samples.items, told, about, own_items=True, **shared)
+        return _Read(samples.scored, samples.items, notes, about, own_items=True, **shared)
     # The items are known by their texts alone.
     scored = [replace(one, item_id="", variant="") for one in samples.scored]
-    return _Read(scored, list(given.items()), told, _about(given), own_items=False, **shared)
+    return _Read(scored, list(given.items()), notes, _about(given), own_items=False, **shared)
 
 
 def _about(given: Materials) -> dict[str, str]:
@@ -152,7 +152,7 @@ def _about(given: Materials) -> dict[str, str]:
 
 
 def _write(matched: Matched, found: _Read, trained_on: str, folder: Path) -> None:
-    for sentence in matched.told:
+    for sentence in matched.notes:
         click.echo(f"{matched.model}: {sentence}")
     facts = ScoreFacts(
         model=matched.model,

@@ -60,14 +60,14 @@ def join(
     surprisal, columns = _surprisal(tables)
     known = read_frequencies(frequencies) if frequencies else None
     predictors = with_predictors(surprisal, columns, spillover, known)
-    joined, told = join_times(read.frame, predictors, times, drop_unmatched=drop_unmatched)
+    joined, notes = join_times(read.frame, predictors, times, drop_unmatched=drop_unmatched)
     if known is not None and (lacking := int(joined["log_frequency"].isna().sum())):
-        told.append(f"{lacking:,} words or regions have no frequency.")
+        notes.append(f"{lacking:,} words or regions have no frequency.")
     with atomic_write(out) as temporary:
         joined.to_csv(
             temporary, sep=_DIVIDERS[out.suffix], index=False, na_rep="NA", lineterminator="\n"
         )
-    for sentence in (*read.told, *told):
+    for sentence in (*read.notes, *notes):
         click.echo(sentence)
     click.echo(f"{out}: {len(joined):,} times of {joined[KEYS].drop_duplicates().shape[0]:,} words")
     click.echo(f"In R: {_formula(joined, columns, out)}")

@@ -88,7 +88,7 @@ def score(
         )
     files = destinations(models, out)
     found = find_materials(materials, rendering, _progress)
-    for sentence in found.told:
+    for sentence in found.notes:
         click.echo(sentence)
     if export is not None:
         found = only_judged(found, export)

@@ -30,11 +30,11 @@ class Times:
     Attributes:
         frame: text_id, position (from 1), rt_ms, and where the file has them participant, text
             and its other columns.
-        told: What was decided, in sentences.
+        notes: What was decided, in sentences.
     """
 
     frame: pd.DataFrame
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def read_times(path: Path, named: Mapping[str, str], first_position: int = 1) -> Times:
@@ -63,11 +63,11 @@ def read_times(path: Path, named: Mapping[str, str], first_position: int = 1) ->
     others = values[[name for name in table.columns if name not in used]]
     taken = others.columns.intersection(frame.columns)
     frame = frame.join(others.rename(columns={name: f"own_{name}" for name in taken}))
-    told = [f"Read as: {_named(found)}."]
+    notes = [f"Read as: {_named(found)}."]
     if empty := int(frame["rt_ms"].isna().sum()):
-        told.append(f"{empty:,} of {len(frame):,} times are missing.")
+        notes.append(f"{empty:,} of {len(frame):,} times are missing.")
     _refuse_repeated(frame, path)
-    return Times(frame, tuple(told))
+    return Times(frame, tuple(notes))
 
 
 def _columns(table: RawTable, named: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -146,14 +146,14 @@ def join_times(
             "--drop-unmatched leaves these times out",
         )
     joined = joined[~lost].drop(columns="_merge")
-    told = [f"{int(lost.sum()):,} times without surprisal were left out."] if lost.any() else []
+    notes = [f"{int(lost.sum()):,} times without surprisal were left out."] if lost.any() else []
     if "text" in times:
         _refuse_other_words(joined, where)
         joined = joined.drop(columns="text_scored")
     unread = len(predictors) - len(joined[KEYS].drop_duplicates())
     if unread:
-        told.append(f"{unread:,} of {len(predictors):,} words or regions were read by nobody.")
-    return joined.reset_index(drop=True), told
+        notes.append(f"{unread:,} of {len(predictors):,} words or regions were read by nobody.")
+    return joined.reset_index(drop=True), notes
 
 
 def _refuse_other_words(joined: pd.DataFrame, where: Path) -> None:

@@ -103,5 +103,5 @@ def _notes(results: pd.DataFrame) -> Iterator[str]:
     )
     ties = results.groupby("model", sort=False)["tie"].sum()
     if ties.any():
-        told = ", ".join(f"{model} {n:,}" for model, n in ties.items() if n)
-        yield f"Ties: {told}. A program that takes the first of equal choices counts them right."
+        counts = ", ".join(f"{model} {n:,}" for model, n in ties.items() if n)
+        yield f"Ties: {counts}. A program that takes the first of equal choices counts them right."

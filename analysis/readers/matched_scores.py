@@ -30,13 +30,13 @@ class Matched:
         model: The model.
         scores: By item and version.
         rendering: How the texts were written, where they were matched as texts.
-        told: What was left out, in sentences.
+        notes: What was left out, in sentences.
     """
 
     model: str
     scores: Mapping[Version, Scored]
     rendering: str
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def match_scores(

@@ -89,9 +89,9 @@ def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[
 def _factors(unit: float) -> dict[str, float]:
     """Return what each header's numbers are multiplied by; those with a unit come first."""
     units = {"nats": 1.0, "bits": UNITS["bits"], "log2": UNITS["bits"], "log10": UNITS["log10"]}
-    told = {f"{name}_{own}": value for name in _LOGPROBS for own, value in units.items()}
-    told |= {f"surprisal_{own}": -value for own, value in units.items()}
-    return told | dict.fromkeys(_LOGPROBS, unit) | {"surprisal": -unit}
+    factors = {f"{name}_{own}": value for name in _LOGPROBS for own, value in units.items()}
+    factors |= {f"surprisal_{own}": -value for own, value in units.items()}
+    return factors | dict.fromkeys(_LOGPROBS, unit) | {"surprisal": -unit}
 
 
 def nats_of(number: str, column: ScoreColumn, place: str) -> float:

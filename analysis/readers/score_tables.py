@@ -66,13 +66,13 @@ def read_score_table(
             "item_id and variant, or sentence_id and token",
             remedy="Name it: --column logprob=HEADER. The columns are " + ", ".join(table.columns),
         )
-    told = [f"Scores from the column {', '.join(one.header for one in scores)}."]
+    notes = [f"Scores from the column {', '.join(one.header for one in scores)}."]
     if "token" in found:
         rows, empty = _from_tokens(table, found, scores[0])
         if empty:
-            told.append(f"{empty} tokens have no score, such as first words; they are left out.")
-        return rows, told
-    return [one for row in table.rows for one in _from_row(row, found, scores)], told
+            notes.append(f"{empty} tokens have no score, such as first words; they are left out.")
+        return rows, notes
+    return [one for row in table.rows for one in _from_row(row, found, scores)], notes
 
 
 def _from_row(

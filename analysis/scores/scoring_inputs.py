@@ -37,7 +37,7 @@ class Materials:
         selection: Which of the items these are, in words; empty for all.
         cased_rendering: How they are given to word-level models that know capital letters.
         running_rendering: How they are given to models that cut running text up themselves.
-        told: What was decided when they were read, in sentences.
+        notes: What was decided when they were read, in sentences.
     """
 
     items: Callable[[], Iterator[Item]]
@@ -50,7 +50,7 @@ class Materials:
     selection: str = ""
     cased_rendering: str = AS_WRITTEN
     running_rendering: str = AS_WRITTEN
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def given_to(self, scorer: Scorer) -> Self:
         """Return the same items in the text that a model is given: what it can read decides."""
@@ -74,10 +74,10 @@ def find_materials(
     Raises:
         ParallaxError: There is no such study or file, or it is unsound.
     """
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if is_materials(named):
         opened = open_materials(Path(named))
-        items, told, named_as = opened.items, opened.told, ("", "")
+        items, notes, named_as = opened.items, opened.notes, ("", "")
         renderings = WORD_TOKENS, AS_WRITTEN, opened.rendering or AS_WRITTEN
     else:
         study = load_study(named)
@@ -96,7 +96,7 @@ def find_materials(
         count.n_versions,
         cased_rendering=cased,
         running_rendering=text,
-        told=told,
+        notes=notes,
     )
 
 

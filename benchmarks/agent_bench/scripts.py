@@ -89,10 +89,10 @@ def replaying(
     seen = person(others, method, rng)
     for answer in seen.answers:
         rt_ms, hold_ms = max(150.0, (answer.rt_ms or 0) * pace), answer.hold_ms or 0
-        told = _measured(
+        measured = _measured(
             rt_ms, hold_ms, answer.pointer_moves or 0, int(answer.pointer_path_px or 0)
         )
-        yield (rt_ms + hold_ms) / 1000, told | {"input_method": answer.input_method}
+        yield (rt_ms + hold_ms) / 1000, measured | {"input_method": answer.input_method}
 
 
 def _measured(rt_ms: float, hold_ms: float, moves: int, path_px: int) -> Answer:

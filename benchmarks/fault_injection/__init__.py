@@ -1,1 +1,1 @@
-"""What benchmarks/faults.py is made of: a town of workers, and an operator whom nothing spares."""
+"""What benchmarks/faults.py is made of: workers, a marketplace, an operator whom nothing spares."""

@@ -55,7 +55,7 @@ class Clock:
 
 
 @dataclass
-class Town:
+class Environment:
     """Where everything happens."""
 
     folder: Path
@@ -86,8 +86,8 @@ class Town:
 
 
 @contextmanager
-def open_town(folder: Path) -> Iterator[Town]:
-    """Yield a new town, that is closed afterwards."""
+def open_environment(folder: Path) -> Iterator[Environment]:
+    """Yield a new environment, which is closed afterwards."""
     clock = Clock()
     market = create_marketplace(folder / "market", balance_cents=_BALANCE, now=clock)
     with ExitStack() as stack:
@@ -100,7 +100,7 @@ def open_town(folder: Path) -> Iterator[Town]:
         app.logger.setLevel("ERROR")
         stack.callback(app.extensions[EXTENSION].engine.dispose)
         web = stack.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=30))
-        yield Town(folder, url, app, clock, web)
+        yield Environment(folder, url, app, clock, web)
 
 
 def small_study(folder: Path, places: int) -> Path:
@@ -127,7 +127,7 @@ class Worker:
         submitted: Whether the marketplace took their work.
     """
 
-    town: Town
+    environment: Environment
     run_ref: str
     worker_id: str
     assignment: str = ""
@@ -139,7 +139,7 @@ class Worker:
 
     def __enter__(self) -> "Worker":
         headers = {"Accept": "application/json"}
-        self._site = httpx.Client(base_url=self.town.url, headers=headers, trust_env=False)
+        self._site = httpx.Client(base_url=self.environment.url, headers=headers, trust_env=False)
         self._site.post("/signin", data={"worker_id": self.worker_id, "country": "US"})
         return self
 
@@ -170,13 +170,13 @@ class Worker:
         # The browser shows the session that it began, if there is one.
         shown = self.home.strip("/").rpartition("/")[2]
         form = {"decision": "accept", "session": shown}
-        answer = self.town.app.test_client().post(self.link, data=form)
+        answer = self.environment.app.test_client().post(self.link, data=form)
         self.home = answer.location or ""
         return answer.status_code == 303
 
     def answer(self) -> bool:
         """Answer everything, and return whether there is a form to hand it in."""
-        pages = self.town.app.test_client()
+        pages = self.environment.app.test_client()
         for position in (1, 2):
             body = {
                 "uuid": str(UUID(int=position, version=4)),
@@ -199,6 +199,6 @@ class Worker:
         return self.submitted
 
     def _receipt(self) -> str:
-        page = self.town.app.test_client().get(self.home).text
+        page = self.environment.app.test_client().get(self.home).text
         found = re.search(r'name="receipt" value="([^"]+)"', page)
         return found[1] if found else "none"

@@ -80,7 +80,7 @@ class Mistakes:
 
     def _pay_wrong_file(self, account: PayeeAccount) -> None:
         who = account.participant.ref
-        path = Path(self._operator.town.folder) / "bonuses.csv"
+        path = Path(self._operator.environment.folder) / "bonuses.csv"
         path.write_text(self._rng.choice(_WRONG_FILES).format(who=who), encoding="utf-8")
         entries, _ = bonuses([account], read_bonus_file(path, [who], "USD"))
         self._operator.pay_entries(entries)

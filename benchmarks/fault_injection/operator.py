@@ -14,7 +14,7 @@ from sqlalchemy import event
 
 from experiment.payment.bonuses import bonuses_by_rule
 from experiment.payment.payment import Caps, PaymentKind, PaymentState
-from fault_injection.environment import LINK, Town
+from fault_injection.environment import LINK, Environment
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Run
 from webapp.payments.accounts import PayeeAccount, accounts
@@ -91,14 +91,19 @@ class Operator:
     rejects_with = ("The study was not done.", "")
 
     def __init__(
-        self, town: Town, run: Run, platform: Platform, rng: random.Random, death: Death
+        self,
+        environment: Environment,
+        run: Run,
+        platform: Platform,
+        rng: random.Random,
+        death: Death,
     ) -> None:
-        self.town, self.run, self.rng, self.death = town, run, rng, death
+        self.environment, self.run, self.rng, self.death = environment, run, rng, death
         self.retries = 0
         self.errs: Callable[[], bool] = lambda: False
         self._found: list[Discrepancy] = []
         self._platform: Any = Frail(platform, death)
-        self._sessions = make_sessions(town.services.engine)
+        self._sessions = make_sessions(environment.services.engine)
         event.listen(self._sessions, "before_commit", death.may_come)
         event.listen(self._sessions, "after_commit", death.may_come)
         with reading(self._sessions) as session:
@@ -153,7 +158,7 @@ class Operator:
                 self.compensate(discrepancy.who)
         for _ in range(_MOST_TRIES):
             # Nothing is in another process's hand any more.
-            self.town.clock.go_on(seconds=CLAIM_TIMEOUT.total_seconds())
+            self.environment.clock.go_on(seconds=CLAIM_TIMEOUT.total_seconds())
             self.poll()
             self._until_done(self._look)
             # The clock may have gone back since, and what is in a dead process's hand is not safe.
@@ -182,17 +187,17 @@ class Operator:
             finally:
                 self.death.on = False
             [hours] = self.rng.choices(_PAUSES_H, _LIKELY)
-            self.town.clock.go_on(hours=hours)
+            self.environment.clock.go_on(hours=hours)
         raise AssertionError(f"{step} was tried {_MOST_TRIES} times")
 
     def _publish(self) -> None:
         link = f"{LINK}/run/{self.run.ref}"
-        plan = draft(self._sessions, self._platform, self.run.ref, link, self.town.clock())
+        plan = draft(self._sessions, self._platform, self.run.ref, link, self.environment.clock())
         if not plan.is_empty:
-            list(publish(self._sessions, self._platform, plan, self.town.clock))
+            list(publish(self._sessions, self._platform, plan, self.environment.clock))
 
     def _poll(self) -> None:
-        poll(self._sessions, self._platform, self.run.ref, self.town.clock())
+        poll(self._sessions, self._platform, self.run.ref, self.environment.clock())
         with self._sessions.begin() as session:
             taken_up(session, self.run)
 
@@ -223,7 +228,7 @@ class Operator:
             self.run,
             entries,
             CAPS,
-            self.town.clock,
+            self.environment.clock,
             undo_rejections=undo_rejections,
         )
         wanted = {entry.item.token(self.run.ref) for entry in entries}
@@ -240,11 +245,11 @@ class Operator:
             self._study,
             self._compensation_link,
             self._seen,
-            self.town.clock,
+            self.environment.clock,
         )
 
     def _look(self) -> None:
-        services, now = self.town.services, self.town.clock()
+        services, now = self.environment.services, self.environment.clock()
         self._seen = take_snapshot(self._sessions, self._platform, self.run, services.tokens, now)
         self._found = discrepancies(self._seen)
 
@@ -265,7 +270,7 @@ class Operator:
         with reading(self._sessions) as session:
             standing, withdrawn = offers_to(session, self.run, worker_id)
         if standing is not None and standing.amount_minor != amount_minor:
-            withdraw(self._sessions, self._platform, standing, self.town.clock)
+            withdraw(self._sessions, self._platform, standing, self.environment.clock)
             withdrawn += 1
         offer_compensation(
             self._sessions,
@@ -281,5 +286,5 @@ class Operator:
             ),
             CAPS,
             self._compensation_link,
-            self.town.clock,
+            self.environment.clock,
         )

@@ -155,7 +155,7 @@ class PanelMistakes:
         for ref, id_ in self._refused_reports():
             for _ in range(1 + self._errs()):
                 grant = {"key": self._run.key, "id": id_}
-                self._run.town.post("/control/grants", json=grant).raise_for_status()
+                self._run.environment.post("/control/grants", json=grant).raise_for_status()
                 with self._services.sessions.begin() as session:
                     confirm_by_hand(session, self._run.run, ref, self._services.now())
 

@@ -34,11 +34,11 @@ _JUMPS_MIN = (-30, -1, 5, 45)
 
 
 class PanelRun:
-    """A run that a panel of the town lists.
+    """A run that a panel of the stand-in lists.
 
     Args:
         services: The installation.
-        town: The town's address.
+        environment: A client of the stand-in.
         panel: ``sona`` or ``prolific``.
         number: Another for each run.
         rng: Decides what the study is like.
@@ -53,14 +53,19 @@ class PanelRun:
     def __init__(
         self,
         services: Services,
-        town: httpx.Client,
+        environment: httpx.Client,
         panel: str,
         number: int,
         rng: random.Random,
         *,
         wrong_number: bool,
     ) -> None:
-        self.services, self.town, self.panel, self.key = services, town, panel, f"s{number}"
+        self.services, self.environment, self.panel, self.key = (
+            services,
+            environment,
+            panel,
+            f"s{number}",
+        )
         self.wrong_number = wrong_number and panel == "sona"
         self._screened = rng.random() < 0.4
         self.study = self._study(panel)
@@ -77,19 +82,19 @@ class PanelRun:
             link: What people are sent to.
             codes: The completion codes entered there; by default those of the study.
         """
-        told = {CODE: "completed"} if codes is None else dict(codes)
+        outcomes = {CODE: "completed"} if codes is None else dict(codes)
         listing = {
             "key": self.key, "platform": self.panel, "link": link,
-            "codes": told if self.panel == "prolific" else {}, "credit_token": "t0ken",
+            "codes": outcomes if self.panel == "prolific" else {}, "credit_token": "t0ken",
         }  # fmt: skip
-        self.town.post("/control/studies", json=listing).raise_for_status()
+        self.environment.post("/control/studies", json=listing).raise_for_status()
 
     def other_panels_study(self) -> Study:
         """Return the same study for people of the other panel."""
         return self._study("sona" if self.panel == "prolific" else "prolific")
 
     def _study(self, panel: str) -> Study:
-        site, folder = str(self.town.base_url).rstrip("/"), load_study("minimal").folder
+        site, folder = str(self.environment.base_url).rstrip("/"), load_study("minimal").folder
         files, number = study_files(load_study("minimal")), f"{self.key}{'x' * self.wrong_number}"
         own = f'experiment_id = "{number}"'
         if panel == "prolific":
@@ -102,7 +107,7 @@ class PanelRun:
 
     def books(self) -> list[dict]:
         """Return the panel's books."""
-        return self.town.get(f"/control/books/{self.key}").json()["people"]
+        return self.environment.get(f"/control/books/{self.key}").json()["people"]
 
     @contextmanager
     def secret(self, *, lost: bool, wrong: bool):  # noqa: ANN201
@@ -124,7 +129,7 @@ class Person:
 
     Args:
         run: The run they come to.
-        name: As the town calls them.
+        name: As the stand-in calls them.
         rng: Decides what fails.
         death: Ends the server's process.
         clock: Jumps between their requests; it stands where there is none.
@@ -158,7 +163,7 @@ class Person:
         """
         for _ in range(tries):
             sent = {"study": self.run.key, "person": self.name}
-            link = self.run.town.post("/people", data=sent).headers["location"]
+            link = self.run.environment.post("/people", data=sent).headers["location"]
             opened = self._ask("GET", link)
             if opened.status_code in (200, 409):
                 break
@@ -220,9 +225,9 @@ class Person:
             return True
         for _ in range(1 + (self._rng.random() < 0.3)):
             # Everybody has a browser of their own, in which the panel knows them.
-            self.run.town.cookies.clear()
+            self.run.environment.cookies.clear()
             known = {"Cookie": f'{COOKIE}="{self.run.key}/{self.name}"'}
-            back = self.run.town.get(closing.action, params=closing.hidden, headers=known)
+            back = self.run.environment.get(closing.action, params=closing.hidden, headers=known)
             taken = back.status_code == 200
         return taken
 

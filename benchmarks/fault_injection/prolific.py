@@ -9,7 +9,7 @@ from uuid import UUID
 
 import httpx
 
-from fault_injection.environment import Clock, Town
+from fault_injection.environment import Clock, Environment
 from marketplace.prolific import create_prolific
 from marketplace.prolific.ids import new_id
 from marketplace.prolific.store import EXTENSION as STORE
@@ -23,24 +23,24 @@ _TIMEOUT_S = 600.0
 _EVENT, _API = "submission.status.change", "/api/v1"
 
 
-class ProlificTown(Town):
-    """A town whose platform is Prolific's stand-in."""
+class ProlificEnvironment(Environment):
+    """An environment whose platform is Prolific's stand-in."""
 
     def paid(self) -> dict[str, list[tuple[str, int]]]:
         """Return what each participant was really paid, kind and amount, by the books."""
-        told = self.web.get("/control/payments").raise_for_status().json()["payments"]
+        payments = self.web.get("/control/payments").raise_for_status().json()["payments"]
         paid = dict[str, list[tuple[str, int]]]()
-        for payment in told:
+        for payment in payments:
             entry = (payment["kind"], payment["amount_minor"])
             paid.setdefault(payment["participant"], []).append(entry)
         return paid
 
     def bonuses_of(self, submission: str) -> list[int]:
         """Return a submission's bonuses as a person reads them on the platform's own pages."""
-        told = self.web.get("/control/payments").raise_for_status().json()["payments"]
+        payments = self.web.get("/control/payments").raise_for_status().json()["payments"]
         return [
             each["amount_minor"]
-            for each in told
+            for each in payments
             if each["kind"] == "bonus" and each["submission"] == submission
         ]
 
@@ -50,8 +50,8 @@ class ProlificTown(Town):
 
 
 @contextmanager
-def open_prolific_town(folder: Path) -> Iterator[ProlificTown]:
-    """Yield a new town, that is closed afterwards."""
+def open_prolific_environment(folder: Path) -> Iterator[ProlificEnvironment]:
+    """Yield a new environment, which is closed afterwards."""
     clock = Clock()
     market = create_prolific(
         folder / "prolific", currency="USD", balance_minor=_BALANCE_MINOR, now=clock,
@@ -69,7 +69,7 @@ def open_prolific_town(folder: Path) -> Iterator[ProlificTown]:
         app.logger.setLevel("CRITICAL")
         stack.callback(app.extensions[EXTENSION].engine.dispose)
         _subscribe(web, stack.enter_context(in_thread(app)))
-        yield ProlificTown(folder, url, app, clock, web)
+        yield ProlificEnvironment(folder, url, app, clock, web)
 
 
 def _new_secret(web: httpx.Client) -> str:
@@ -99,7 +99,7 @@ class Participant:
         finished: Whether they answered everything.
     """
 
-    town: ProlificTown
+    environment: ProlificEnvironment
     run_ref: str
     ref: str = field(default_factory=new_id)
     submission: str = ""
@@ -111,7 +111,7 @@ class Participant:
     def __enter__(self) -> "Participant":
         headers = {"Accept": "application/json"}
         self._site = httpx.Client(
-            base_url=self.town.url, headers=headers, trust_env=False, timeout=_TIMEOUT_S
+            base_url=self.environment.url, headers=headers, trust_env=False, timeout=_TIMEOUT_S
         )
         self._site.post("/signin", data={"participant_id": self.ref})
         return self
@@ -140,13 +140,13 @@ class Participant:
 
     def consent(self) -> bool:
         """Agree to take part, and return whether there was a place."""
-        answer = self.town.app.test_client().post(self.link, data={"decision": "accept"})
+        answer = self.environment.app.test_client().post(self.link, data={"decision": "accept"})
         self.home = answer.location or ""
         return answer.status_code == 303
 
     def answer(self) -> None:
         """Answer everything."""
-        pages = self.town.app.test_client()
+        pages = self.environment.app.test_client()
         for position in (1, 2):
             body = {
                 "uuid": str(UUID(int=position, version=4)),

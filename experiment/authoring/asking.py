@@ -35,7 +35,7 @@ class Asking:
         instructions: Which page of instructions suits it.
         answers: How many places an option can stand on; over so many participants each item is
             balanced.
-        told: What was decided, in sentences.
+        notes: What was decided, in sentences.
     """
 
     presentation: str
@@ -46,7 +46,7 @@ class Asking:
     words: Words
     instructions: str
     answers: int
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_rating(self) -> bool:
@@ -66,7 +66,7 @@ def ask(found: Found, presentation: str, language: str) -> Asking:
         language: The items' language, in which participants are asked where we have its words.
     """
     name, words = presentation or _derived(found), words_in(language)
-    told = _without_words(language) if words.language != _primary(language) else ()
+    notes = _without_words(language) if words.language != _primary(language) else ()
     if name == Rating.name:
         asking = _rating(found, words)
     elif name == OptionList.name:
@@ -75,7 +75,7 @@ def ask(found: Found, presentation: str, language: str) -> Asking:
         asking = _asking(name, "completion", words, "instructions_completion")
     else:
         asking = _asking(name, "pair", words, "instructions")
-    return replace(asking, told=(*asking.told, *told))
+    return replace(asking, notes=(*asking.notes, *notes))
 
 
 def _asking(name: str, kind: str, words: Words, instructions: str) -> Asking:
@@ -118,7 +118,7 @@ def _rating(found: Found, words: Words) -> Asking:
             "highest": words.highest,
             **given,
         },
-        told=(f"Each sentence is rated on a scale of {points} points.",),
+        notes=(f"Each sentence is rated on a scale of {points} points.",),
     )
 
 
@@ -147,5 +147,5 @@ def _options(found: Found, words: Words) -> Asking:
         parameters={"against": against},
         task=asking.task.replace("{options}", str(number)),
         answers=number,
-        told=(f"{number} options: good against {', '.join(against)}.",),
+        notes=(f"{number} options: good against {', '.join(against)}.",),
     )

@@ -54,7 +54,7 @@ class DesignPlan:
         squares: The squares, one for each template that is dealt by one.
         shared: The templates that every list shows.
         given: The templates whose items name their list.
-        told: What was decided, in sentences.
+        notes: What was decided, in sentences.
     """
 
     lists: int
@@ -64,7 +64,7 @@ class DesignPlan:
     squares: tuple[SquarePlan, ...]
     shared: tuple[SharedPlan, ...]
     given: tuple[GivenPlan, ...]
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def templates(self) -> set[str]:
@@ -93,7 +93,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         answers: On how many places of the screen an option can stand; a multiple of so many
             participants balances them.
     """
-    column, given_told = _given_column(items)
+    column, given_notes = _given_column(items)
     given = {item.template for item in items if column and dict(item.extra).get(column)}
     conditions = _distinct(items, "condition")
     sole = {
@@ -123,7 +123,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
             for name in numbers
             if name in given
         ),
-        told=(*given_told, *_told(frames, squares, lists)),
+        notes=(*given_notes, *_notes(frames, squares, lists)),
     )
     trials = plan.in_each_list
     return replace(plan, trials_per_list=sum(trials.values()), separate=_separate(items, trials))
@@ -134,7 +134,7 @@ def _given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
 
     Where a column of such a name does not, what hinders it is the second part of the answer.
     """
-    told, templates = [], {item.template for item in items}
+    notes, templates = [], {item.template for item in items}
     for column in dict.fromkeys(name for item in items for name, _ in item.extra):
         if key_of(column) not in LIST_COLUMNS:
             continue
@@ -161,8 +161,8 @@ def _given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
             return column, [
                 f'The column "{column}" deals the items to {len(lists)} lists: {", ".join(lists)}.'
             ]
-        told.append(f'The column "{column}" does not deal the items to lists, because {why}.')
-    return "", told
+        notes.append(f'The column "{column}" does not deal the items to lists, because {why}.')
+    return "", notes
 
 
 def _first_list(items: Sequence[Item], template: str, column: str) -> int:
@@ -197,7 +197,7 @@ def _separate(items: Sequence[Item], trials: Mapping[str, int]) -> str:
     return "construction" if max(counts.values(), default=0) * 2 < counts.total() else ""
 
 
-def _told(frames: Mapping[str, int], squares: Sequence[SquarePlan], lists: int) -> list[str]:
+def _notes(frames: Mapping[str, int], squares: Sequence[SquarePlan], lists: int) -> list[str]:
     shown = {one.template for one in squares}
     partly = [
         f"{one.left_out} of the {frames[one.template]} items of {one.template} will not be "

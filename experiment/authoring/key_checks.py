@@ -29,23 +29,23 @@ _LONGEST_PLATFORM_TITLE = 128
 
 def about(examined: Examined) -> Iterator[ParallaxError]:
     """Yield what is wrong with [study]: its name, its language."""
-    told = examined.study.study
+    study = examined.study.study
     folder = examined.study.folder.name
-    if told.name != folder:
+    if study.name != folder:
         yield StudyNote(
-            f'the study is called "{told.name}" and its folder "{folder}"',
+            f'the study is called "{study.name}" and its folder "{folder}"',
             where=examined.at("study", "name"),
             remedy="Give both one name, so that tables and files are told apart by it",
         )
-    if not langcodes.tag_is_valid(told.language):
+    if not langcodes.tag_is_valid(study.language):
         yield StudyError(
-            f'"{told.language}" is no language',
+            f'"{study.language}" is no language',
             where=examined.at("study", "language"),
             expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
         )
-    elif (usual := langcodes.standardize_tag(told.language)) != told.language:
+    elif (usual := langcodes.standardize_tag(study.language)) != study.language:
         yield StudyNote(
-            f'the usual tag of "{told.language}" is "{usual}"',
+            f'the usual tag of "{study.language}" is "{usual}"',
             where=examined.at("study", "language"),
             remedy=f"Write it so, and call the folder texts/{usual}",
         )

@@ -94,7 +94,7 @@ def new_study(
     design = plan_design(found.items, asking.answers)
     if not design.trials_per_list:
         raise MaterialsError(
-            f"the items fill no list. {' '.join(design.told)}",
+            f"the items fill no list. {' '.join(design.notes)}",
             where=str(source),
             expected=f"at least as many items as conditions: {design.lists}",
         )

@@ -149,12 +149,12 @@ def _examples(study: Study, built: BuiltLists) -> Iterator[str]:
     presentation = load_presentation(study.presentation, study.trial.parameters)
     rendering = render(study.materials.shown_to_people)
     rated = presentation.points if isinstance(presentation, Arranged) else None
-    told = (
+    length = (
         f"a trial shows one of the texts, and asks for a point from 1 to {rated}"
         if rated
         else "the expected option has a + before it"
     )
-    yield f"One trial of each kind; {told}."
+    yield f"One trial of each kind; {length}."
     entries = [entry for entries in built.lists for entry in entries]
     for entry in trial_kinds(entries, conditions=True):
         item = entry.item

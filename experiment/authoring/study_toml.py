@@ -148,8 +148,8 @@ def _trial(asking: Asking, practice: str) -> Iterator[str]:
     if asking.parameters:
         yield "[trial.parameters]"
         for name, value in asking.parameters.items():
-            told = _PARAMETERS.get(name, "")
-            yield f"{name} = {json.dumps(value, ensure_ascii=False)}{told}"
+            comment = _PARAMETERS.get(name, "")
+            yield f"{name} = {json.dumps(value, ensure_ascii=False)}{comment}"
         yield ""
 
 

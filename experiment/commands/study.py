@@ -92,7 +92,7 @@ def _named(columns: tuple[str, ...]) -> dict[str, str]:
 def _tell(made: NewStudy) -> None:
     items = made.found.items
     click.echo(f"{len(items):,} items read from {made.found.format}.")
-    for sentence in (*made.found.told, *made.asking.told, *made.design.told):
+    for sentence in (*made.found.notes, *made.asking.notes, *made.design.notes):
         click.echo(f"- {sentence}")
     if practice := made.found.practice:
         click.echo(f"- {len(practice)} row(s) are practice, and stand in {PRACTICE_FILE}.")

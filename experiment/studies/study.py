@@ -230,8 +230,8 @@ class Study(_Table):
     @property
     def screen_out_minor(self) -> int:
         """What who is screened out gets, in minor units; 0 for nothing."""
-        told = self.recruitment.screen_out_reward if self.recruitment else None
-        return minor_units(told, self.currency) if told else 0
+        reward = self.recruitment.screen_out_reward if self.recruitment else None
+        return minor_units(reward, self.currency) if reward else 0
 
     @property
     def asks_before_start(self) -> bool:

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.events import tell
-from marketplace.mturk.hits import standing, status
+from marketplace.mturk.hits import place_counts, status
 from marketplace.mturk.payments import pay_reward
 from marketplace.mturk.tables import Assignment, Hit
 
@@ -24,7 +24,7 @@ def apply_expiry(session: Session, now: datetime) -> None:
 def tell_if_reviewable(session: Session, hit: Hit, now: datetime) -> None:
     """Say so, once, when everything of a HIT is there to be reviewed."""
     session.flush()
-    if not hit.reviewable_told and status(hit, standing(session, hit), now) == "Reviewable":
+    if not hit.reviewable_told and status(hit, place_counts(session, hit), now) == "Reviewable":
         hit.reviewable_told = True
         tell(session, "HITReviewable", hit, now)
 

@@ -15,7 +15,7 @@ _TAKING = ("accepted", "submitted", "approved", "rejected")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PlaceCounts:
     """How many of a HIT's places are where.
 
     Attributes:
@@ -31,7 +31,7 @@ class Standing:
     completed: int
 
 
-def standing(session: Session, hit: Hit) -> Standing:
+def place_counts(session: Session, hit: Hit) -> PlaceCounts:
     """Return where the HIT's places are."""
     rows = session.execute(
         select(Assignment.status, func.count())
@@ -39,7 +39,7 @@ def standing(session: Session, hit: Hit) -> Standing:
         .group_by(Assignment.status)
     )
     counts = dict(rows.all())
-    return Standing(
+    return PlaceCounts(
         available=hit.max_assignments - sum(counts.values()),
         pending=counts.get("accepted", 0),
         submitted=counts.get("submitted", 0),
@@ -47,7 +47,7 @@ def standing(session: Session, hit: Hit) -> Standing:
     )
 
 
-def status(hit: Hit, places: Standing, now: datetime) -> str:
+def status(hit: Hit, places: PlaceCounts, now: datetime) -> str:
     """Return the HIT's status in the service's words."""
     if hit.disposed_at is not None:
         return "Disposed"
@@ -84,7 +84,7 @@ def find_type(session: Session, hit_type_id: str, now: datetime) -> HitType:
 
 def to_api(session: Session, hit: Hit, now: datetime) -> dict[str, Any]:
     """Return the HIT as the service describes it."""
-    places = standing(session, hit)
+    places = place_counts(session, hit)
     return {
         "HITId": hit.hit_id,
         "HITTypeId": hit.type.hit_type_id,

@@ -219,7 +219,7 @@ class Message(Base):
     received: Mapped[int] = mapped_column(default=0)
 
 
-class Letter(Base):
+class WorkerMessage(Base):
     """What the requester wrote to a worker."""
 
     __tablename__ = "letter"

@@ -14,7 +14,7 @@ from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.mturk.events import tell
 from marketplace.mturk.expiry import tell_if_reviewable
 from marketplace.mturk.ids import new_id
-from marketplace.mturk.qualifications.meeting import may
+from marketplace.mturk.qualifications.matching import may
 from marketplace.mturk.tables import Assignment, Hit, HitType, Worker
 
 _TAKING = ("accepted", "submitted", "approved", "rejected")

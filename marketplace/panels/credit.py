@@ -7,13 +7,13 @@ from flask import Blueprint, Response, request
 from marketplace.errors import MarketplaceError
 from marketplace.faults import hang_up
 from marketplace.panels.faults import PanelFaultPlan
-from marketplace.panels.town import Person, Study, Town
+from marketplace.panels.records import Person, Records, Study
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _OPERATION = "credit"
 
 
-def credit_doors(town: Town, faults: PanelFaultPlan) -> Blueprint:
+def credit_doors(records: Records, faults: PanelFaultPlan) -> Blueprint:
     """Return SONA's two completion addresses."""
     doors = Blueprint("credit", __name__)
 
@@ -22,7 +22,7 @@ def credit_doors(town: Town, faults: PanelFaultPlan) -> Blueprint:
         failed = _fail_before(faults)
         if failed is not None:
             return failed
-        problem, person = _asked(town)
+        problem, person = _asked(records)
         text = _granted(person) if person is not None else _refused(problem)
         faults.delay(_OPERATION)
         after = faults.strike(_OPERATION, "server_error_after", "reply_lost", "truncated")
@@ -36,7 +36,7 @@ def credit_doors(town: Town, faults: PanelFaultPlan) -> Blueprint:
 
     @doors.get("/webstudy_credit.aspx")
     def by_browser() -> Response:
-        problem, person = _asked(town)
+        problem, person = _asked(records)
         if person is None:
             return Response(problem, 200 if "already" in problem else 400)
         return Response("Web study credit successfully granted.")
@@ -44,19 +44,19 @@ def credit_doors(town: Town, faults: PanelFaultPlan) -> Blueprint:
     return doors
 
 
-def _asked(town: Town) -> tuple[str, Person | None]:
+def _asked(records: Records) -> tuple[str, Person | None]:
     """Return whom credit was granted to just now, or why it was not."""
     try:
-        study = town.study(request.args.get("experiment_id", ""))
+        study = records.study(request.args.get("experiment_id", ""))
     except MarketplaceError:
         return "Invalid experiment_id or credit_token.", None
     if not _may(study):
         return "Invalid experiment_id or credit_token.", None
-    person = town.person_by_id(study.key, request.args.get("survey_code", ""))
+    person = records.person_by_id(study.key, request.args.get("survey_code", ""))
     if person is None:
         return "Invalid survey_code.", None
     again = bool(person.outcomes)
-    town.take_back(study.key, person.name, "completed")
+    records.take_back(study.key, person.name, "completed")
     return ("You have already received credit for this study.", None) if again else ("", person)
 
 

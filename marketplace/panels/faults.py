@@ -4,7 +4,7 @@ from marketplace.faults import FaultPlan
 
 
 class PanelFaultPlan(FaultPlan):
-    """The faults that the town's panels make."""
+    """The faults that the panels make."""
 
     kinds = (
         "throttled",  # 429; nothing is done

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from marketplace.control import answer, given, shared_control
 from marketplace.errors import MarketplaceError
 from marketplace.panels.faults import PanelFaultPlan
-from marketplace.panels.town import Town
+from marketplace.panels.records import Records
 
 COOKIE = "panel_person"
 
@@ -30,18 +30,18 @@ class _Grant(BaseModel):
     id: str
 
 
-def panel_site(town: Town, faults: PanelFaultPlan) -> Blueprint:
+def panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
     """Return where people are sent from and come back to."""
     site = Blueprint("panels", __name__)
     site.register_error_handler(MarketplaceError, _refused)
-    site.register_blueprint(_control(town, faults))
+    site.register_blueprint(_control(records, faults))
 
     @site.post("/people")
     def send() -> Response:
         key, name = request.form["study"], request.form["person"]
-        link = town.send(key, name)
+        link = records.send(key, name)
         if faults.strike("arrival", "unfilled"):
-            link = town.study(key).link
+            link = records.study(key).link
         elif faults.strike("arrival", "cut_off"):
             link = link[:-1]
         sent = Response(status=303, headers={"Location": link})
@@ -52,16 +52,16 @@ def panel_site(town: Town, faults: PanelFaultPlan) -> Blueprint:
     @site.get("/submissions/complete")
     @site.get("/complete")
     def complete() -> Response:
-        return _entered(town, request.args.get("cc", ""))
+        return _entered(records, request.args.get("cc", ""))
 
     @site.post("/code")
     def code() -> Response:
-        return _entered(town, request.form.get("code", ""))
+        return _entered(records, request.form.get("code", ""))
 
     @site.get("/back/<key>/<outcome>")
     def back(key: str, outcome: str) -> Response:
         _, name = _visitor()
-        town.take_back(key, name, outcome)
+        records.take_back(key, name, outcome)
         return answer({"outcome": outcome})
 
     @site.get("/")
@@ -71,35 +71,35 @@ def panel_site(town: Town, faults: PanelFaultPlan) -> Blueprint:
     return site
 
 
-def _control(town: Town, faults: PanelFaultPlan) -> Blueprint:
+def _control(records: Records, faults: PanelFaultPlan) -> Blueprint:
     door = shared_control(faults, lambda _seconds: datetime.now(UTC))
 
     @door.post("/studies")
     def list_study() -> Response:
         wanted = _Listing.model_validate(given())
-        town.list_study(**wanted.model_dump())
+        records.list_study(**wanted.model_dump())
         return answer({"key": wanted.key})
 
     @door.get("/books/<key>")
     def books(key: str) -> Response:
-        return answer({"people": town.books(key)})
+        return answer({"people": records.books(key)})
 
     @door.post("/grants")
     def grant() -> Response:
         # What a researcher does on the panel's own pages for somebody.
         wanted = _Grant.model_validate(given())
-        person = town.person_by_id(wanted.key, wanted.id)
+        person = records.person_by_id(wanted.key, wanted.id)
         if person is None:
             raise MarketplaceError(f'nobody is called "{wanted.id}" there')
-        town.take_back(wanted.key, person.name, "completed")
+        records.take_back(wanted.key, person.name, "completed")
         return answer({"granted": person.granted})
 
     return door
 
 
-def _entered(town: Town, code: str) -> Response:
+def _entered(records: Records, code: str) -> Response:
     key, name = _visitor()
-    outcome = town.enter_code(key, name, code)
+    outcome = records.enter_code(key, name, code)
     if not outcome:
         return answer({"error": "this code is not one of the study's"}, 400)
     return answer({"outcome": outcome})

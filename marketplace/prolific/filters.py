@@ -18,7 +18,7 @@ _STUDY_FILTERS = {"previous_studies_allowlist": True, "previous_studies_blocklis
 _PERSON_FILTERS = {"custom_allowlist": True, "custom_blocklist": False}
 
 
-def catalogue() -> list[dict[str, Any]]:
+def filter_list() -> list[dict[str, Any]]:
     """Return the filters that there are."""
     return [
         {
@@ -62,7 +62,7 @@ def refuse_unknown(filters: list[dict[str, Any]]) -> None:
     Raises:
         RefusedError: There is one.
     """
-    known = {each["filter_id"] for each in catalogue()}
+    known = {each["filter_id"] for each in filter_list()}
     unknown = [each.get("filter_id") for each in filters if each.get("filter_id") not in known]
     if unknown:
         raise RefusedError({"filters": [f"There is no filter {unknown[0]!r}."]})

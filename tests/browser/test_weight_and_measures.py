@@ -138,8 +138,8 @@ def test_what_happened_during_a_trial_is_stored_with_its_answer(site, link, new_
 
 def test_the_device_is_told_of_once(site, link, new_context):
     page = new_context(locale="it-IT", timezone_id="Asia/Tokyo").new_page()
-    told = []
-    page.on("request", lambda request: told.append(request.url.endswith("/device")))
+    requests = []
+    page.on("request", lambda request: requests.append(request.url.endswith("/device")))
     with page.expect_response("**/device"):
         consent(page, link)
     start(page)
@@ -153,7 +153,7 @@ def test_the_device_is_told_of_once(site, link, new_context):
     assert (device.user_agent_family, device.language) == ("Chrome", "it-IT")
     assert device.time_zone_offset_min == 9 * 60
     assert 10 < device.refresh_rate_hz < 500
-    assert sum(told) == 1
+    assert sum(requests) == 1
 
 
 CHOOSE_AND_PRESS_AGAIN = """async () => {

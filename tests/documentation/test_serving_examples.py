@@ -289,6 +289,6 @@ def test_the_alerts_ask_for_metrics_that_there_are(tmp_path):
     ]
     asked = {name for rule in rules for name in re.findall(r"parallax_\w+", rule["expr"])}
     page = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"^\| `(parallax_\w+)", page, re.MULTILINE)) | {"parallax_doctor"}
-    assert asked <= told and len(rules) >= 6
+    documented = set(re.findall(r"^\| `(parallax_\w+)", page, re.MULTILINE)) | {"parallax_doctor"}
+    assert asked <= documented and len(rules) >= 6
     assert 'parallax_doctor{check="x"} 0' in metrics_text([Finding("x", Level.GOOD, "")])

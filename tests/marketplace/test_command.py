@@ -48,10 +48,10 @@ def test_the_command_answers_says_how_to_use_it_and_ends(tmp_path, platform, how
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         try:
-            told = [process.stdout.readline() for _ in range(4)]
-            url = re.search(r"http://127\.0\.0\.1:\d+", told[0])[0]
-            assert how.format(url=url) in told[1]
-            assert "sign in" in "".join(told)
+            lines = [process.stdout.readline() for _ in range(4)]
+            url = re.search(r"http://127\.0\.0\.1:\d+", lines[0])[0]
+            assert how.format(url=url) in lines[1]
+            assert "sign in" in "".join(lines)
             assert "Sign in" in httpx.get(url, trust_env=False, timeout=PATIENCE_S).text
         finally:
             process.terminate()

@@ -123,8 +123,8 @@ def test_an_export_holds_what_the_earlier_version_exported_in_columns_of_the_sam
 
 
 def test_what_was_paid_is_not_paid_again(shell, upgraded):
-    told = shell("review", PAID_RUN)
-    assert told.count("approved") == 8
+    output = shell("review", PAID_RUN)
+    assert output.count("approved") == 8
 
 
 def test_the_study_of_an_earlier_export_is_the_one_that_was_launched(shell, upgraded, tmp_path):

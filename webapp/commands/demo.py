@@ -81,9 +81,9 @@ def _through_panel(
     recruiter = load_recruiter("direct" if panel == "direct" else "panel", load_settings(place))
     link = recruiter.posted_link(server.url, run_ref, loaded)
     click.echo(f"\nPasted on the panel: {link}")
-    told = {} if panel in ("toloka", *_BY_CODE) else {_CODE: "completed"}
+    outcomes = {} if panel in ("toloka", *_BY_CODE) else {_CODE: "completed"}
     listing = {
-        "key": _LISTED, "platform": panel, "link": link, "codes": told,
+        "key": _LISTED, "platform": panel, "link": link, "codes": outcomes,
         "credit_token": _TOKEN, "access_codes": codes,
     }  # fmt: skip
     _asked("POST", f"{site}/control/studies", listing)
@@ -119,8 +119,8 @@ def _tell_books(site: str, panel: str) -> None:
 def _asked(method: str, url: str, body: object = None) -> dict[str, object]:
     with httpx.Client(trust_env=False, timeout=60) as client:
         response = client.request(method, url, json=body)
-        told: dict[str, object] = response.raise_for_status().json()
-        return told
+        reply: dict[str, object] = response.raise_for_status().json()
+        return reply
 
 
 @contextmanager

@@ -37,11 +37,11 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
             for person, certificate in certificates(session, found_run, study)
         ]
     if as_json:
-        told = [
+        records = [
             {"participant": ref, **asdict(one), "signals": dict(one.signals), "flags": flags}
             for ref, one, flags in found
         ]
-        click.echo(json.dumps(told, indent=2))
+        click.echo(json.dumps(records, indent=2))
         return
     shown = [_row(ref, one, flags) for ref, one, flags in found if flags or everybody]
     if shown:

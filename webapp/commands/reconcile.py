@@ -62,9 +62,9 @@ def reconcile(
     The exit code is 1 if they differ.
     """
     wish = ReportWish(fix=fix, again=again, by_hand=by_hand)
-    told = reconcile_reports(instance, run, wish, as_json=as_json)
-    if told is not None:
-        if not told:
+    outcome = reconcile_reports(instance, run, wish, as_json=as_json)
+    if outcome is not None:
+        if not outcome:
             sys.exit(1)
         return
     if by_hand is not None:

@@ -171,13 +171,13 @@ def _tell_news(sessions: Sessions, platform: Platform, run: str) -> None:
 def _tell_progress(found: PublishedRun) -> None:
     """Print time, pay, who gave up, what is left of the money, and what somebody changed there."""
     platform, study = found.platform, found.study
-    told = progress_of(chain.from_iterable(map(platform.submissions, found.offers)))
-    if told.median_minutes is not None:
-        hourly = told.hourly_minor(study.reward_minor) or 0
+    progress = progress_of(chain.from_iterable(map(platform.submissions, found.offers)))
+    if progress.median_minutes is not None:
+        hourly = progress.hourly_minor(study.reward_minor) or 0
         pay = in_words(hourly, study.currency)
-        click.echo(f"Median time: {told.median_minutes:.1f} minutes, which pays {pay} an hour")
-    if told.ended and platform.tells_every_status:
-        click.echo(f"Returned or out of time: {told.returned} of {told.ended}")
+        click.echo(f"Median time: {progress.median_minutes:.1f} minutes, which pays {pay} an hour")
+    if progress.ended and platform.tells_every_status:
+        click.echo(f"Returned or out of time: {progress.returned} of {progress.ended}")
     click.echo(f"Money left: {in_words(platform.balance_minor(), platform.currency)}")
     _tell_reports(found)
     _tell_edits(found)
@@ -189,8 +189,8 @@ def _tell_reports(found: PublishedRun) -> None:
         run = named_run(session, found.ref)
         states = Counter(report.state for report, _ in reports_of(session, run))
     if states:
-        told = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
-        click.echo(f"Endings that the platform is told of by our server: {told}")
+        counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
+        click.echo(f"Endings that the platform is told of by our server: {counts}")
 
 
 def _tell_edits(found: PublishedRun) -> None:

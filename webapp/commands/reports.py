@@ -113,11 +113,11 @@ def _lines(services: Services, run: Run, recruiter: ReportingRecruiter) -> list[
             _Line(person.ref, report.ending, report.state, report.tries, report.answer)
             for report, person in reports_of(session, run)
         ]
-        told = {line.participant for line in found}
+        reported = {line.participant for line in found}
         people = select(Participant).where(Participant.run_id == run.id).order_by(Participant.id)
         for person in session.scalars(people):
             ending = ending_of(person)
-            if ending and person.ref not in told and recruiter.report_terms(study, ending):
+            if ending and person.ref not in reported and recruiter.report_terms(study, ending):
                 found.append(_Line(person.ref, ending, _MISSING, 0, ""))
     return found
 

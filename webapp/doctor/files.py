@@ -39,8 +39,10 @@ def key(at: Installation) -> Iterator[Finding]:
         say = f"others than its owner may read or change {path} ({stat.S_IMODE(mode):o})"
         yield Finding("key", Level.FAULT, say, f"chmod 600 {path}")
     if len(text) < _LEAST_LENGTH or len(set(text)) < _LEAST_CHARACTERS:
-        mend = "Between two studies, replace it by 64 random characters: docs/serving.md"
-        yield Finding("key", Level.WARNING, "the key may be guessed: it is short or uniform", mend)
+        remedy = "Between two studies, replace it by 64 random characters: docs/serving.md"
+        yield Finding(
+            "key", Level.WARNING, "the key may be guessed: it is short or uniform", remedy
+        )
     if not mode & (stat.S_IRWXG | stat.S_IRWXO):
         yield Finding("key", Level.GOOD, "only its owner may read it")
 
@@ -66,14 +68,14 @@ def disk(at: Installation) -> Iterator[Finding]:
     """Look at the room left where the data and the log are written."""
     room, spare = shutil.disk_usage(at.folder).free, os.statvfs(at.folder)
     say = f"{room / 2**20:,.0f} MiB are free at {at.folder}"
-    mend = "Make room, or move the instance folder"
+    remedy = "Make room, or move the instance folder"
     if room < _LEAST_ROOM_BYTES:
-        yield Finding("disk", Level.FAULT, say, mend)
+        yield Finding("disk", Level.FAULT, say, remedy)
     elif room < _GOOD_ROOM_BYTES:
-        yield Finding("disk", Level.WARNING, say, mend)
+        yield Finding("disk", Level.WARNING, say, remedy)
     elif spare.f_files and spare.f_favail < 1000:
         say = f"no more than {spare.f_favail} files can be made at {at.folder}"
-        yield Finding("disk", Level.WARNING, say, mend)
+        yield Finding("disk", Level.WARNING, say, remedy)
     else:
         yield Finding("disk", Level.GOOD, say)
 
@@ -84,8 +86,8 @@ def open_files(at: Installation) -> Iterator[Finding]:
     needed = at.settings.connections + _FILES_BESIDES
     say = f"a process may open {soft} files; {needed} are enough"
     if soft != resource.RLIM_INFINITY and soft < needed:
-        mend = f"LimitNOFILE={needed} in the unit, or ulimit -n {needed}, or fewer connections"
-        yield Finding("open_files", Level.WARNING, say, mend)
+        remedy = f"LimitNOFILE={needed} in the unit, or ulimit -n {needed}, or fewer connections"
+        yield Finding("open_files", Level.WARNING, say, remedy)
     else:
         yield Finding("open_files", Level.GOOD, say)
 
@@ -99,8 +101,8 @@ def log(at: Installation) -> Iterator[Finding]:
     found = sum(1 for _ in _PRIVATE.finditer(_end_of(path)))
     if found:
         say = f"{found} places in {path} look like a token, a platform's name for a person or an IP"
-        mend = "Look at them; delete the file if so, and report what wrote them"
-        yield Finding("log", Level.FAULT, say, mend)
+        remedy = "Look at them; delete the file if so, and report what wrote them"
+        yield Finding("log", Level.FAULT, say, remedy)
     else:
         yield Finding("log", Level.GOOD, f"{path} names nobody")
 

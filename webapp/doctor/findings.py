@@ -27,18 +27,18 @@ class Finding:
         check: What was looked at, in a word.
         level: How it stands.
         says: What was found.
-        mend: What to do about it; empty where nothing is.
+        remedy: What to do about it; empty where nothing is.
     """
 
     check: str
     level: Level
     says: str
-    mend: str = ""
+    remedy: str = ""
 
     def __str__(self) -> str:
         """Return the line."""
-        mend = f" -> {self.mend}" if self.mend else ""
-        return f"{self.level.name.lower():<9}{self.check:<12}{self.says}{mend}"
+        remedy = f" -> {self.remedy}" if self.remedy else ""
+        return f"{self.level.name.lower():<9}{self.check:<12}{self.says}{remedy}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,15 +56,15 @@ def clock(at: Installation) -> Iterator[Finding]:
 
 def backup(at: Installation) -> Iterator[Finding]:
     """Look at how old the newest sound backup is."""
-    mend = "parallax db backup FOLDER --keep 30 --drill, every night: docs/database.md"
+    remedy = "parallax db backup FOLDER --keep 30 --drill, every night: docs/database.md"
     last = last_backup(at.folder)
     if last is None:
-        yield Finding("backup", Level.WARNING, "none was made from this instance folder", mend)
+        yield Finding("backup", Level.WARNING, "none was made from this instance folder", remedy)
         return
     hours = age_s(last, at.now()) / 3600
     say = f"{last.file} is {hours:.1f} h old, {'tried out' if last.drilled else 'not tried out'}"
     if hours * 3600 > _BACKUP_IS_OLD_S:
-        yield Finding("backup", Level.WARNING, say, mend)
+        yield Finding("backup", Level.WARNING, say, remedy)
     elif not last.drilled:
         yield Finding("backup", Level.WARNING, say, f"parallax db drill {last.file}")
     else:
@@ -81,8 +81,8 @@ def jobs(at: Installation) -> Iterator[Finding]:
             late.append(f"{name} ({when})")
     if late:
         say = f"no success of late on this machine: {', '.join(late)}"
-        mend = "Does a server or parallax work run? The log says why a job failed"
-        yield Finding("jobs", Level.WARNING, say, mend)
+        remedy = "Does a server or parallax work run? The log says why a job failed"
+        yield Finding("jobs", Level.WARNING, say, remedy)
     else:
         yield Finding("jobs", Level.GOOD, "each succeeded of late")
 
@@ -107,8 +107,8 @@ def _through(base: str) -> Iterator[Finding]:
         answered = client.get(f"{base}/readyz")
         if answered.status_code != 200 or "ready" not in answered.text:
             say = f"{base}/readyz answers {answered.status_code}"
-            mend = "Is Host passed on (proxy_set_header Host $host)? Else the log says why"
-            yield Finding("web", Level.FAULT, say, mend)
+            remedy = "Is Host passed on (proxy_set_header Host $host)? Else the log says why"
+            yield Finding("web", Level.FAULT, say, remedy)
             return
         if urlsplit(base).scheme == "http" and urlsplit(base).hostname not in _LOCAL:
             yield Finding("web", Level.FAULT, "public_url is not encrypted", "Get a certificate")

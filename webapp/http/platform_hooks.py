@@ -27,7 +27,7 @@ def hear(name: str) -> Response:
     if not isinstance(recruiter, HookedRecruiter):
         raise _nothing_here()
     try:
-        told = recruiter.heard(dict(request.headers), request.get_data(), services.now())
+        submission = recruiter.heard(dict(request.headers), request.get_data(), services.now())
     except RequestError as error:
         _LOG.warning(
             "a call to /hooks/%s was refused (%s): if the platform made it, the secret in the"
@@ -37,8 +37,8 @@ def hear(name: str) -> Response:
     except PlatformError as error:
         _LOG.warning("a webhook's news could not be fetched: %s", error)
         return Response(status=204)
-    if told is not None:
-        take_hint(services.sessions, told, services.now())
+    if submission is not None:
+        take_hint(services.sessions, submission, services.now())
     return Response(status=204)
 
 

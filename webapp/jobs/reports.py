@@ -7,7 +7,7 @@ from webapp.database.models import OutgoingReport, Participant, Run
 from webapp.errors import WebappError
 from webapp.recruiters.base import ReportingRecruiter
 from webapp.recruitment.departures import departure_of
-from webapp.recruitment.reports import ReportState, due_reports, ending_told, send_report
+from webapp.recruitment.reports import ReportState, due_reports, reported_ending, send_report
 from webapp.services import Services
 
 _LOG = logging.getLogger("parallax.jobs")
@@ -42,7 +42,7 @@ def _send(services: Services, report_id: int) -> None:
         run = session.get_one(Run, report.run_id)
         person = session.get_one(Participant, report.participant_id)
         study, receipt = services.study_of(session, run), services.tokens.receipt(person.ref)
-        departure = departure_of(session, study, person, ending_told(report), receipt)
+        departure = departure_of(session, study, person, reported_ending(report), receipt)
     recruiter = services.recruiter(run.recruiter)
     assert isinstance(recruiter, ReportingRecruiter)
     state = send_report(services.sessions, recruiter, departure, report_id, services.now)

@@ -69,7 +69,7 @@ def owed_minor(account: PayeeAccount, study: Study) -> int | None:
     return study.reward_minor + bonus
 
 
-def told_minor(assignment: Assignment, reward_minor: int, screen_out_minor: int) -> int:
+def stated_minor(assignment: Assignment, reward_minor: int, screen_out_minor: int) -> int:
     """Return what the platform paid for an assignment, bonuses aside.
 
     Args:

@@ -76,19 +76,19 @@ def name_to_work_under(
 
 
 def confirm_claim(
-    session: Session, run_id: int, told: Assignment, status: AssignmentStatus, now: datetime
+    session: Session, run_id: int, assignment: Assignment, status: AssignmentStatus, now: datetime
 ) -> int | None:
     """Return whose an assignment is that the platform tells of, and settle others' claims to it.
 
     Args:
         session: An open session that writes.
         run_id: The run.
-        told: The assignment as we have it, with whoever works under it here.
+        assignment: The assignment as we have it, with whoever works under it here.
         status: What the platform says of it.
         now: The time.
     """
-    holder = _holder(session, run_id, told.worker_id)
-    claimant = told.participant_id and session.get_one(Participant, told.participant_id)
+    holder = _holder(session, run_id, assignment.worker_id)
+    claimant = assignment.participant_id and session.get_one(Participant, assignment.participant_id)
     if not claimant:
         return holder.id if holder else None
     if status not in (*HANDED_IN, *AT_WORK):
@@ -102,9 +102,9 @@ def confirm_claim(
         session.flush()
         give_up(session, holder)
     if claimant.platform_id is None:
-        claimant.platform_id = told.worker_id
+        claimant.platform_id = assignment.worker_id
         session.flush()
-    others = Assignment.worker_id == told.worker_id, Assignment.participant_id != claimant.id
+    others = Assignment.worker_id == assignment.worker_id, Assignment.participant_id != claimant.id
     for row in _rows_of(session, Assignment.run_id == run_id, AT_WORK, *others):
         row.status, row.seen_at = AssignmentStatus.RETURNED, now
         if row.participant_id is not None:

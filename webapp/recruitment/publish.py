@@ -100,7 +100,7 @@ def draft(
         not_again.append(_YET_TO_BE_MADE)
     waiting = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
-    open_, reopen = _standing(platform, posted, now)
+    open_, reopen = _hit_status(platform, posted, now)
     missing = unfilled - open_ - sum(places for places, _ in waiting)
     reopened = dict[str, int]()
     for hit_id, available in reopen.items():
@@ -141,7 +141,7 @@ def _growth(platform: Platform, posted: Sequence[str], missing: int) -> tuple[tu
     return ((posted[-1], platform.state(posted[-1]).places + missing),)
 
 
-def _standing(
+def _hit_status(
     platform: Platform, hit_ids: Sequence[str], now: datetime
 ) -> tuple[int, dict[str, int]]:
     """Return how many places are open, and the free places of each HIT that has expired."""

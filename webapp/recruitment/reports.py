@@ -143,7 +143,7 @@ def send_again(
     of_run = select(OutgoingReport).where(OutgoingReport.run_id == run.id, ended)
     found = []
     for report in session.scalars(of_run).all():
-        terms = recruiter.report_terms(study, ending_told(report))
+        terms = recruiter.report_terms(study, reported_ending(report))
         safe = report.state == ReportState.REFUSED or (terms is not None and terms.repeatable)
         if safe or also_unsafe:
             found.append(report)
@@ -201,7 +201,7 @@ def reports_of(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Par
     yield from ((report, person) for report, person in rows)
 
 
-def ending_told(report: OutgoingReport) -> Ending:
+def reported_ending(report: OutgoingReport) -> Ending:
     """Return the ending that a report tells of."""
     return Ending(report.ending)
 

@@ -148,8 +148,8 @@ def carry_out(ref: str) -> ResponseReturnValue:
     if not proposal.entries:
         return redirect(url_for("money.show", ref=ref), 303)
     if asked.act == "compensate" and not by_bonus(payments):
-        told = payments.offer(proposal, compensation_link(ref))
-        payments.note("payment made", result="offered", told="by the platform" if told else "no")
+        sent = payments.offer(proposal, compensation_link(ref))
+        payments.note("payment made", result="offered", told="by the platform" if sent else "no")
     else:
         outcome = payments.carry_out(proposal, undo_rejections=asked.act == "undo_rejection")
         payments.note("payment made", result=str(outcome), answers=" ".join(outcome.answers))

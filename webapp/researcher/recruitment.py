@@ -45,14 +45,14 @@ def look(ref: str) -> ResponseReturnValue:
         return plan(ref)
     poll(services.sessions, platform, ref, services.now())
     states = list(hit_states(services.sessions, platform, ref))
-    told = progress_of(chain.from_iterable(platform.submissions(hit) for hit, _ in states))
-    hourly_minor = told.hourly_minor(study.reward_minor)
+    progress = progress_of(chain.from_iterable(platform.submissions(hit) for hit, _ in states))
+    hourly_minor = progress.hourly_minor(study.reward_minor)
     return render_template(
         "researcher/recruitment.html",
         run=run,
         live=_live(),
         states=[(hit, state, state.is_open(services.now())) for hit, state in states],
-        told=told,
+        progress=progress,
         hourly=in_words(hourly_minor, study.currency) if hourly_minor is not None else None,
         balance=in_words(platform.balance_minor(), platform.currency),
     )

@@ -108,7 +108,7 @@ class _Facts:
         return ObservedSession(
             answers=answers,
             n_devices=len(devices),
-            device_facts=_facts_told(devices[0]) if devices else 0,
+            device_facts=_n_facts(devices[0]) if devices else 0,
             n_premature=self._premature.get(person.id, 0),
             lockout_ms=self._study.trial.lockout_ms,
             gap_ms=self._study.trial.gap_ms,
@@ -168,7 +168,7 @@ def _answer(
     )
 
 
-def _facts_told(device: Device) -> int:
+def _n_facts(device: Device) -> int:
     return sum(
         (
             bool(device.user_agent_family),

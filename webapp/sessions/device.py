@@ -81,8 +81,8 @@ def note_device(
     if any(_is_same(device, known) for known in stored) or len(stored) >= _MOST_DEVICES:
         return
     # Two browsers that remember nothing are two rows all the same.
-    told = device.model_dump() | {"mark": device.mark or new_reference()}
-    session.add(Device(participant_id=participant.id, **told, noted_at=now))
+    facts = device.model_dump() | {"mark": device.mark or new_reference()}
+    session.add(Device(participant_id=participant.id, **facts, noted_at=now))
     if stored:
         detail = {"device": str(len(stored) + 1), "user_agent_family": device.user_agent_family}
         session.add(Event(participant_id=participant.id, kind=SECOND_DEVICE, detail=detail, at=now))

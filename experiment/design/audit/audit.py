@@ -39,14 +39,14 @@ def audit(
     """
     index = index_materials(load_items(study) if items is None else items)
     squares = square_contents(study.design, index, built)
-    sessions = compose_all(study, built)
+    composition = compose_all(study, built)
     return (
         *origin_checks(study, index, built),
         *list_checks(study, squares, built),
         *frame_checks(study.design, index, squares, built),
-        *shared_checks(study.design, index, built, sessions.composed),
-        *session_checks(study, built, sessions),
-        *kept_checks(study, sessions.composed),
+        *shared_checks(study.design, index, built, composition.sessions),
+        *session_checks(study, built, composition),
+        *kept_checks(study, composition.sessions),
         *drawing_checks(study, built, order_seeds),
     )
 

@@ -8,22 +8,22 @@ from experiment.design.audit.sessions import Session
 from experiment.records import Side
 
 
-def option_checks(composed: Sequence[Session]) -> Iterator[Check]:
+def option_checks(sessions: Sequence[Session]) -> Iterator[Check]:
     """Yield the checks on the places of the options, over trials and over participants."""
     yield check(
         "places of the good option, in a construction of a session",
         "each about as often: once more at most, of items with as many options",
-        _uneven_in_sessions(composed),
+        _uneven_in_sessions(sessions),
     )
     yield check(
         "places of each option, for an item of a list",
         "each as often in every place, over as many neighbouring places as it has options",
-        _uneven_over_places(composed),
+        _uneven_over_places(sessions),
     )
 
 
-def _uneven_in_sessions(composed: Sequence[Session]) -> Iterator[str]:
-    for session in composed:
+def _uneven_in_sessions(sessions: Sequence[Session]) -> Iterator[str]:
+    for session in sessions:
         constructions = session.labels("construction")
         sizes: dict[str | None, set[int]] = {}
         sides: dict[str | None, list[Side | None]] = {}
@@ -36,10 +36,10 @@ def _uneven_in_sessions(composed: Sequence[Session]) -> Iterator[str]:
                 yield f"{session.name}: {construction}"
 
 
-def _uneven_over_places(composed: Sequence[Session]) -> Iterator[str]:
-    most = max((len(t.options) for session in composed for t in session.trials), default=1)
+def _uneven_over_places(sessions: Sequence[Session]) -> Iterator[str]:
+    most = max((len(t.options) for session in sessions for t in session.trials), default=1)
     seen: dict[tuple[int, int, str], list[tuple[str, ...]]] = {}
-    for session in composed:
+    for session in sessions:
         for trial in session.trials:
             group = (session.list_, session.place // most, trial.item_id)
             seen.setdefault(group, []).append(trial.options)

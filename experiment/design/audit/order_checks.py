@@ -29,21 +29,21 @@ _TOO_MANY = "not compared: drawn by exact counts, with too many states to count 
 _CHAINS, _DRAWS, _MOST_RHAT = 4, 50, 1.3
 
 
-def kept_checks(study: Study, composed: Sequence[Session]) -> Iterator[Check]:
+def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
     """Yield whether each composed session keeps the blocks and what is asked of its order."""
     design = study.design
     columns = " and ".join(separate_columns(design))
     apart = f"differ in {columns}" if columns else "anything"
-    yield check("neighbouring trials", apart, _alike_neighbours(composed, design))
-    yield check("catch trials over a session", "one per stretch", _bunched(composed, design))
+    yield check("neighbouring trials", apart, _alike_neighbours(sessions, design))
+    yield check("catch trials over a session", "one per stretch", _bunched(sessions, design))
     yield check(
-        "what the order must keep", _asked_text(composed, design), _broken(composed, design)
+        "what the order must keep", _asked_text(sessions, design), _broken(sessions, design)
     )
-    yield check("blocks of a session", "one after the other", _mixed_blocks(composed, design))
+    yield check("blocks of a session", "one after the other", _mixed_blocks(sessions, design))
 
 
-def _alike_neighbours(composed: Sequence[Session], design: Design) -> Iterator[str]:
-    for session in composed:
+def _alike_neighbours(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+    for session in sessions:
         for column in separate_columns(design):
             found = session.labels(column)
             for at in range(1, len(found)):
@@ -57,8 +57,8 @@ def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
     return [[shown[index] for index in block] for block in blocks]
 
 
-def _bunched(composed: Sequence[Session], design: Design) -> Iterator[str]:
-    for session in composed:
+def _bunched(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+    for session in sessions:
         for block in _blocks(session, design):
             for each in declared(block, design):
                 if isinstance(each, Spread) and not keeps(range(len(block)), [each]):
@@ -69,27 +69,27 @@ def _asked(block: list[ListEntry], design: Design, *, first: bool) -> list[Const
     return [*declared(block, design), *(beginning(block, design) if first else ())]
 
 
-def _asked_text(composed: Sequence[Session], design: Design) -> str:
+def _asked_text(sessions: Sequence[Session], design: Design) -> str:
     asked = (
         each.text
-        for session in composed[:1]
+        for session in sessions[:1]
         for n, block in enumerate(_blocks(session, design))
         for each in _asked(block, design, first=not n)
     )
     return "; ".join(dict.fromkeys(asked)) or "nothing"
 
 
-def _broken(composed: Sequence[Session], design: Design) -> Iterator[str]:
-    for session in composed:
+def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+    for session in sessions:
         for n, block in enumerate(_blocks(session, design)):
             for each in _asked(block, design, first=not n):
                 if not keeps(range(len(block)), [each]):
                     yield f"{session.name}: not so that {each.text}"
 
 
-def _mixed_blocks(composed: Sequence[Session], design: Design) -> Iterator[str]:
+def _mixed_blocks(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     block_of = design.block_of
-    for session in composed:
+    for session in sessions:
         shown = [name for name, _ in groupby(block_of.get(e.item.template) for e in session.shown)]
         blocks = blocks_of(session.shown, design, session.place)
         expected = [

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from experiment.design.audit.check import Check, check
 from experiment.design.audit.option_checks import option_checks
-from experiment.design.audit.sessions import Session, Sessions
+from experiment.design.audit.sessions import Composition, Session
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.design.ordering.declared import catch_keys
 from experiment.errors import ParallaxError
@@ -16,36 +16,36 @@ from experiment.studies.design import Design
 from experiment.studies.study import Study
 
 
-def session_checks(study: Study, built: BuiltLists, sessions: Sessions) -> Iterator[Check]:
+def session_checks(study: Study, built: BuiltLists, composition: Composition) -> Iterator[Check]:
     """Yield the checks on what each place's participant sees."""
-    composed = sessions.composed
-    yield check("sessions composed", f"{study.design.n_places}", sessions.failures)
-    yield check("trials of a session", "each item once, as listed", _incomplete(built, composed))
-    first = next((trial for session in composed for trial in session.trials), None)
+    sessions = composition.sessions
+    yield check("sessions composed", f"{study.design.n_places}", composition.failures)
+    yield check("trials of a session", "each item once, as listed", _incomplete(built, sessions))
+    first = next((trial for session in sessions for trial in session.trials), None)
     if first and first.options and first.points is None:
-        yield from option_checks(composed)
+        yield from option_checks(sessions)
     else:
-        yield from _side_checks(study.design, composed, rated=bool(first and first.points))
-    yield check("a session without an error", "kept by every rule", _excluded(study, composed))
+        yield from _side_checks(study.design, sessions, rated=bool(first and first.points))
+    yield check("a session without an error", "kept by every rule", _excluded(study, sessions))
 
 
 def _side_checks(design: Design, sessions: Sequence[Session], *, rated: bool) -> Iterator[Check]:
     """Yield the checks on where the good one of two options stands, or which of two is rated."""
     good, opposite = ("good rated", "the other version") if rated else ("good first", "")
-    composed = [_with_two_versions(session) for session in sessions]
+    sessions = [_with_two_versions(session) for session in sessions]
     places = sorted({design.places(number) for number in range(design.n_lists)})
-    yield check(f"trials with {good}, in a session", _halves(composed), _sides(composed))
+    yield check(f"trials with {good}, in a session", _halves(sessions), _sides(sessions))
     yield check(
         f"trials with {good}, in a construction",
-        _construction_halves(composed),
-        _sides_by_construction(composed),
+        _construction_halves(sessions),
+        _sides_by_construction(sessions),
     )
     yield check(
         f"sessions with {good}, for an item",
         ", ".join(map(_half, places)),
-        _sides_by_item(composed),
+        _sides_by_item(sessions),
     )
-    yield check("places 2j and 2j+1 of a list", opposite or "opposite sides", _alike(composed))
+    yield check("places 2j and 2j+1 of a list", opposite or "opposite sides", _alike(sessions))
 
 
 def _with_two_versions(session: Session) -> Session:
@@ -56,8 +56,8 @@ def _with_two_versions(session: Session) -> Session:
     )
 
 
-def _incomplete(built: BuiltLists, composed: Sequence[Session]) -> Iterator[str]:
-    for session in composed:
+def _incomplete(built: BuiltLists, sessions: Sequence[Session]) -> Iterator[str]:
+    for session in sessions:
         listed = Counter((e.item.item_id, e.kind) for e in built.lists[session.list_])
         shown = Counter((trial.item_id, trial.kind) for trial in session.trials)
         positions = [trial.position for trial in session.trials]
@@ -69,13 +69,13 @@ def _half(n: int) -> str:
     return f"{n // 2}" if n % 2 == 0 else f"{n // 2} or {n // 2 + 1}"
 
 
-def _halves(composed: Sequence[Session]) -> str:
-    return ", ".join(_half(n) for n in sorted({len(session.trials) for session in composed}))
+def _halves(sessions: Sequence[Session]) -> str:
+    return ", ".join(_half(n) for n in sorted({len(session.trials) for session in sessions}))
 
 
-def _construction_halves(composed: Sequence[Session]) -> str:
+def _construction_halves(sessions: Sequence[Session]) -> str:
     catch = Counter[str]()
-    for session in composed[:1]:
+    for session in sessions[:1]:
         entries = list(session.entries.values())
         catching = catch_keys(entries, "construction")
         catch.update(e.item.construction for e in entries if e.item.construction in catching)
@@ -90,14 +90,14 @@ def _is_half(part: int, whole: int) -> bool:
     return part in (whole // 2, whole - whole // 2)
 
 
-def _sides(composed: Sequence[Session]) -> Iterator[str]:
-    for session in composed:
+def _sides(sessions: Sequence[Session]) -> Iterator[str]:
+    for session in sessions:
         if not _is_half(n := _n_first(session.trials), len(session.trials)):
             yield f"{session.name}: {n} of {len(session.trials)}"
 
 
-def _sides_by_construction(composed: Sequence[Session]) -> Iterator[str]:
-    for session in composed:
+def _sides_by_construction(sessions: Sequence[Session]) -> Iterator[str]:
+    for session in sessions:
         groups: dict[str | None, list[Trial]] = {}
         for trial, construction in zip(session.trials, session.labels("construction"), strict=True):
             groups.setdefault(construction, []).append(trial)
@@ -106,9 +106,9 @@ def _sides_by_construction(composed: Sequence[Session]) -> Iterator[str]:
                 yield f"{session.name}: {n} of {len(trials)} {construction}"
 
 
-def _sides_by_item(composed: Sequence[Session]) -> Iterator[str]:
+def _sides_by_item(sessions: Sequence[Session]) -> Iterator[str]:
     shown: dict[tuple[int, str], list[Trial]] = {}
-    for session in composed:
+    for session in sessions:
         for trial in session.trials:
             shown.setdefault((session.list_, trial.item_id), []).append(trial)
     for (list_, item_id), trials in shown.items():
@@ -116,10 +116,10 @@ def _sides_by_item(composed: Sequence[Session]) -> Iterator[str]:
             yield f"list {list_}: {n} of {len(trials)} show {item_id}"
 
 
-def _alike(composed: Sequence[Session]) -> Iterator[str]:
+def _alike(sessions: Sequence[Session]) -> Iterator[str]:
     sides = {
         (session.list_, session.place, trial.item_id): trial.good_side
-        for session in composed
+        for session in sessions
         for trial in session.trials
     }
     for (list_, place, item_id), side in sides.items():
@@ -127,8 +127,8 @@ def _alike(composed: Sequence[Session]) -> Iterator[str]:
             yield f"list {list_}, places {place} and {place + 1}: {item_id}"
 
 
-def _excluded(study: Study, composed: Sequence[Session]) -> Iterator[str]:
-    for session in composed:
+def _excluded(study: Study, sessions: Sequence[Session]) -> Iterator[str]:
+    for session in sessions:
         judgments = [_faultless(trial, session.entries) for trial in session.trials]
         try:
             reached = verdict(study.exclusion, judgments)

@@ -36,16 +36,16 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Sessions:
+class Composition:
     """The sessions of all places, and the places for which none can be composed."""
 
-    composed: list[Session] = field(default_factory=list)
+    sessions: list[Session] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
 
-def compose_all(study: Study, built: BuiltLists) -> Sessions:
+def compose_all(study: Study, built: BuiltLists) -> Composition:
     """Compose the session of every place, participants filling the lists in turn."""
-    sessions, presentation = Sessions(), _presentation(study)
+    composition, presentation = Composition(), _presentation(study)
     for list_, entries in enumerate(built.lists):
         by_id = {entry.item.item_id: entry for entry in entries}
         for place in range(study.design.places(list_)):
@@ -60,10 +60,10 @@ def compose_all(study: Study, built: BuiltLists) -> Sessions:
                     presentation=presentation,
                 )
             except ParallaxError as error:
-                sessions.failures.append(f"list {list_}, place {place}: {error.problem}")
+                composition.failures.append(f"list {list_}, place {place}: {error.problem}")
                 continue
-            sessions.composed.append(Session(list_, place, tuple(trials), by_id))
-    return sessions
+            composition.sessions.append(Session(list_, place, tuple(trials), by_id))
+    return composition
 
 
 def _presentation(study: Study) -> Presentation | None:

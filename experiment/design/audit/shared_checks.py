@@ -13,7 +13,7 @@ from experiment.studies.design import Design, Given, Shared, Source, holds
 
 
 def shared_checks(
-    design: Design, index: MaterialsIndex, built: BuiltLists, composed: Sequence[Session]
+    design: Design, index: MaterialsIndex, built: BuiltLists, sessions: Sequence[Session]
 ) -> Iterator[Check]:
     """Yield the checks on what goes beyond squares; none where a design has nothing of it."""
     for shared in design.shared:
@@ -39,7 +39,7 @@ def shared_checks(
         yield check(
             "blocks that come first, over a list's places",
             "1 apart at most",
-            _turns(composed, design),
+            _turns(sessions, design),
         )
 
 
@@ -157,10 +157,10 @@ def _is_one_block(design: Design) -> bool:
     return len({*design.block_names} - {*design.order.first_blocks}) < 2
 
 
-def _turns(composed: Sequence[Session], design: Design) -> Iterator[str]:
+def _turns(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     first: dict[int, Counter[str]] = {}
     shown: dict[int, set[str]] = {}
-    for session in composed:
+    for session in sessions:
         names = [
             design.block_of[session.shown[block[0]].item.template]
             for block in blocks_of(session.shown, design, session.place)

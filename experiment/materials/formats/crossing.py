@@ -40,9 +40,9 @@ def cross_factors(
         RawRow(row.place, {**row.values, header: _name(row, factors, bare)}) for row in table.rows
     )
     names = list(dict.fromkeys(row.values[header] for row in rows if row.values[header]))
-    told = f"The conditions are made by {' and '.join(factors)}: {', '.join(names)}."
-    crossed = RawTable(table.path, (*table.columns, header), rows, table.told)
-    return crossed, {**found, CONDITION: header}, (told,)
+    note = f"The conditions are made by {' and '.join(factors)}: {', '.join(names)}."
+    crossed = RawTable(table.path, (*table.columns, header), rows, table.notes)
+    return crossed, {**found, CONDITION: header}, (note,)
 
 
 def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:

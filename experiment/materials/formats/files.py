@@ -26,12 +26,12 @@ class Opened:
 
     Attributes:
         items: Begins a passage through the items.
-        told: What was decided, derived or left out, in sentences.
+        notes: What was decided, derived or left out, in sentences.
         rendering: How models that cut running text up are given it, where the format says so.
     """
 
     items: Callable[[], Iterator[Item]]
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
     rendering: str = ""
 
 
@@ -68,16 +68,16 @@ def open_materials(path: Path) -> Opened:
         return opened[0]
     items = tuple(chain.from_iterable(one.items() for one in opened))
     _refuse_repeated(items, path)
-    told = tuple(dict.fromkeys(chain.from_iterable(one.told for one in opened)))
+    notes = tuple(dict.fromkeys(chain.from_iterable(one.notes for one in opened)))
     renderings = {one.rendering for one in opened}
-    return Opened(items.__iter__, told, renderings.pop() if len(renderings) == 1 else "")
+    return Opened(items.__iter__, notes, renderings.pop() if len(renderings) == 1 else "")
 
 
 def _opened(path: Path) -> Opened:
     if _is_own(path):
         return Opened(partial(read_items, path), ())
     found = read_materials(path, identical=True)
-    return Opened(found.items.__iter__, found.told, found.rendering)
+    return Opened(found.items.__iter__, found.notes, found.rendering)
 
 
 def _is_own(path: Path) -> bool:

@@ -61,7 +61,7 @@ def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[st
                 extra=_extra(draft),
             )
         )
-    return items, list(_told(drafts, items))
+    return items, list(_notes(drafts, items))
 
 
 def _kind(draft: Draft) -> Kind:
@@ -115,8 +115,8 @@ def _templates(
 
 
 def _template(construction: str, kind: Kind, condition: str) -> str:
-    told = construction if kind is Kind.TARGET or construction == kind else f"{construction}_{kind}"
-    return _slug(f"{told}_{condition}" if condition else told)
+    name = construction if kind is Kind.TARGET or construction == kind else f"{construction}_{kind}"
+    return _slug(f"{name}_{condition}" if condition else name)
 
 
 def _unused(name: str, used: set[str]) -> str:
@@ -160,7 +160,7 @@ def _slug(text: str) -> str:
     return re.sub(r"_+", "_", kept).strip("_") or "_"
 
 
-def _told(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[str]:
+def _notes(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[str]:
     if not any(draft.construction for draft in drafts):
         yield f'No column names a construction: the targets are "{_first_target(items)}".'
     if not any(draft.item for draft in drafts):

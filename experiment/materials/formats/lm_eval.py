@@ -53,11 +53,11 @@ def read_task(path: Path) -> tuple[list[Draft], list[str], str]:
     if not drafts:
         raise MaterialsError("the task has no data", where=str(path), expected="one row per item")
     alone = not any(draft.context for draft in drafts)
-    told = [f"Read as the task {task.name} of lm-evaluation-harness."]
+    notes = [f"Read as the task {task.name} of lm-evaluation-harness."]
     rendering = AFTER_SPACE if alone and task.delimiter == " " else ""
     if rendering:
-        told.append("As in the harness, a space stands before each text (its target_delimiter).")
-    return drafts, told, rendering
+        notes.append("As in the harness, a space stands before each text (its target_delimiter).")
+    return drafts, notes, rendering
 
 
 def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:

@@ -40,8 +40,8 @@ def order_options(table: RawTable) -> RawTable:
     others = [_other(number) for number in range(1, len(options))]
     kept = [name for name in table.columns if name not in (*options.values(), answer)]
     rows = tuple(_row(row, options, answer, others, kept) for row in table.rows)
-    told = f'The good option is the one that the column "{answer}" names.'
-    return RawTable(table.path, (_GOOD, *others, *kept), rows, (*table.told, told))
+    note = f'The good option is the one that the column "{answer}" names.'
+    return RawTable(table.path, (_GOOD, *others, *kept), rows, (*table.notes, note))
 
 
 def _other(number: int) -> str:

@@ -36,13 +36,13 @@ class RawTable:
         path: The file.
         columns: The headers, in their order.
         rows: The rows that hold anything.
-        told: What the reader had to decide, in sentences.
+        notes: What the reader had to decide, in sentences.
     """
 
     path: Path
     columns: tuple[str, ...]
     rows: tuple[RawRow, ...]
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def read_raw(path: Path, language: str = "") -> RawTable:
@@ -58,8 +58,8 @@ def read_raw(path: Path, language: str = "") -> RawTable:
     if not path.is_file():
         raise MaterialsError("there is no such file", where=str(path), expected="a table of items")
     if path.suffix.lower() == ".xlsx":
-        lines, told = _sheet(path)
-        return _from_cells(path, lines, "row", told)
+        lines, notes = _sheet(path)
+        return _from_cells(path, lines, "row", notes)
     if path.suffix.lower() == ".jsonl":
         return _from_json_lines(path, language)
     if path.suffix.lower() in TEXT_SUFFIXES:
@@ -120,7 +120,7 @@ def _guessed(path: Path, text: str, encoding: str) -> tuple[str, ...]:
 
 
 def _from_text(path: Path, language: str) -> RawTable:
-    text, told = read_text(path, language)
+    text, notes = read_text(path, language)
     delimiter = ""
     if text[:4].lower() == "sep=" and "\n" in text:
         first, text = text.split("\n", 1)
@@ -129,7 +129,7 @@ def _from_text(path: Path, language: str) -> RawTable:
     header = next((line for line in lines if line.strip()), "")
     delimiter = delimiter or max(_DELIMITERS, key=lambda mark: len(_cells(header, mark)))
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    return _from_cells(path, _numbered(reader, path), "line", told)
+    return _from_cells(path, _numbered(reader, path), "line", notes)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -170,8 +170,8 @@ def _sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         rows = enumerate(first.iter_rows(values_only=True), start=1)
         lines = [(number, [_cell(value) for value in cells]) for number, cells in rows]
         names = ", ".join(f'"{sheet.title}"' for sheet in others)
-        told = f'Of the workbook the first sheet, "{first.title}", is read, and not {names}.'
-        return lines, (told,) if others else ()
+        note = f'Of the workbook the first sheet, "{first.title}", is read, and not {names}.'
+        return lines, (note,) if others else ()
     finally:
         book.close()
 
@@ -185,7 +185,7 @@ def _cell(value: object) -> str:
 
 
 def _from_cells(
-    path: Path, lines: Iterable[tuple[int, list[str]]], unit: str, told: tuple[str, ...] = ()
+    path: Path, lines: Iterable[tuple[int, list[str]]], unit: str, notes: tuple[str, ...] = ()
 ) -> RawTable:
     filled = ((number, cells) for number, cells in lines if any(cell.strip() for cell in cells))
     number, header = next(filled, (1, []))
@@ -205,7 +205,7 @@ def _from_cells(
         rows.append(RawRow(place, {n: c.strip() for n, c in zip(names, padded, strict=False) if n}))
     if not rows:
         raise MaterialsError("the table has no rows", where=str(path), expected="one row per item")
-    return RawTable(path, tuple(filter(None, names)), tuple(rows), told)
+    return RawTable(path, tuple(filter(None, names)), tuple(rows), notes)
 
 
 def _refuse_header(path: Path, names: Sequence[str], where: str) -> None:
@@ -220,7 +220,7 @@ def _refuse_header(path: Path, names: Sequence[str], where: str) -> None:
 
 
 def _from_json_lines(path: Path, language: str) -> RawTable:
-    text, told = read_text(path, language)
+    text, notes = read_text(path, language)
     rows, columns = [], dict[str, None]()
     for place, values in json_lines(text, path):
         columns.update(dict.fromkeys(values))
@@ -229,7 +229,7 @@ def _from_json_lines(path: Path, language: str) -> RawTable:
         raise MaterialsError("the file is empty", where=str(path), expected="one object per line")
     blank = dict.fromkeys(columns, "")
     full = tuple(RawRow(row.place, blank | row.values) for row in rows)
-    return RawTable(path, tuple(columns), full, told)
+    return RawTable(path, tuple(columns), full, notes)
 
 
 def json_lines(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]:

@@ -41,7 +41,7 @@ class Found:
     Attributes:
         items: Its items.
         format: What kind of file it is, in words.
-        told: What was decided, derived or left out, in sentences.
+        notes: What was decided, derived or left out, in sentences.
         rendering: How models that cut running text up are given it, where the format says so.
         against: The columns that stand against good, where these are two or more.
         practice: The rows that are practice: shown before the session, and no items.
@@ -49,7 +49,7 @@ class Found:
 
     items: tuple[Item, ...]
     format: str
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
     rendering: str = ""
     against: tuple[str, ...] = ()
     practice: tuple[Draft, ...] = ()
@@ -78,18 +78,18 @@ def read_materials(
         MaterialsError: The file cannot be read, or does not say what the pairs are.
     """
     if is_suite(path):
-        drafts, told = read_suite(path)
-        return _found(drafts, path, "a SyntaxGym suite", told)
+        drafts, notes = read_suite(path)
+        return _found(drafts, path, "a SyntaxGym suite", notes)
     if is_task(path):
-        drafts, told, rendering = read_task(path)
-        found = _found(drafts, path, "a task of lm-evaluation-harness", told)
+        drafts, notes, rendering = read_task(path)
+        found = _found(drafts, path, "a task of lm-evaluation-harness", notes)
         return replace(found, rendering=rendering)
     table = read_raw(path, language)
     if not named and set(ITEMS.column_names) <= set(table.columns) and path.suffix != ".xlsx":
-        return Found(tuple(read_items(path)), "a table of items", table.told)
+        return Found(tuple(read_items(path)), "a table of items", table.notes)
     if is_colorless_green(table.columns):
         return _found(
-            read_colorless_green(table), path, "a table of Gulordava et al. (2018)", table.told
+            read_colorless_green(table), path, "a table of Gulordava et al. (2018)", table.notes
         )
     return _from_table(
         join_lists(order_options(table)), named or {}, identical=identical, alone=alone
@@ -112,8 +112,8 @@ def _from_table(
         drafts = read_pairs(table, columns, identical=identical)
         format_ = _name(table, columns)
     read_as = [f"{ours} from {header}" for ours, header in columns.items() if ours != header]
-    told = [
-        *table.told,
+    notes = [
+        *table.notes,
         *([f"Read as: {', '.join(read_as)}."] if read_as else []),
         *crossed,
         *_kinds(table, columns),
@@ -126,7 +126,7 @@ def _from_table(
             where=str(table.path),
             expected="a row of another kind for each item",
         )
-    found = _found(items, table.path, format_, told)
+    found = _found(items, table.path, format_, notes)
     against = options_against(table, columns)
     return replace(found, against=against if len(against) > 1 else (), practice=practice)
 
@@ -142,9 +142,9 @@ def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
             )
 
 
-def _found(drafts: list[Draft], path: Path, format_: str, told: Iterable[str]) -> Found:
+def _found(drafts: list[Draft], path: Path, format_: str, notes: Iterable[str]) -> Found:
     items, derived = make_items(drafts, path)
-    return Found(tuple(items), format_, (*told, *derived))
+    return Found(tuple(items), format_, (*notes, *derived))
 
 
 def _name(table: RawTable, columns: Mapping[str, str]) -> str:

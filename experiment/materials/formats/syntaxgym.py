@@ -33,7 +33,7 @@ def read_suite(path: Path) -> tuple[list[Draft], list[str]]:
         MaterialsError: The file is no suite, a condition is missing, or no prediction is a pair.
     """
     suite = load_suite(path)
-    contrasts, told = _contrasts(suite)
+    contrasts, notes = _contrasts(suite)
     if not contrasts:
         raise MaterialsError(
             f"none of the {len(suite.predictions)} predictions is one condition against one other",
@@ -45,23 +45,23 @@ def read_suite(path: Path) -> tuple[list[Draft], list[str]]:
     drafts = [
         _draft(item, contrast, construction, path) for item in suite.items for contrast in contrasts
     ]
-    return drafts, told
+    return drafts, notes
 
 
 def _contrasts(suite: Suite) -> tuple[list[_Contrast], list[str]]:
     found: dict[tuple[str, str], _Contrast] = {}
-    told = []
+    notes = []
     for number, prediction in enumerate(suite.predictions, start=1):
         for part in _conjuncts(prediction.formula):
             contrast = _contrast(part)
             if contrast is None:
-                told.append(
+                notes.append(
                     f"Prediction {number} was left out, because it is not one condition against "
                     f"one other: {part}"
                 )
             else:
                 found.setdefault((contrast.good, contrast.bad), contrast)
-    return list(found.values()), told
+    return list(found.values()), notes
 
 
 def _contrast(formula: str) -> _Contrast | None:

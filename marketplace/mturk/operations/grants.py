@@ -10,7 +10,7 @@ from marketplace.mturk.errors import RefusedError
 from marketplace.mturk.paging import page
 from marketplace.mturk.qualifications.checks import find_qualification_type
 from marketplace.mturk.qualifications.system import NAMES
-from marketplace.mturk.tables import Grant, Letter, QualificationRequest, QualificationType
+from marketplace.mturk.tables import Grant, QualificationRequest, QualificationType, WorkerMessage
 from marketplace.mturk.wire import Reply, Request
 
 
@@ -20,7 +20,9 @@ def associate(session: Session, now: datetime, request: Request) -> Reply:
     grant(session, of, request["WorkerId"], request.get("IntegerValue", 1), now)
     if request.get("SendNotification", True):
         text = f"You were given the qualification {of.name}."
-        session.add(Letter(worker_id=request["WorkerId"], subject=of.name, text=text, sent_at=now))
+        session.add(
+            WorkerMessage(worker_id=request["WorkerId"], subject=of.name, text=text, sent_at=now)
+        )
     return {}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.hits import find_type, standing, status, to_api
+from marketplace.mturk.hits import find_type, place_counts, status, to_api
 from marketplace.mturk.paging import page
 from marketplace.mturk.tables import Hit, HitType
 from marketplace.mturk.wire import Reply, Request
@@ -37,7 +37,7 @@ def list_reviewable_hits(session: Session, now: datetime, request: Request) -> R
     ready = [
         hit.id
         for hit in session.scalars(hits)
-        if status(hit, standing(session, hit), now) == wanted
+        if status(hit, place_counts(session, hit), now) == wanted
     ]
     return _listed(session, now, request, _kept().where(Hit.id.in_(ready)))
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from marketplace.mturk.errors import RefusedError
 from marketplace.mturk.events import tell
 from marketplace.mturk.expiry import tell_if_reviewable
-from marketplace.mturk.hits import find_hit, find_type, standing, status, to_api
+from marketplace.mturk.hits import find_hit, find_type, place_counts, status, to_api
 from marketplace.mturk.ids import new_id
 from marketplace.mturk.money import LARGE_HIT, refuse_overdraft, reward_fee_cents
 from marketplace.mturk.operations.hit_types import refuse_out_of_limits, type_of
@@ -162,7 +162,7 @@ def update_review_status(session: Session, now: datetime, request: Request) -> R
     """UpdateHITReviewStatus: from reviewable to reviewing, or back."""
     hit = find_hit(session, request["HITId"], now)
     back = request.get("Revert", False)
-    state = status(hit, standing(session, hit), now)
+    state = status(hit, place_counts(session, hit), now)
     needed = "Reviewing" if back else "Reviewable"
     if state != needed:
         raise _wrong_state(hit, state, needed, now)
@@ -173,7 +173,7 @@ def update_review_status(session: Session, now: datetime, request: Request) -> R
 def delete_hit(session: Session, now: datetime, request: Request) -> Reply:
     """DeleteHIT: only when it is reviewable and everything is reviewed."""
     hit = find_hit(session, request["HITId"], now)
-    places = standing(session, hit)
+    places = place_counts(session, hit)
     state = status(hit, places, now)
     if state not in ("Reviewable", "Reviewing"):
         raise _wrong_state(hit, state, "Reviewable,Reviewing", now)

@@ -22,7 +22,7 @@ def requestable(session: Session, worker: Worker) -> list[dict[str, Any]]:
             "qualification_type_id": each.qualification_type_id,
             "name": each.name,
             "description": each.description,
-            "standing": _standing(session, worker, each),
+            "status": _status(session, worker, each),
         }
         for each in session.scalars(types.order_by(QualificationType.name)).all()
     ]
@@ -43,10 +43,10 @@ def ask(session: Session, worker: Worker, type_id: str, now: datetime) -> None:
     )
     if of is None:
         raise WorkerRefusedError("unknown", "There is no such qualification.", status=404)
-    standing = _standing(session, worker, of)
-    if standing in ("granted", "requested"):
-        raise WorkerRefusedError(standing, f"This qualification is {standing} already.")
-    if standing == "rejected" and not _may_ask_again(session, worker, of, now):
+    status = _status(session, worker, of)
+    if status in ("granted", "requested"):
+        raise WorkerRefusedError(status, f"This qualification is {status} already.")
+    if status == "rejected" and not _may_ask_again(session, worker, of, now):
         raise WorkerRefusedError("rejected", "You cannot ask for this qualification again yet.")
     session.add(
         QualificationRequest(
@@ -61,7 +61,7 @@ def ask(session: Session, worker: Worker, type_id: str, now: datetime) -> None:
         grant(session, of, worker.worker_id, of.auto_granted_value, now)
 
 
-def _standing(session: Session, worker: Worker, of: QualificationType) -> str:
+def _status(session: Session, worker: Worker, of: QualificationType) -> str:
     held = session.scalar(
         select(Grant.status).where(Grant.type_id == of.id, Grant.worker_id == worker.worker_id)
     )

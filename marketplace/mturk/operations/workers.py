@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError
 from marketplace.mturk.paging import page
-from marketplace.mturk.tables import Assignment, Letter, WorkerBlock
+from marketplace.mturk.tables import Assignment, WorkerBlock, WorkerMessage
 from marketplace.mturk.wire import Reply, Request
 
 _LONGEST = {"Subject": 200, "MessageText": 4096}
@@ -61,8 +61,8 @@ def notify_workers(session: Session, now: datetime, request: Request) -> Reply:
     known = set(session.scalars(reviewed))
     for worker_id in wanted:
         if worker_id in known:
-            letter = {"subject": request["Subject"], "text": request["MessageText"]}
-            session.add(Letter(worker_id=worker_id, sent_at=now, **letter))
+            message = {"subject": request["Subject"], "text": request["MessageText"]}
+            session.add(WorkerMessage(worker_id=worker_id, sent_at=now, **message))
     failures = [
         {
             "NotifyWorkersFailureCode": "HardFailure",

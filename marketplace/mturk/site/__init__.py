@@ -7,7 +7,7 @@ from flask import Blueprint, Response, send_from_directory
 from marketplace.faults import FaultPlan
 from marketplace.mturk.site.frame import add_frame_pages
 from marketplace.mturk.site.listing import add_listing_pages
-from marketplace.mturk.site.own import add_own_pages
+from marketplace.mturk.site.my_work import add_my_work
 from marketplace.mturk.site.pages import add_page_manners
 from marketplace.mturk.site.signing_in import add_signing_in
 from marketplace.mturk.store import Store
@@ -37,5 +37,5 @@ def worker_site(store: Store, faults: FaultPlan, *, public: bool) -> Blueprint:
     add_signing_in(site, store, public=public)
     add_listing_pages(site, store, faults)
     add_frame_pages(site, store)
-    add_own_pages(site, store)
+    add_my_work(site, store)
     return site

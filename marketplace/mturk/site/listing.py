@@ -8,8 +8,8 @@ from flask import Blueprint, Response, make_response, redirect, request, url_for
 from sqlalchemy.orm import Session
 
 from marketplace.faults import FaultPlan
-from marketplace.mturk.qualifications.meeting import may, unmet
-from marketplace.mturk.qualifications.words import requirement_in_words
+from marketplace.mturk.qualifications.matching import may, unmet
+from marketplace.mturk.qualifications.vocabulary import requirement_in_words
 from marketplace.mturk.question import PREVIEW, read_question
 from marketplace.mturk.site.pages import answer, may_frame, signed_in
 from marketplace.mturk.store import Store

@@ -10,7 +10,7 @@ from marketplace.prolific.api.door import API, Door, Reply, given
 from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.api.written import time
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.filters import catalogue
+from marketplace.prolific.filters import filter_list
 from marketplace.prolific.groups import find_group, join, leave, members, write
 from marketplace.prolific.ids import is_id
 from marketplace.prolific.people import DemographicExport, Group, Participant
@@ -79,7 +79,7 @@ def add_messages(door: Door) -> None:
 
     @door.on("GET", f"{API}/filters/", "get-filters")
     def filters(_moment: Moment) -> Reply:
-        return 200, {"results": catalogue(), "_links": {}, "meta": {"count": len(catalogue())}}
+        return 200, {"results": filter_list(), "_links": {}, "meta": {"count": len(filter_list())}}
 
     @door.on("POST", f"{API}/messages/", "send-message", flat=True)
     def one(moment: Moment) -> Reply:

@@ -134,7 +134,7 @@ def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("sentence,x\nIt is.,1\n", "no column holds scores"),
         ("model,logprob\nx,-1\n", "nothing says whose"),
@@ -150,8 +150,8 @@ def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path):
         ("sentence_id,token_id,token,logprob\n1,x,It,-1\n", "no place of a token"),
     ],
 )
-def test_what_cannot_be_a_score_is_refused_with_its_place(tmp_path, content, told):
-    with pytest.raises(AnalysisError, match=told):
+def test_what_cannot_be_a_score_is_refused_with_its_place(tmp_path, content, message):
+    with pytest.raises(AnalysisError, match=message):
         imported(tmp_path, content)
     assert not (tmp_path / "out").exists()
 
@@ -173,7 +173,7 @@ def test_scores_without_items_ask_for_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"target": "2"}, "none of its choices"),
         ({"resps": [["x"]]}, "no log-likelihoods"),
@@ -182,10 +182,10 @@ def test_scores_without_items_ask_for_them(tmp_path):
         ({"arguments": [[], []]}, "no texts"),
     ],
 )
-def test_a_sample_of_another_kind_of_task_is_refused(tmp_path, changes, told):
+def test_a_sample_of_another_kind_of_task_is_refused(tmp_path, changes, message):
     first = json.loads((PEERS / "samples_toy_blimp.jsonl").read_text().splitlines()[0])
     (tmp_path / "samples_x.jsonl").write_text(json.dumps(first | changes) + "\n")
-    with pytest.raises(AnalysisError, match=told):
+    with pytest.raises(AnalysisError, match=message):
         run(scores, tmp_path / "samples_x.jsonl", "--out", tmp_path / "out")
 
 

@@ -89,7 +89,7 @@ def test_maze_times_with_conditions_and_positions_from_0_join_as_named(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("times", "told"),
+    ("times", "message"),
     [
         (TIMES.replace("ran", "runs"), '"runs" was read, "ran." was scored'),
         (TIMES.replace(",2,2,", ",2,3,"), "2 of 10 times have no surprisal"),
@@ -100,8 +100,8 @@ def test_maze_times_with_conditions_and_positions_from_0_join_as_named(tmp_path)
         (TIMES.replace("RT", "x"), 'no column says the "rt_ms"'),
     ],
 )
-def test_what_does_not_fit_together_is_told_with_its_place(tmp_path, times, told):
-    with pytest.raises(AnalysisError, match=told):
+def test_what_does_not_fit_together_is_told_with_its_place(tmp_path, times, message):
+    with pytest.raises(AnalysisError, match=message):
         joined(tmp_path, times)
     assert not (tmp_path / "out.csv").exists()
 
@@ -115,14 +115,14 @@ def test_times_of_what_was_not_scored_can_be_left_out_aloud(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("scored", "told"),
+    ("scored", "message"),
     [
         ("text_id,position,text\n1,1,a\n", "`parallax lm surprisal` wrote"),
         (SURPRISAL + "1,1,The,1.5,1,0,true\n", "stands twice"),
     ],
 )
-def test_another_table_than_one_of_surprisal_is_refused(tmp_path, scored, told):
-    with pytest.raises(AnalysisError, match=told):
+def test_another_table_than_one_of_surprisal_is_refused(tmp_path, scored, message):
+    with pytest.raises(AnalysisError, match=message):
         joined(tmp_path, TIMES, scored)
 
 

@@ -81,13 +81,13 @@ def test_a_suite_says_how_a_regions_surprisals_are_summed_up(scorer, tmp_path, m
 
 
 @pytest.mark.parametrize(
-    ("formula", "told"),
+    ("formula", "message"),
     [
         ("(9;%short_match%) < 3", 'names the region 9 of the condition "short_match"'),
         ("(1;%other%) < 3", 'condition "other", which the item lacks'),
         ("(1;%short_match%)", "prediction 1"),
     ],
 )
-def test_a_formula_that_an_item_cannot_answer_is_refused(scorer, tmp_path, formula, told):
-    with pytest.raises(MaterialsError, match=told):
+def test_a_formula_that_an_item_cannot_answer_is_refused(scorer, tmp_path, formula, message):
+    with pytest.raises(MaterialsError, match=message):
         score_suites(scorer, [suite(tmp_path, formula)], as_written)

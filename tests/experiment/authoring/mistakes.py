@@ -14,7 +14,7 @@ class Mistake(NamedTuple):
         old: What stands there in the whole study; empty to take ``new`` as the file's content.
         new: What stands there instead.
         place: What the message says of the place.
-        told: What the message says.
+        message: What the message says.
         note: Whether it stops no launch.
     """
 
@@ -22,7 +22,7 @@ class Mistake(NamedTuple):
     old: str
     new: str
     place: str
-    told: str
+    message: str
     note: bool = False
 
 

@@ -15,27 +15,27 @@ STUDY = load_study("minimal")
 AGE = {"name": "age", "label": "How old are you?", "type": "number", "at_least": 18}
 
 
-def told(**changes: object) -> str:
+def messages(**changes: object) -> str:
     report = check_study(STUDY.model_copy(update=changes), 1)
     return "\n".join(map(str, (*report.errors, *report.notes)))
 
 
 def test_no_two_questions_of_a_study_have_one_name():
     screening = [ScreeningQuestion.model_validate({**AGE, "name": "native_language"})]
-    assert 'two questions are called "native_language"' in told(screening=screening)
+    assert 'two questions are called "native_language"' in messages(screening=screening)
 
 
 def test_a_choice_has_something_to_choose():
     lone = {"name": "x", "label": "X?", "type": "choice", "options": ["a"], "correct": ["a"]}
     check = Comprehension(questions=[ComprehensionQuestion.model_validate(lone)])
-    assert "a choice without a choice" in told(comprehension=check)
+    assert "a choice without a choice" in messages(comprehension=check)
 
 
 def test_an_attention_check_without_catch_trials_is_noted():
     squares = [one.model_copy(update={"catch_trials": 0}) for one in STUDY.design.squares]
     design = STUDY.design.model_copy(update={"squares": squares})
     attention = Attention(max_catch_errors=1)
-    assert "errors on catch trials end a session" in told(design=design, attention=attention)
+    assert "errors on catch trials end a session" in messages(design=design, attention=attention)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_each_mistake_is_named_before_launch(folder, mistake):
     spoil(folder, mistake)
     report = check_folder(str(folder), 1)
     found = report.notes if mistake.note else report.errors
-    named = [each for each in found if mistake.told in str(each)]
+    named = [each for each in found if mistake.message in str(each)]
     assert named, [str(each) for each in (*report.errors, *report.notes)]
     assert len({each.where for each in named}) == len(named), "one mistake, named twice"
     assert any(mistake.place in each.where for each in named), [each.where for each in named]
@@ -90,8 +90,8 @@ def test_several_mistakes_are_named_at_once(folder):
                  "an id twice", "a published accuracy in percent"):  # fmt: skip
         spoil(folder, MISTAKES[name])
     done = CliRunner().invoke(check, [str(folder)])
-    for told in ("guesing", "more than once", "UK", "stands twice", "no proportion"):
-        assert told in done.output
+    for words in ("guesing", "more than once", "UK", "stands twice", "no proportion"):
+        assert words in done.output
     assert "5. error: " in done.output
 
 

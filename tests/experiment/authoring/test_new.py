@@ -89,7 +89,7 @@ def test_the_text_as_it_was_written_reaches_the_screen(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("My Study", "--from", "pairs.csv"), 'Call it "my_study"'),
         (("2024", "--from", "pairs.csv"), 'Call it "study_2024"'),
@@ -101,12 +101,12 @@ def test_the_text_as_it_was_written_reaches_the_screen(run, tmp_path):
         (("mine", "--from", "pairs.csv", "--language", "German"), "language"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_left(run, tmp_path, arguments, told):
+def test_what_is_wrong_is_said_and_nothing_is_left(run, tmp_path, arguments, message):
     table(tmp_path, 2)
     (tmp_path / "there").mkdir()
     before = sorted(path.name for path in tmp_path.iterdir())
     done = run("new", *arguments)
-    assert told in str(done.exception)
+    assert message in str(done.exception)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
@@ -119,8 +119,8 @@ def test_without_a_file_it_is_the_minimal_study_under_a_new_name(run, tmp_path):
 
 def test_show_tells_design_duration_cost_and_every_trial(run):
     output = run("show", "minimal").output
-    for told in ("2, each with 8 trials", "about 1 minute", "at most $", "catch", "+ The "):
-        assert told in output
+    for words in ("2, each with 8 trials", "about 1 minute", "at most $", "catch", "+ The "):
+        assert words in output
     conditions = {e.item.condition for entries in check_folder("minimal", 1).built.lists
                   for e in entries}  # fmt: skip
     assert all(condition in output for condition in conditions)
@@ -163,6 +163,6 @@ def test_what_is_left_in_english_is_said_and_then_named(run, tmp_path):
     done = run("new", "mine", "--from", "pairs.csv", "--language", "ja", "--presentation", "rating")
     assert "are in English, because there are none in ja" in done.output
     notes = " ".join(map(str, check_folder("mine", 1).notes))
-    for told in ("questionnaire 1.label", "questionnaire 2.label", "study.title", "lowest",
+    for words in ("questionnaire 1.label", "questionnaire 2.label", "study.title", "lowest",
                  "highest", "consent.md", "instructions.md", "debrief.md"):  # fmt: skip
-        assert told in notes
+        assert words in notes

@@ -43,10 +43,10 @@ def new(tmp_path, monkeypatch):
 def test_sentences_alone_are_rated_and_factors_make_the_conditions(new):
     lines = ["sentence;item;subject;attractor;type;points", *rows_of_items(8)]
     lines += [f"Filler {n}.;{n};;;filler;5" for n in range(20, 26)] + ["Try it.;99;;;practice;5"]
-    told, report = new(lines)
+    output, report = new(lines)
     study = report.study
-    assert "The conditions are made by subject and attractor: sg_sg, sg_pl, pl_sg, pl_pl." in told
-    assert "1 row(s) are practice" in told
+    assert "The conditions are made by subject and attractor: sg_sg, sg_pl, pl_sg, pl_pl." in output
+    assert "1 row(s) are practice" in output
     assert (study.presentation, study.trial.parameters["points"]) == ("rating", 5)
     assert (study.design.lists, study.design.trials_per_list) == (4, 14)
     assert [trial.item.good for trial in read_practice(study)] == ["Try it."]
@@ -66,11 +66,11 @@ def test_a_column_of_lists_is_kept_where_it_is_a_latin_square(new, dealt):
     lines = ["sentence;item;subject;attractor;kind;points;list", *rows_of_items(4, dealt=True)]
     if not dealt:
         lines[1] = lines[1][:-1] + lines[2][-1]
-    told, report = new(lines)
+    output, report = new(lines)
     given = report.study.design.given
     assert bool(given) == dealt
-    assert ('The column "list" deals the items to 4 lists: A, B, C, D.' in told) == dealt
-    assert ('"list" does not deal the items to lists, because the item "1" of t stands 2' in told
+    assert ('The column "list" deals the items to 4 lists: A, B, C, D.' in output) == dealt
+    assert ('"list" does not deal the items to lists, because the item "1" of t stands 2' in output
             ) == (not dealt)  # fmt: skip
     for name, entries in zip("ABCD", report.built.lists, strict=True):
         assert len(entries) == 4
@@ -91,14 +91,14 @@ def test_several_options_are_read_in_the_ways_that_tables_have_them(new, header,
     named = "{}" in header
     for number, (value, texts) in enumerate(options.items()):
         lines = [header.format(value), row if named else row.format(value)]
-        told, report = new(lines)
+        output, report = new(lines)
         study = report.study
         assert study.presentation == "option_list"
         assert study.design.participants_per_list % 3 == 0
         (item,) = load_items(study)
         versions = ("good", *study.trial.parameters["against"])
         assert "".join(map(item.version, versions)) == texts, number
-        assert f"{texts[0]} / *{texts[1]} / *{texts[2]}" in told
+        assert f"{texts[0]} / *{texts[1]} / *{texts[2]}" in output
         (study.folder).rename(study.folder.parent / f"done_{number}")
 
 
@@ -134,12 +134,12 @@ def test_factors_can_be_named(new):
     lines += [
         f"{n}{a}{b}.,no {n}{a}{b}.,{n},{a},{b},{n}" for n in range(4) for a in "xy" for b in "uv"
     ]
-    told, _ = new(lines, "--column", "condition=b+a")
-    assert "The conditions are made by b and a: u_x, v_x, u_y, v_y." in told
+    output, _ = new(lines, "--column", "condition=b+a")
+    assert "The conditions are made by b and a: u_x, v_x, u_y, v_y." in output
 
 
 @pytest.mark.parametrize(
-    ("lines", "arguments", "told"),
+    ("lines", "arguments", "output"),
     [
         (
             ["option_1,option_2,answer", "a,b,3"],
@@ -158,13 +158,13 @@ def test_factors_can_be_named(new):
         (["good,bad,x", "a,b,"], ("--column", "condition=x+y"), 'there is no column "y"'),
     ],
 )
-def test_what_cannot_be_meant_is_one_paragraph(new, tmp_path, lines, arguments, told):
+def test_what_cannot_be_meant_is_one_paragraph(new, tmp_path, lines, arguments, output):
     with pytest.raises(ParallaxError) as refused:
         new(lines, *arguments)
-    assert told in str(refused.value)
+    assert output in str(refused.value)
     assert not (tmp_path / "mine").exists()
 
 
 def test_a_kind_that_is_none_is_said(new):
-    told, _ = new(["good,bad,type", "a,b,target", "c,d,fillr"])
-    assert 'The column "type" says no kinds of items, because of "fillr"' in told
+    output, _ = new(["good,bad,type", "a,b,target", "c,d,fillr"])
+    assert 'The column "type" says no kinds of items, because of "fillr"' in output

@@ -134,9 +134,9 @@ def test_each_launches_and_is_told(name: str):
     assert [str(error) for error in report.errors + report.notes] == []
     assert report.study is not None
     assert report.built is not None
-    told = "\n".join(describe(report.study, report.built))
-    assert f"{PUBLISHED[name].places} participants in all" in told
-    assert f"{PUBLISHED[name].trials} trials" in told
+    description = "\n".join(describe(report.study, report.built))
+    assert f"{PUBLISHED[name].places} participants in all" in description
+    assert f"{PUBLISHED[name].trials} trials" in description
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

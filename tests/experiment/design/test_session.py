@@ -127,8 +127,8 @@ def test_catch_keys_are_what_catch_trials_carry():
 
 def shown_with(number: int, entries: Sequence[ListEntry] = ENTRIES, place: int = 0, **keys: object):
     by_id = {each.item.item_id: each for each in entries}
-    composed = compose(entries, seed=1, list_=0, place=place, number=number, design=design(**keys))
-    return [by_id[trial.item_id] for trial in composed]
+    trials = compose(entries, seed=1, list_=0, place=place, number=number, design=design(**keys))
+    return [by_id[trial.item_id] for trial in trials]
 
 
 def as_filler(each: ListEntry) -> ListEntry:

@@ -13,7 +13,7 @@ MIXED = Answered((
 
 
 @pytest.mark.parametrize(
-    ("selection", "told"),
+    ("selection", "message"),
     [
         ({}, "6 errors on the 30 trials"),
         ({"construction": "a"}, "5 errors on the 20 trials of a"),
@@ -29,9 +29,9 @@ MIXED = Answered((
         ),
     ],
 )
-def test_a_rule_counts_the_trials_that_fit_every_key(selection: dict[str, object], told: str):
+def test_a_rule_counts_the_trials_that_fit_every_key(selection: dict[str, object], message: str):
     verdict = judged(MIXED, "max_errors", max_errors=0, **selection)
-    assert verdict.evidence == f"{told}; at most 0 allowed"
+    assert verdict.evidence == f"{message}; at most 0 allowed"
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_an_ending_without_a_code_does_not_lead_to_where_codes_are_needed():
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"address": "{site}/back?who={whom}"}, r"instead of \{whom\}"),
         ({"address": "{site}/back?who={who"}, "no other brace"),
@@ -113,8 +113,8 @@ def test_an_ending_without_a_code_does_not_lead_to_where_codes_are_needed():
         ),
     ],
 )  # fmt: skip
-def test_a_panel_that_could_fail_somebody_is_refused_before_it_is_used(changes, told):
-    with pytest.raises(ValidationError, match=told):
+def test_a_panel_that_could_fail_somebody_is_refused_before_it_is_used(changes, message):
+    with pytest.raises(ValidationError, match=message):
         with_changes(**changes)
 
 

@@ -31,9 +31,9 @@ def test_where_a_platform_takes_any_number_there_is_one_offer_at_most():
 
 def test_a_hundred_participants_at_a_dollar_fifty():
     study = load_study("marvin_linzen_2018")
-    told = cost(study, split_places(100, 9), fifth)
-    assert (told.places, told.rewards_minor, told.fees_minor) == (100, 15_000, 3_000)
-    assert (told.bonuses_minor, told.total_minor, told.hourly_minor) == (0, 18_000, 1_286)
+    costs = cost(study, split_places(100, 9), fifth)
+    assert (costs.places, costs.rewards_minor, costs.fees_minor) == (100, 15_000, 3_000)
+    assert (costs.bonuses_minor, costs.total_minor, costs.hourly_minor) == (0, 18_000, 1_286)
 
 
 def test_the_fee_is_the_one_that_the_platform_asks_for_the_offers_size():
@@ -46,5 +46,5 @@ def test_the_most_that_a_bonus_rule_may_give_is_set_aside_with_its_fee():
     rule = Payment(bonus="per_correct_catch_trial", bonus_amount="0.02")
     study = load_study("marvin_linzen_2018").model_copy(update={"payment": rule})
     assert most_bonus_minor(study) == 18
-    told = cost(study, [1], fifth)
-    assert (told.bonuses_minor, told.fees_minor) == (18, 30 + 3)
+    costs = cost(study, [1], fifth)
+    assert (costs.bonuses_minor, costs.fees_minor) == (18, 30 + 3)

@@ -44,7 +44,7 @@ def test_a_text_of_several_blocks_is_numbered_as_a_whole(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"a\nb\0\n", "line 2: this is binary data"),
         (b"a\n\xff\n", "line 2: not UTF-8"),
@@ -52,7 +52,7 @@ def test_a_text_of_several_blocks_is_numbered_as_a_whole(tmp_path, monkeypatch):
         (b"a </s>\n<s> b\n", "line 1: the text holds"),
     ],
 )
-def test_what_is_no_text_is_told_with_its_line_in_one_reading_too(tmp_path, content, told):
+def test_what_is_no_text_is_told_with_its_line_in_one_reading_too(tmp_path, content, message):
     (tmp_path / "text.txt").write_bytes(content)
-    with pytest.raises(LmError, match=told):
+    with pytest.raises(LmError, match=message):
         read_encoded(tmp_path / "text.txt", vocabulary_by_frequency)

@@ -135,8 +135,8 @@ class Market:
         return self.mturk.get_hit(HITId=hit["HITId"])["HIT"]
 
     def balance(self) -> tuple[str, str]:
-        told = self.mturk.get_account_balance()
-        return told["AvailableBalance"], told["OnHoldBalance"]
+        balance = self.mturk.get_account_balance()
+        return balance["AvailableBalance"], balance["OnHoldBalance"]
 
     def close(self) -> None:
         self._open.close()

@@ -140,6 +140,6 @@ def test_a_returned_assignments_identifier_may_come_back_with_another_worker(mar
     first.give_back(assignment_id)
     assert second.accept(hit) == assignment_id
     assert second.submit(assignment_id).status_code == 200
-    told = market.mturk.get_assignment(AssignmentId=assignment_id)["Assignment"]
-    assert told["WorkerId"] == "A2"
+    assignment = market.mturk.get_assignment(AssignmentId=assignment_id)["Assignment"]
+    assert assignment["WorkerId"] == "A2"
     assert first.facts(f"/assignments/{assignment_id}")["status"] == "returned"

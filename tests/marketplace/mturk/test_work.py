@@ -56,10 +56,10 @@ def test_work_is_approved_once(market):
     code, message = refusal(approve, AssignmentId=assignment_id)
     assert code == "InvalidAssignmentState"
     assert message.startswith("This operation can be called with a status of: Submitted (")
-    told = market.mturk.get_assignment(AssignmentId=assignment_id)
-    assert told["Assignment"]["AssignmentStatus"] == "Approved"
-    assert told["Assignment"]["RequesterFeedback"] == "Thank you"
-    assert told["HIT"]["NumberOfAssignmentsCompleted"] == 1
+    reply = market.mturk.get_assignment(AssignmentId=assignment_id)
+    assert reply["Assignment"]["AssignmentStatus"] == "Approved"
+    assert reply["Assignment"]["RequesterFeedback"] == "Thank you"
+    assert reply["HIT"]["NumberOfAssignmentsCompleted"] == 1
 
 
 def test_work_that_is_not_submitted_can_be_neither_read_nor_reviewed(market):
@@ -220,8 +220,8 @@ def test_amounts_are_read_and_written_to_the_cent():
 def test_every_payment_is_on_record(market, reviewed):
     _, bonus = reviewed
     market.mturk.send_bonus(**bonus)
-    told = market.client().get("/control/payments").json()["payments"]
-    assert [(each["kind"], each["amount_cents"], each["fee_cents"]) for each in told] == [
+    payments = market.client().get("/control/payments").json()["payments"]
+    assert [(each["kind"], each["amount_cents"], each["fee_cents"]) for each in payments] == [
         ("reward", 50, 10),
         ("bonus", 25, 5),
     ]

@@ -1,4 +1,4 @@
-"""The town's panels: links in their own shapes, codes taken once, credit and its faults."""
+"""The stand-ins of panels: links in their own shapes, codes taken once, credit and its faults."""
 
 import pytest
 from flask import Flask
@@ -9,13 +9,13 @@ from marketplace.panels.platforms import PLATFORMS
 
 
 @pytest.fixture
-def town() -> Flask:
+def app() -> Flask:
     return create_panels(sleep=lambda _: None)
 
 
 @pytest.fixture
-def client(town) -> FlaskClient:
-    return town.test_client()
+def client(app) -> FlaskClient:
+    return app.test_client()
 
 
 def list_study(client: FlaskClient, platform: str, **more: object) -> None:
@@ -99,7 +99,7 @@ def test_links_can_arrive_broken(client, kind, part):
 
 
 def test_an_unknown_panel_or_study_is_told(client):
-    told = client.post("/control/studies", json={"key": "7", "platform": "x", "link": "l"})
-    assert (told.status_code, "there is no panel" in told.json["error"]) == (400, True)
+    reply = client.post("/control/studies", json={"key": "7", "platform": "x", "link": "l"})
+    assert (reply.status_code, "there is no panel" in reply.json["error"]) == (400, True)
     assert send(client).status_code == 404
     assert client.get("/submissions/complete?cc=x").status_code == 404

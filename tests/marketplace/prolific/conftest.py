@@ -10,7 +10,7 @@ import pytest
 
 from marketplace.prolific import create_prolific
 from marketplace.serving import in_thread
-from tests.marketplace.prolific.town import Clock, Town
+from tests.marketplace.prolific.stand_in import Clock, StandIn
 
 HERE = "http://127.0.0.1"
 
@@ -24,17 +24,17 @@ def new_folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def open_town(new_folder: Path, tmp_path: Path) -> Iterator[Callable[..., Town]]:
+def open_stand_in(new_folder: Path, tmp_path: Path) -> Iterator[Callable[..., StandIn]]:
     """Return a function that opens a stand-in, always in the same folder."""
     opened, folder = [], tmp_path / "prolific"
 
-    def begin(**options: Any) -> Town:
+    def begin(**options: Any) -> StandIn:
         if not folder.exists() and not options:
             shutil.copytree(new_folder, folder)
         clock = Clock()
         app = create_prolific(folder, now=clock, webhooks_by_themselves=False, **options)
         opened.append(app)
-        return Town(HERE, app, clock, lambda: httpx.WSGITransport(app=app))
+        return StandIn(HERE, app, clock, lambda: httpx.WSGITransport(app=app))
 
     yield begin
     for app in opened:
@@ -42,12 +42,12 @@ def open_town(new_folder: Path, tmp_path: Path) -> Iterator[Callable[..., Town]]
 
 
 @pytest.fixture
-def town(open_town) -> Town:
-    return open_town()
+def stand_in(open_stand_in) -> StandIn:
+    return open_stand_in()
 
 
 @pytest.fixture
-def served(town: Town) -> Iterator[Town]:
+def served(stand_in: StandIn) -> Iterator[StandIn]:
     """The stand-in behind a real socket, for connections that break."""
-    with in_thread(town.app) as url:
-        yield Town(url, town.app, town.clock)
+    with in_thread(stand_in.app) as url:
+        yield StandIn(url, stand_in.app, stand_in.clock)

@@ -89,13 +89,17 @@ def _check_request(operation: dict[str, Any], request: httpx.Request) -> None:
 
 
 def _check_success(operation: dict[str, Any], response: httpx.Response) -> None:
-    told = operation["responses"].get(str(response.status_code))
-    if told is None:
+    expected = operation["responses"].get(str(response.status_code))
+    if expected is None:
         raise Misfit(f"{operation['operationId']}: no status {response.status_code}")
-    if operation["operationId"] in _TABLES or response.status_code == 204 or "content" not in told:
+    if (
+        operation["operationId"] in _TABLES
+        or response.status_code == 204
+        or "content" not in expected
+    ):
         return
     answer = json.loads(response.text.replace(_FORGOTTEN_STATUS, "APPROVED"))
-    _fits(told["content"]["application/json"]["schema"], answer, operation)
+    _fits(expected["content"]["application/json"]["schema"], answer, operation)
 
 
 def _check_error(operation: dict[str, Any], response: httpx.Response) -> None:
@@ -103,8 +107,8 @@ def _check_error(operation: dict[str, Any], response: httpx.Response) -> None:
         schema = operation["responses"]["400"]["content"]["application/json"]["schema"]
         _fits(schema, response.json(), operation)
     else:
-        told = response.json()
-        _fits({"$ref": "#/components/schemas/ErrorDetail"}, told.get("error", told), operation)
+        body = response.json()
+        _fits({"$ref": "#/components/schemas/ErrorDetail"}, body.get("error", body), operation)
 
 
 def _resolved(schema: dict[str, Any]) -> dict[str, Any]:

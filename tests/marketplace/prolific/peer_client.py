@@ -37,13 +37,13 @@ def main(url):
     logging.disable(logging.CRITICAL)
     dallinger.recruiters.handle_and_raise_recruitment_error = fail
     ProlificService.api_root = property(lambda _: f"{url}/api/v1")
-    service, told = ProlificService("token123", "v1", "https://example.org"), {}
+    service, succeeded = ProlificService("token123", "v1", "https://example.org"), {}
 
     def attempt(name, call):
         try:
-            told[name], answer = True, call()
+            succeeded[name], answer = True, call()
         except Exception:
-            told[name], answer = False, None
+            succeeded[name], answer = False, None
         return answer
 
     attempt("who_am_i", service.who_am_i)
@@ -76,7 +76,7 @@ def main(url):
     attempt("screen_out", lambda: service.screen_out(made, submission, 0.2, True))
     attempt("delete_study, a draft", lambda: service.delete_study(draft["id"]))
     attempt("delete_study, published", lambda: service.delete_study(made))
-    print(json.dumps(told))
+    print(json.dumps(succeeded))
 
 
 def take_part(url, study):

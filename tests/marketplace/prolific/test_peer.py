@@ -21,7 +21,7 @@ def test_dallingers_calls_succeed_and_removed_ones_are_refused(served):
         [PEER, str(DRIVER), served.url], capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert run.returncode == 0, run.stderr
-    told = json.loads(run.stdout)
-    assert {name for name, succeeded in told.items() if not succeeded} == REFUSED
-    assert len(told) == 19
+    succeeded = json.loads(run.stdout)
+    assert {name for name, succeeded in succeeded.items() if not succeeded} == REFUSED
+    assert len(succeeded) == 19
     assert served.payments()[-1][2] == 50

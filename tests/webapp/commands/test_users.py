@@ -30,7 +30,7 @@ def test_an_account_is_made_changed_disabled_and_enabled(parallax_users):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "typed", "told"),
+    ("arguments", "typed", "message"),
     [
         (("add", "anna", "--role", "viewer"), None, 'a user "anna" already'),
         (("add", "an na", "--role", "viewer"), None, "cannot be a user's name"),
@@ -40,10 +40,10 @@ def test_an_account_is_made_changed_disabled_and_enabled(parallax_users):
         (("role", "ana", "viewer"), None, 'Did you mean "anna"'),
     ],
 )
-def test_a_mistake_is_told_and_changes_nothing(parallax_users, arguments, typed, told):
+def test_a_mistake_is_told_and_changes_nothing(parallax_users, arguments, typed, message):
     parallax_users("add", "anna", "--role", "owner")
     before = parallax_users("list").output
     given = {} if typed is None else {"typed": typed}
     result = parallax_users(*arguments, **given)
-    assert told in str(result.exception)
+    assert message in str(result.exception)
     assert parallax_users("list").output == before

@@ -79,8 +79,8 @@ def test_every_message_is_translated_and_none_is_uncertain(language):
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_a_translation_has_the_same_places_for_values(language):
-    told = [message for message in entries(language) if message.string]
-    wrong = [m.id for m in told if fields(m.id) != fields(m.string)]
+    translated = [message for message in entries(language) if message.string]
+    wrong = [m.id for m in translated if fields(m.id) != fields(m.string)]
     assert not wrong
 
 

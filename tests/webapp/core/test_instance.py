@@ -68,18 +68,18 @@ def test_a_key_that_machines_share_is_read_and_never_made(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("sqlite:////proc/nowhere/x.sqlite3", "its folder does not exist"),
         ("nonsense://host/db", "nonsense"),
         ("postgresql+nodriver://user:pass@host/db", "nodriver"),
     ],
 )
-def test_a_database_that_cannot_be_used_stops_the_start(instance, monkeypatch, url, told):
+def test_a_database_that_cannot_be_used_stops_the_start(instance, monkeypatch, url, message):
     monkeypatch.setenv("PARALLAX_DATABASE_URL", url)
     with pytest.raises(WebappError, match="the database cannot be used") as caught:
         create_app(instance)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "pass@" not in str(caught.value)
 
 

@@ -110,7 +110,7 @@ def test_a_recruiters_settings_stand_in_its_section_or_under_its_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("toml", "told"),
+    ("toml", "message"),
     [
         ('[mturk]\nendpint = "live"', 'no such setting, did you mean "endpoint"?'),
         ("[mturk]\nendpoint = 3", "[mturk] endpoint = 3: Input should be a valid string"),
@@ -121,11 +121,11 @@ def test_a_recruiters_settings_stand_in_its_section_or_under_its_name(tmp_path):
         ("[direct]\ncolour = 1", "there is no such setting"),
     ],
 )  # fmt: skip
-def test_a_recruiters_settings_are_checked_like_all_others(tmp_path, toml, told):
+def test_a_recruiters_settings_are_checked_like_all_others(tmp_path, toml, message):
     write(tmp_path, toml)
     with pytest.raises(SettingError) as caught:
         load_settings(tmp_path, {})
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "parallax.toml" in str(caught.value)
 
 

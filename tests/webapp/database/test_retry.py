@@ -168,10 +168,10 @@ def test_an_answer_that_finds_no_room_is_not_acknowledged_and_can_come_again(
     visitor, full, sessions, caplog
 ):
     full(True)
-    told = [visitor.answer(position, uuid=str(uuid4())) for position in range(1, 9)]
-    while all(answer.status_code == 200 for answer in told[-8:]) and len(told) < 400:
-        told += [visitor.answer(1, "second", uuid=str(uuid4())) for _ in range(8)]
-    refused = [answer for answer in told if answer.status_code != 200]
+    answers = [visitor.answer(position, uuid=str(uuid4())) for position in range(1, 9)]
+    while all(answer.status_code == 200 for answer in answers[-8:]) and len(answers) < 400:
+        answers += [visitor.answer(1, "second", uuid=str(uuid4())) for _ in range(8)]
+    refused = [answer for answer in answers if answer.status_code != 200]
     assert {answer.status_code for answer in refused} == {503}
     assert refused[0].json["error"]["code"] == "unavailable"
     assert "database or disk is full" in caplog.text
@@ -218,6 +218,6 @@ def test_what_participants_said_is_not_in_the_log(visitor, engine, caplog):
 def test_a_server_that_is_not_there_is_one_paragraph_at_the_start(instance, monkeypatch, tmp_path):
     url = f"postgresql://someone:secret@/study?host={tmp_path}"
     monkeypatch.setenv("PARALLAX_DATABASE_URL", url)
-    with pytest.raises(WebappError, match="the database cannot be used: connection") as told:
+    with pytest.raises(WebappError, match="the database cannot be used: connection") as caught:
         create_app(instance)
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(caught.value)

@@ -41,12 +41,12 @@ class Panel:
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         length = int(handler.headers.get("Content-Length") or 0)
         self.asked.append(handler.path + handler.rfile.read(length).decode())
-        told = self.answers.pop(0) if self.answers else (200, GRANTED)
-        if told is None:
+        reply = self.answers.pop(0) if self.answers else (200, GRANTED)
+        if reply is None:
             handler.close_connection = True
             return
-        body = told[1].encode()
-        handler.send_response(told[0])
+        body = reply[1].encode()
+        handler.send_response(reply[0])
         handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
         handler.wfile.write(body)

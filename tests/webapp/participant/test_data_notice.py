@@ -43,7 +43,7 @@ def test_the_consent_page_holds_every_sentence(client, run, study):
 
 def test_a_questionnaire_and_a_platform_are_told_of_where_there_is_one():
     study = load_study("minimal")
-    told = "".join(stored_data(study, known_to_platform=True))
-    assert "questions at the end" in told and "recruiting platform" in told
+    notice = "".join(stored_data(study, known_to_platform=True))
+    assert "questions at the end" in notice and "recruiting platform" in notice
     without = study.model_copy(update={"questionnaire": []})
     assert "questions" not in "".join(stored_data(without, known_to_platform=False))

@@ -14,7 +14,7 @@ TOLD = {
 
 @pytest.fixture
 def tell(visitor):
-    return lambda **told: visitor.client.post(f"{visitor.home}device", json=told)
+    return lambda **facts: visitor.client.post(f"{visitor.home}device", json=facts)
 
 
 def stored(sessions) -> list[dict]:
@@ -37,8 +37,8 @@ def events(sessions) -> list[dict]:
 
 def test_a_device_is_stored_once_and_another_one_leaves_an_event(tell, sessions):
     phone, desk = TOLD | {"mark": "a" * 32}, TOLD | {"mark": "b" * 32}
-    for told in (phone, phone, desk, phone, desk):
-        assert tell(**told).json == {"saved": True}
+    for facts in (phone, phone, desk, phone, desk):
+        assert tell(**facts).json == {"saved": True}
     assert len(stored(sessions)) == 2
     assert events(sessions) == [{"device": "2", "user_agent_family": "Samsung Internet"}]
 

@@ -84,7 +84,7 @@ forms = st.dictionaries(st.sampled_from(["native_language", "ref", "participant"
 
 devices = st.dictionaries(
     st.sampled_from(["language", "refresh_rate_hz", "participant", "ref"]), st.text() | st.floats()
-).map(lambda told: ("device", json.dumps(told)))
+).map(lambda facts: ("device", json.dumps(facts)))
 
 
 @settings(deadline=None, max_examples=60)

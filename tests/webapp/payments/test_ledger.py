@@ -89,8 +89,8 @@ def test_a_late_outcome_never_overwrites_a_paid_payment(write, sessions, stored,
     paid_at = clock() + LATER
     assert ledger.claim(sessions, payment.id, paid_at) is not None
     ledger.settle(sessions, payment.id, PaymentState.DONE, "", paid_at)
-    told = ledger.settle(sessions, payment.id, late, "timed out", paid_at + LATER)
-    for seen in (told, stored(payment)):
+    settled = ledger.settle(sessions, payment.id, late, "timed out", paid_at + LATER)
+    for seen in (settled, stored(payment)):
         assert (seen.state, seen.answer, seen.settled_at) == (PaymentState.DONE, "", paid_at)
     assert ledger.claim(sessions, payment.id, paid_at + LATER) is None
 

@@ -57,7 +57,7 @@ def test_who_declined_stays_so(come, counts):
 
 
 @pytest.mark.parametrize(
-    ("value", "code", "told"),
+    ("value", "code", "message"),
     [
         ("", "missing_id", "does not say who you are"),
         ("{{%PROLIFIC_PID%}}", "unfilled_link", "was not filled in"),
@@ -71,12 +71,12 @@ def test_who_declined_stays_so(come, counts):
 )
 @pytest.mark.one_database
 def test_a_link_that_names_nobody_is_told_kindly_and_noted(
-    come, counts, sessions, value, code, told
+    come, counts, sessions, value, code, message
 ):
     for _ in range(2):
         answer = come(PROLIFIC_PID=value)
         assert answer.status_code == 400
-        assert told in answer.text
+        assert message in answer.text
     assert counts() == (0, 0)
     with reading(sessions) as session:
         visit = session.scalars(select(LinkVisit)).one()

@@ -211,8 +211,8 @@ def mturk(marketplace):
 
     def paid(name: str) -> list[tuple[str, int]]:
         address = f"{marketplace}/control/payments"
-        told = httpx.get(address, trust_env=False, timeout=PATIENCE_S).json()["payments"]
-        return [(p["kind"], p["amount_cents"]) for p in told if p["worker_id"] == name]
+        payments = httpx.get(address, trust_env=False, timeout=PATIENCE_S).json()["payments"]
+        return [(p["kind"], p["amount_cents"]) for p in payments if p["worker_id"] == name]
 
     def lose(operation: str, when: str) -> None:
         name = {"approve": "ApproveAssignment", "bonus": "SendBonus"}[operation]
@@ -266,23 +266,23 @@ def stage(request, open_stage) -> Stage:
     return open_stage(request.param, request.getfixturevalue(request.param))
 
 
-def agreed(stage: Stage, told: list[Statement]) -> bool:
+def agreed(stage: Stage, statements: list[Statement]) -> bool:
     owed = sum(amount for _, amount in stage.due)
-    return all((s.owed_minor, s.ledger_minor, s.platform_minor) == (owed,) * 3 for s in told)
+    return all((s.owed_minor, s.ledger_minor, s.platform_minor) == (owed,) * 3 for s in statements)
 
 
 def test_the_statement_the_ledger_and_the_platform_agree_to_the_smallest_unit(stage):
     for name in ("AANN", "ABEA"):
         stage.finish(name)
         stage.hand_in(name)
-    told = stage.settle()
-    assert len(told) == 2
-    assert agreed(stage, told)
+    statements = stage.settle()
+    assert len(statements) == 2
+    assert agreed(stage, statements)
     assert stage.paid("AANN") == stage.paid("ABEA") == stage.due
     assert {line.currency for line in stage.ledger()} == {stage.study.currency}
     stage.clock.go_on(hours=30)
     stage.pay()
-    assert stage.settle() == told
+    assert stage.settle() == statements
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -431,8 +431,8 @@ def test_who_is_missing_from_a_list_has_not_given_back(late_stage, late):
 def test_what_the_platform_paid_in_part_is_what_the_books_say(late_stage, late):
     late_stage.finish("AANN")
     late[0].become(late[0].take("AANN"), AssignmentStatus.PARTIALLY_APPROVED, 40)
-    [told] = late_stage.settle()
-    assert (told.owed_minor, told.ledger_minor) == (70, 70)
+    [statement] = late_stage.settle()
+    assert (statement.owed_minor, statement.ledger_minor) == (70, 70)
 
 
 def test_who_could_not_hand_in_is_compensated_by_a_bonus(late_stage, late):

@@ -89,8 +89,8 @@ def test_who_comes_second_and_is_the_true_worker_starts_afresh_and_bears_the_nam
     assert names(sessions) == [(None, "abandoned"), ("AANN", "finished")]
     assert places() == 1
     with reading(sessions) as session:
-        told = session.execute(select(Assignment.platform_id, Assignment.status)).all()
-    assert dict(told) == {"FORGED": "returned", ann.assignment_id: "submitted"}
+        rows = session.execute(select(Assignment.platform_id, Assignment.status)).all()
+    assert dict(rows) == {"FORGED": "returned", ann.assignment_id: "submitted"}
 
 
 def test_a_forged_arrival_hides_the_study_from_nobody(ann, forged, news):
@@ -163,5 +163,5 @@ def test_a_session_whose_name_is_anothers_stands_in_no_export_and_holds_no_place
     }
     assert {name for name, text in written.items() if true in text} > {"participants", "responses"}
     with (tmp_path / "export" / "endings.csv").open(newline="") as file:
-        told = [(row["participant"], row["platform_status"]) for row in csv.DictReader(file)]
-    assert told == [(true, "submitted"), (made_up, "unconfirmed")]
+        rows = [(row["participant"], row["platform_status"]) for row in csv.DictReader(file)]
+    assert rows == [(true, "submitted"), (made_up, "unconfirmed")]

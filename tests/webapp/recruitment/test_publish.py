@@ -129,7 +129,7 @@ def test_more_than_nine_places_become_several_hits_of_one_type(
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"closed_at": utc_now()}, "parallax open"),
         ({"study": "minimal"}, "https://"),
@@ -137,13 +137,13 @@ def test_more_than_nine_places_become_several_hits_of_one_type(
     ids=["closed", "http"],
 )
 def test_what_may_not_be_published_is_refused_before_any_call(
-    sessions, platform, run, change, told
+    sessions, platform, run, change, message
 ):
     platform.endpoint = "https://market.example" if "study" in change else platform.endpoint
     if "closed_at" in change:
         with sessions.begin() as session:
             close_run(session, session.merge(run), utc_now())
-    with pytest.raises(RunError, match=told):
+    with pytest.raises(RunError, match=message):
         draft(sessions, platform, run.ref, f"http://study.example/run/{run.ref}", utc_now())
 
 

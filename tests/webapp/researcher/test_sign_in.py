@@ -39,8 +39,10 @@ def test_a_wrong_password_and_an_unknown_name_are_told_alike(browser, researcher
     researcher(Role.VIEWER)
     wrong, unknown = browser().sign_in("viewer", "wrong"), browser().sign_in("nobody", "wrong")
     assert wrong.status_code == unknown.status_code == 401
-    told = [page.text.partition('role="alert">')[2].partition("<")[0] for page in (wrong, unknown)]
-    assert told == ["The name or the password is not right."] * 2
+    alerts = [
+        page.text.partition('role="alert">')[2].partition("<")[0] for page in (wrong, unknown)
+    ]
+    assert alerts == ["The name or the password is not right."] * 2
 
 
 def test_guessing_ends_after_five_wrong_passwords_and_begins_again_later(

@@ -124,8 +124,11 @@ def test_the_replay_and_the_command_show_it(program, researcher, sessions, run, 
     assert re.search(rf"{refs[1]}.*impossible_time agent_likelihood", printed)
     assert "1 of 2 sessions with an answer raised a flag." in printed
     assert refs[0] in shell("integrity", run.ref, "--all")
-    told = json.loads(shell("integrity", run.ref, "--json"))
-    assert [list(one["flags"]) for one in told] == [[], ["impossible_time", "agent_likelihood"]]
+    certificates = json.loads(shell("integrity", run.ref, "--json"))
+    assert [list(one["flags"]) for one in certificates] == [
+        [],
+        ["impossible_time", "agent_likelihood"],
+    ]
 
 
 @pytest.mark.one_database

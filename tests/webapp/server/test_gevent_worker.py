@@ -113,15 +113,15 @@ def test_who_keeps_asking_at_a_stop_is_told_to_go_elsewhere(started, connect):
     kept = HTTPConnection(address.hostname, address.port, timeout=PATIENCE_S)
     kept.connect()
     socket_of_kept = kept.sock
-    told = []
+    connections = []
     os.kill(started.pid, signal.SIGTERM)
-    while not told or told[-1] is None:
+    while not connections or connections[-1] is None:
         kept.request("GET", "/healthz")
         reply = kept.getresponse()
         assert (reply.status, json.load(reply)) == (200, {"status": "ok"})
-        told.append(reply.getheader("Connection"))
-        assert told[-1] == "close" or kept.sock is socket_of_kept
-    assert told[-1] == "close"
+        connections.append(reply.getheader("Connection"))
+        assert connections[-1] == "close" or kept.sock is socket_of_kept
+    assert connections[-1] == "close"
     with pytest.raises(ConnectionRefusedError):
         while True:
             # The socket may close between the two halves of a connection's beginning.

@@ -27,7 +27,7 @@ class Service:
     """A server as systemd starts one: in the foreground, with a socket to say how it is."""
 
     process: subprocess.Popen[bytes]
-    told: socket.socket
+    notifications: socket.socket
     log: Path
 
     @property
@@ -38,11 +38,11 @@ class Service:
     def ask(self, path: str, **headers: str) -> httpx.Response:
         return httpx.get(self.url + path, headers=headers, timeout=PATIENCE_S, trust_env=False)
 
-    def wait_to_be_told(self, line: str) -> list[str]:
+    def wait_for_notification(self, line: str) -> list[str]:
         """Return everything that was said before the line."""
         before = list[str]()
         while True:
-            said = self.told.recv(1024).decode().splitlines()
+            said = self.notifications.recv(1024).decode().splitlines()
             if line in said:
                 return before
             before += said
@@ -64,11 +64,11 @@ def until(found: Callable[[], object]) -> object:
 def service(folder: Path, url: str) -> Iterator[Service]:
     log = folder / "log"
     with (
-        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications,
         log.open("wb") as writing,
     ):
-        told.bind(str(folder / "notify"))
-        told.settimeout(PATIENCE_S)
+        notifications.bind(str(folder / "notify"))
+        notifications.settimeout(PATIENCE_S)
         environment = {
             "PARALLAX_INSTANCE": str(folder / "instance"),
             "PARALLAX_DATABASE_URL": url,
@@ -81,7 +81,7 @@ def service(folder: Path, url: str) -> Iterator[Service]:
             stderr=writing,
         )
         try:
-            yield Service(process, told, log)
+            yield Service(process, notifications, log)
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(PATIENCE_S)
@@ -105,9 +105,9 @@ def test_a_server_waits_for_its_database_at_the_start_and_when_a_process_is_lost
         assert page.status_code == 503 and int(page.headers["Retry-After"]) > 0
         assert '<html lang="it"' in page.text and 'http-equiv="refresh"' in page.text
         assert serving.ask("/healthz").json()["error"]["code"] == "unavailable"
-        serving.wait_to_be_told("STATUS=Waiting for the database")
+        serving.wait_for_notification("STATUS=Waiting for the database")
         postgres.start()
-        assert "READY=1" not in serving.wait_to_be_told("READY=1")
+        assert "READY=1" not in serving.wait_for_notification("READY=1")
         assert serving.ask("/readyz").json() == {"status": "ready"}
 
         postgres.stop()
@@ -117,7 +117,7 @@ def test_a_server_waits_for_its_database_at_the_start_and_when_a_process_is_lost
         until(lambda: serving.workers() not in ([], [lost]))
         assert serving.ask("/p/secret/answers").json()["error"]["code"] == "unavailable"
         postgres.start()
-        serving.wait_to_be_told("READY=1")
+        serving.wait_for_notification("READY=1")
         assert serving.ask("/readyz").status_code == 200
     assert serving.process.returncode == 0
     said = serving.log.read_text()

@@ -72,8 +72,8 @@ def test_a_resend_is_acknowledged_and_changes_nothing(engine, sessions, refs):
 def test_the_last_answer_moves_its_participant_on_and_nobody_else(engine, sessions, refs):
     for position in range(1, 9):
         batch = [sent(refs[0], position), sent(refs[1], min(position, 7))]
-        told = record(engine, batch)
-    assert told == [0, None]  # the second one's is another answer to their seventh trial
+        outcomes = record(engine, batch)
+    assert outcomes == [0, None]  # the second one's is another answer to their seventh trial
     with reading(sessions) as session:
         states = dict(session.execute(select(Participant.ref, Participant.state)).all())
     assert [states[ref] for ref in refs[:2]] == [State.ANSWERED, State.WORKING]

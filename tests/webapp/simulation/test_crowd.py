@@ -67,7 +67,7 @@ def test_trials_are_those_the_design_composes(send, sessions, simulated_run, stu
     with sessions() as session:
         items = session.scalars(select(RunItem).order_by(RunItem.list, RunItem.list_order)).all()
     for list_, place in {row[:2] for row in rows}:
-        composed = compose(
+        trials = compose(
             [ListEntry(item_from_row(i.item), Kind(i.kind)) for i in items if i.list == list_],
             seed=simulated_run.seed,
             list_=list_,
@@ -80,7 +80,7 @@ def test_trials_are_those_the_design_composes(send, sessions, simulated_run, stu
             for r in rows
             if (r.list, r.place) == (list_, place)
         ]
-        assert stored == [(t.position, t.item_id, t.good_side) for t in composed]
+        assert stored == [(t.position, t.item_id, t.good_side) for t in trials]
 
 
 def test_the_cast_is_the_study_s_mix(send, study):

@@ -37,7 +37,7 @@ from webapp.payments.reconciliation.payment_checks import (
     unsettled,
 )
 from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
-from webapp.payments.statement import told_minor
+from webapp.payments.statement import stated_minor
 from webapp.recruiters.platform import Platform
 from webapp.sessions.lease import release_expired
 
@@ -115,7 +115,7 @@ def _decisions(snapshot: Snapshot, study: Study) -> Iterator[Entry]:
         payee = assignment.platform_id
         if not again:
             payee = snapshot.ref(assignment.participant_id, payee)
-        amount_minor = told_minor(assignment, study.reward_minor, study.screen_out_minor)
+        amount_minor = stated_minor(assignment, study.reward_minor, study.screen_out_minor)
         yield Entry(
             PaymentItem(payee, kind, amount_minor, ELSEWHERE),
             assignment.worker_id,

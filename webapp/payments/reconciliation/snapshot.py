@@ -19,7 +19,7 @@ from webapp.database.row_counts import miscounted
 from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.ledger import is_claimed, payments_of
 from webapp.payments.reconciliation.bonus_books import BonusBooks, bonus_books
-from webapp.payments.statement import Statement, statements, told_minor
+from webapp.payments.statement import Statement, stated_minor, statements
 from webapp.privacy.forget import forgotten_participants
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import HANDED_IN
@@ -183,7 +183,7 @@ def _platform_minor(
     paid = Counter[str]()
     for assignment in taken:
         reward_minor = compensations.get(assignment.platform_id, study.reward_minor)
-        paid[assignment.worker_id] += told_minor(assignment, reward_minor, study.screen_out_minor)
+        paid[assignment.worker_id] += stated_minor(assignment, reward_minor, study.screen_out_minor)
     for bonus in bonuses:
         paid[bonus.worker_id] += bonus.amount_minor
     return paid

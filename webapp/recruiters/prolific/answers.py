@@ -70,7 +70,7 @@ class SubmissionAnswer(_Answer):
     bonus_payments: list[float] = []
     return_requested: Utc | None = None
 
-    def told(self, study_id: str = "") -> Submission:
+    def to_submission(self, study_id: str = "") -> Submission:
         """Return it in our words.
 
         Raises:

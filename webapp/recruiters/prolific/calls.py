@@ -131,7 +131,7 @@ def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON 
 
 
 def _refusal(answer: httpx.Response, where: str) -> PlatformError:
-    code, words = _told(answer)
+    code, words = _error(answer)
     status = answer.status_code
     if status == _BUSY:
         problem = f"the platform is busy with another call ({words})"
@@ -145,12 +145,12 @@ def _refusal(answer: httpx.Response, where: str) -> PlatformError:
     return PlatformError(f"the platform refused: {words}", code=code or str(status), where=where)
 
 
-def _told(answer: httpx.Response) -> tuple[str, str]:
+def _error(answer: httpx.Response) -> tuple[str, str]:
     """Return the platform's number of an error, and its words; only some calls wrap them."""
     try:
-        told = answer.json()
-        told = told.get("error", told)
-        return str(told.get("error_code", "")), _words(told.get("detail", ""))
+        error = answer.json()
+        error = error.get("error", error)
+        return str(error.get("error_code", "")), _words(error.get("detail", ""))
     except (ValueError, AttributeError):
         return "", answer.reason_phrase
 

@@ -159,11 +159,11 @@ class ProlificClient:
         """Yield every submission of a study, whatever became of it."""
         wanted: dict[str, str | int] = {"study": offer_id, "page_size": _PAGE_SIZE}
         for each in self._calls.pages("/submissions/", wanted):
-            yield read(SubmissionAnswer, each, "GET /submissions/").told(offer_id)
+            yield read(SubmissionAnswer, each, "GET /submissions/").to_submission(offer_id)
 
     def submission(self, assignment_id: str) -> Submission:
         """Return one submission."""
-        return self._submission(assignment_id).told()
+        return self._submission(assignment_id).to_submission()
 
     def approve(
         self, assignment_id: str, feedback: str = "", *, undo_rejection: bool = False
@@ -267,14 +267,14 @@ class ProlificClient:
 
     def exports_used(self, offer_id: str) -> int:
         """Return how many demographic exports a study had."""
-        told = self._calls.read(f"/studies/{offer_id}/demographic-export-history/")
-        return int(member(told, "count", "demographic-export-history"))
+        reply = self._calls.read(f"/studies/{offer_id}/demographic-export-history/")
+        return int(member(reply, "count", "demographic-export-history"))
 
     def demographics(self, offer_id: str) -> bytes:
         """Return the platform's table of who took part, with its basic columns."""
         where = f"/studies/{offer_id}/demographic-export/"
-        told = self._calls.say("POST", where, {"filters": []})
-        return (told if isinstance(told, str) else json.dumps(told)).encode()
+        reply = self._calls.say("POST", where, {"filters": []})
+        return (reply if isinstance(reply, str) else json.dumps(reply)).encode()
 
     def study(self, offer_id: str) -> StudyAnswer:
         """Return a study."""
@@ -302,8 +302,8 @@ class ProlificClient:
     def _decide(self, assignment_id: str, wanted: str, asked: dict[str, str]) -> None:
         where = f"/submissions/{assignment_id}/transition/"
         try:
-            told = self._calls.say("POST", where, asked)
-            if member(told, "status", where) == wanted:
+            reply = self._calls.say("POST", where, asked)
+            if member(reply, "status", where) == wanted:
                 return
         except PlatformUnreachable:
             raise

@@ -16,7 +16,7 @@ _SUBMISSION = "submission.status.change"
 _OLDEST = timedelta(minutes=15)
 
 
-def submission_told(
+def submission_of_hook(
     secret: str, headers: Mapping[str, str], body: bytes, at: datetime
 ) -> str | None:
     """Return the id of the submission that a call tells of; None for other events.
@@ -32,12 +32,12 @@ def submission_told(
     if not stamp.isdecimal() or abs(at - datetime.fromtimestamp(int(stamp), UTC)) > _OLDEST:
         raise _refused("too_old")
     try:
-        told = json.loads(body)
+        event = json.loads(body)
     except ValueError as error:
         raise _refused("unreadable") from error
-    if not isinstance(told, dict) or told.get("event_type") != _SUBMISSION:
+    if not isinstance(event, dict) or event.get("event_type") != _SUBMISSION:
         return None
-    return str(told.get("resource_id", "")) or None
+    return str(event.get("resource_id", "")) or None
 
 
 def _refused(code: str) -> RequestError:

@@ -14,7 +14,7 @@ from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.platform import Platform, PlatformError, Submission
 from webapp.recruiters.prolific.codes import CODE_TYPES, code_of
 from webapp.recruiters.prolific.drafts import entry_link
-from webapp.recruiters.prolific.hooks import submission_told
+from webapp.recruiters.prolific.hooks import submission_of_hook
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.signature import SIGNED, Signatures
 from webapp.recruiters.prolific.sites import participant_site
@@ -109,7 +109,7 @@ class ProlificRecruiter(Recruiter):
         from webapp.recruiters.prolific.opening import open_prolific
 
         secret = self._settings.hook_secret.get_secret_value()
-        found = submission_told(secret, headers, body, at)
+        found = submission_of_hook(secret, headers, body, at)
         # Reading spends nothing.
         platform = open_prolific(self._settings, live=True, attempts=1)
         return platform.submission(found) if found else None

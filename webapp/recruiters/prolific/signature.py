@@ -86,11 +86,11 @@ class Signatures:
 
 
 def _says_the_same(claims: Mapping[str, object], arguments: Mapping[str, str]) -> bool:
-    told = claims.get("prolific")
+    signed = claims.get("prolific")
     return (
-        isinstance(told, dict)
+        isinstance(signed, dict)
         and claims["sub"] == arguments.get("SESSION_ID")
-        and all(told.get(name) == arguments.get(name) for name in SIGNED)
+        and all(signed.get(name) == arguments.get(name) for name in SIGNED)
     )
 
 

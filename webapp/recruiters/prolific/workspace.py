@@ -53,8 +53,8 @@ class Workspace:
     def recommendation(self) -> Recommendation | None:
         """Return what the platform recommends to pay; None where it recommends nothing."""
         wanted = {"workspace_id": self.id(), "currency": self.currency()}
-        told = self.calls.read("/reward-recommendations/", wanted)
-        return read(Recommendation, told[0], "GET /reward-recommendations/") if told else None
+        found = self.calls.read("/reward-recommendations/", wanted)
+        return read(Recommendation, found[0], "GET /reward-recommendations/") if found else None
 
     def _fee(self, charge: Charge) -> int:
         if not (charge.amount_minor and charge.payments):

@@ -7,7 +7,7 @@ import pytest
 
 from experiment.design.audit.order_checks import kept_checks
 from experiment.design.audit.session_checks import session_checks
-from experiment.design.audit.sessions import Session, Sessions, compose_all
+from experiment.design.audit.sessions import Composition, Session, compose_all
 from experiment.design.lists import build_lists
 from experiment.records import Kind, Side, Trial
 from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS
@@ -19,12 +19,12 @@ OPPOSITE = {Side.FIRST: Side.SECOND, Side.SECOND: Side.FIRST}
 
 def broken(change: Callable[[Session], list[Trial]]) -> set[str]:
     """Return the checks broken when the first session is changed."""
-    first, *others = compose_all(MIXED, BUILT).composed
+    first, *others = compose_all(MIXED, BUILT).sessions
     trials = tuple(
         replace(trial, position=position) for position, trial in enumerate(change(first), start=1)
     )
-    sessions = Sessions([replace(first, trials=trials), *others])
-    checks = [*session_checks(MIXED, BUILT, sessions), *kept_checks(MIXED, sessions.composed)]
+    composition = Composition([replace(first, trials=trials), *others])
+    checks = [*session_checks(MIXED, BUILT, composition), *kept_checks(MIXED, composition.sessions)]
     return {each.name for each in checks if not each.passed}
 
 

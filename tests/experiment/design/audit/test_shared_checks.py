@@ -118,10 +118,10 @@ def test_blocks_that_do_not_take_turns_are_found():
     built = build_lists(study, items, 1)
     fixed = study.design.order.model_copy(update={"blocks": "fixed"})
     unturned = study.model_copy(update={"design": study.design.model_copy(update={"order": fixed})})
-    composed = compose_all(unturned, built).composed
+    plain = compose_all(unturned, built).sessions
     index = index_materials(items)
-    turned = compose_all(study, built).composed
+    turned = compose_all(study, built).sessions
     name = "blocks that come first, over a list's places"
-    for sessions, passed in ((turned, True), (composed, False)):
+    for sessions, passed in ((turned, True), (plain, False)):
         rows = {row.name: row for row in shared_checks(study.design, index, built, sessions)}
         assert rows[name].passed is passed

@@ -54,7 +54,7 @@ def test_our_own_tables_are_read_row_by_row(tmp_path, suffix):
     write_table(ITEMS, rows, tmp_path / f"items{suffix}")
     opened = open_materials(tmp_path / f"items{suffix}")
     assert [item.item_id for item in opened.items()] == [row["item_id"] for row in rows]
-    assert opened.told == ()
+    assert opened.notes == ()
 
 
 def test_tasks_in_a_folder_name_their_own_data(tmp_path):

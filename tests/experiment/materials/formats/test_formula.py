@@ -43,7 +43,7 @@ def test_a_formula_is_true_or_false_as_computed_by_hand(text, holds):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "ends too early"),
         ("(2;%a%)", "true or false is missing"),
@@ -61,8 +61,8 @@ def test_a_formula_is_true_or_false_as_computed_by_hand(text, holds):
         ("< 1", "nothing can stand at"),
     ],
 )
-def test_what_is_no_formula_is_refused_with_its_place(text, told):
-    with pytest.raises(MaterialsError, match=told) as raised:
+def test_what_is_no_formula_is_refused_with_its_place(text, message):
+    with pytest.raises(MaterialsError, match=message) as raised:
         parse_formula(text, "suite.json, prediction 1")
     assert "suite.json, prediction 1" in str(raised.value)
 

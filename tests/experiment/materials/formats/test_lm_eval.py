@@ -74,7 +74,7 @@ def test_data_may_be_a_table_and_a_split(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         ("process_docs: !function utils.process_docs\n", "no code is run"),
         ("output_type: generate_until\n", "its output_type is generate_until"),
@@ -94,8 +94,8 @@ def test_data_may_be_a_table_and_a_split(tmp_path):
         ("include: task.yaml\n", "include each other"),
     ],
 )
-def test_what_cannot_be_read_as_pairs_is_refused_in_one_paragraph(tmp_path, keys, told):
-    with pytest.raises(MaterialsError, match=told):
+def test_what_cannot_be_read_as_pairs_is_refused_in_one_paragraph(tmp_path, keys, message):
+    with pytest.raises(MaterialsError, match=message):
         read_materials(task(tmp_path, BLIMP + keys))
 
 

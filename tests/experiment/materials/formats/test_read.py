@@ -69,7 +69,7 @@ def test_further_sheets_of_a_workbook_are_named(tmp_path):
         book.active.append(row)
     book.create_sheet("Fillers")
     book.save(tmp_path / "pairs.xlsx")
-    assert 'and not "Fillers".' in read_materials(tmp_path / "pairs.xlsx").told[0]
+    assert 'and not "Fillers".' in read_materials(tmp_path / "pairs.xlsx").notes[0]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_what_excel_writes_is_read_in_the_encoding_of_the_language(
     path = write(tmp_path / "pairs.csv", f"good,bad\n{sentence},x\n".encode(encoding))
     found = read_materials(path, language=language)
     assert found.items[0].good == sentence
-    assert found.told[0].endswith("is right.")
+    assert found.notes[0].endswith("is right.")
 
 
 @pytest.mark.parametrize("encoding", ["cp1250", "mac_roman"])
@@ -209,14 +209,14 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
     path = write(tmp_path / "suite.json", suite(four, "(2;%c%) < (2;%d%)", either))
     found = read_materials(path)
     assert texts(found) == [("The key was.", "The key were.")] * 2
-    assert [told for told in found.told if told.startswith("Prediction 1 was left out")]
-    assert [told for told in found.told if told.startswith("Prediction 3 was left out")]
+    assert [note for note in found.notes if note.startswith("Prediction 1 was left out")]
+    assert [note for note in found.notes if note.startswith("Prediction 3 was left out")]
     with pytest.raises(MaterialsError, match="none of the 1 predictions"):
         read_materials(write(path, suite(four)))
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "empty"),
         ("good,bad\n", "no rows"),
@@ -234,9 +234,9 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
         (b"\x00\x01\x02\xff", "no text"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_place(tmp_path, content, told):
+def test_what_cannot_be_read_is_named_with_its_place(tmp_path, content, message):
     path = write(tmp_path / "p.csv", content)
-    with pytest.raises(MaterialsError, match=told) as raised:
+    with pytest.raises(MaterialsError, match=message) as raised:
         read_materials(path)
     assert str(path) in str(raised.value)
 

@@ -91,8 +91,8 @@ def test_messages_come_twice_and_out_of_order_on_demand(market, queue, hit_type)
         {"kind": "reordered", "operation": "ReceiveMessage", "count": 1},
     )
     seen = received(market, queue, MaxNumberOfMessages=10)
-    told = [json.loads(message["Body"])["Events"][0]["EventType"] for message in seen]
-    assert told == ["AssignmentAccepted", "HITCreated"] * 2
+    event_types = [json.loads(message["Body"])["Events"][0]["EventType"] for message in seen]
+    assert event_types == ["AssignmentAccepted", "HITCreated"] * 2
 
 
 def test_settings_are_changed_and_switched_off(market, queue, hit_type):

@@ -130,9 +130,9 @@ def test_grants_are_told_changed_and_taken_back(market):
 def test_the_worker_is_written_to_unless_the_requester_says_no(market):
     type_id, worker = qualification(market), market.worker()
     grant(market, type_id, SendNotification=False)
-    assert worker.facts("/work")["letters"] == []
+    assert worker.facts("/work")["messages"] == []
     grant(market, type_id)
-    assert worker.facts("/work")["letters"][0]["subject"] == "Has taken part"
+    assert worker.facts("/work")["messages"][0]["subject"] == "Has taken part"
 
 
 def test_a_name_is_taken_until_its_type_is_deleted(market):
@@ -180,7 +180,7 @@ def test_workers_ask_and_the_requester_answers(market):
     )
     score = market.mturk.get_qualification_score(QualificationTypeId=type_id, WorkerId="A1WORKER")
     assert score["Qualification"]["IntegerValue"] == 3
-    assert worker.facts("/qualifications")["qualifications"][0]["standing"] == "granted"
+    assert worker.facts("/qualifications")["qualifications"][0]["status"] == "granted"
 
 
 def test_automatic_qualifications_are_granted_when_asked_for(market):
@@ -253,7 +253,7 @@ def test_letters_reach_only_workers_whose_work_was_reviewed(market):
     ]
     market.mturk.approve_assignment(AssignmentId=assignment_id)
     assert market.mturk.notify_workers(**write)["NotifyWorkersFailureStatuses"] == []
-    assert [each["text"] for each in worker.facts("/work")["letters"]] == ["It is open."]
+    assert [each["text"] for each in worker.facts("/work")["messages"]] == ["It is open."]
     too_long = {**write, "Subject": "x" * 201}
     assert refusal(market.mturk.notify_workers, **too_long)[0] == "ParameterValidationError"
     too_many = {**write, "WorkerIds": ["A1"] * 101}

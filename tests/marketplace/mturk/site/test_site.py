@@ -102,8 +102,8 @@ def test_answers_are_kept_in_their_order_with_every_value(market):
     assignment_id = worker.accept(hit)
     form = {"assignmentId": assignment_id, "b": ["1", "<&\x00>"], "a": "è"}
     worker.client.post("/mturk/externalSubmit", data=form)
-    [told] = market.mturk.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
-    assert fields(told["Answer"]) == [("b", "1"), ("b", "<&\ufffd>"), ("a", "è")]
+    [assignment] = market.mturk.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert fields(assignment["Answer"]) == [("b", "1"), ("b", "<&\ufffd>"), ("a", "è")]
 
 
 def fields(xml: str) -> list[tuple[str, str]]:

@@ -218,14 +218,14 @@ def test_without_its_programs_postgresql_cannot_be_backed_up(run, engine, file, 
 
 @pytest.mark.one_database("postgresql")
 def test_a_password_is_not_among_the_arguments(monkeypatch, tmp_path):
-    told = tmp_path / "told"
+    called_with = tmp_path / "called_with"
     program = tmp_path / "15" / "bin" / "pg_dump"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\necho "$* $PGPASSWORD" > {told}\nexit 1\n')
+    program.write_text(f'#!/bin/sh\necho "$* $PGPASSWORD" > {called_with}\nexit 1\n')
     program.chmod(0o755)
     monkeypatch.setattr("webapp.database.backup.postgresql._INSTALLED", tmp_path)
     with pytest.raises(BackupError):
         dump(make_engine("postgresql://me:s3cret@db.example.org/study"), tmp_path / "file")
-    arguments, password = told.read_text().rsplit(maxsplit=1)
+    arguments, password = called_with.read_text().rsplit(maxsplit=1)
     assert password == "s3cret" and "s3cret" not in arguments
     assert "--dbname=postgresql://me@db.example.org/study" in arguments

@@ -51,7 +51,7 @@ def one(worked, receipt) -> str:
 
 
 @pytest.fixture
-def told(sessions, platform):
+def poll_now(sessions, platform):
     """Return a function that brings in what the platform says of the first assignment."""
 
     def bring_in() -> None:
@@ -63,16 +63,16 @@ def told(sessions, platform):
 
 
 def test_a_run_is_clean_before_anybody_came_and_after_everybody_was_paid(
-    hit, found, one, pay_rewards, told
+    hit, found, one, pay_rewards, poll_now
 ):
     assert found() == [("never_paid", "ref1")]
     pay_rewards()
-    told()
+    poll_now()
     assert found() == []
 
 
 def test_what_was_decided_and_not_done_is_done_by_mending(
-    one, found, fix, pay_rewards, platform, told, clock
+    one, found, fix, pay_rewards, platform, poll_now, clock
 ):
     platform.trouble("approve", DIES_BEFORE)
     with pytest.raises(ProcessDied):
@@ -82,35 +82,37 @@ def test_what_was_decided_and_not_done_is_done_by_mending(
     assert found() == [("payment_calling", "ref1")]
     clock.go_on(minutes=6)
     fix()
-    told()
+    poll_now()
     assert found() == []
     assert platform.approvals == ["ASSIGNMENT1"]
 
 
-def test_a_refusal_stays_listed_until_it_can_be_done(one, found, fix, pay_rewards, platform, told):
+def test_a_refusal_stays_listed_until_it_can_be_done(
+    one, found, fix, pay_rewards, platform, poll_now
+):
     platform.trouble("approve", REFUSES, REFUSES)
     pay_rewards()
     fix()
     assert found() == [("payment_refused", "ref1")]
     fix()
-    told()
+    poll_now()
     assert found() == []
 
 
-def test_what_the_ledger_alone_calls_done_is_told(one, found, fix, pay_rewards, platform, told):
+def test_what_the_ledger_alone_calls_done_is_told(one, found, fix, pay_rewards, platform, poll_now):
     pay_rewards()
     one_submission = platform.submitted["ASSIGNMENT1"]
     platform.submitted["ASSIGNMENT1"] = replace(one_submission, status="submitted")
-    told()
+    poll_now()
     fix()
     assert ("recorded_not_made", "ref1") in found()
 
 
 def test_a_bonus_paid_by_hand_is_told_and_written_down_without_being_paid_again(
-    one, found, fix, pay_rewards, platform, told, sessions, run
+    one, found, fix, pay_rewards, platform, poll_now, sessions, run
 ):
     pay_rewards()
-    told()
+    poll_now()
     by_hand = Bonus("AWORKER1", "ASSIGNMENT1", 77, "From the site", platform.now)
     platform.paid.append(by_hand)
     assert found() == [("bonus_elsewhere", "ref1")]
@@ -122,10 +124,10 @@ def test_a_bonus_paid_by_hand_is_told_and_written_down_without_being_paid_again(
 
 
 def test_a_second_submission_of_somebody_is_told(
-    one, found, sessions, platform, run, hit, pay_rewards, told, clock
+    one, found, sessions, platform, run, hit, pay_rewards, poll_now, clock
 ):
     pay_rewards()
-    told()
+    poll_now()
     with sessions.begin() as session:
         [person] = session.query(Participant)
         session.add(

@@ -256,10 +256,10 @@ def paid(endpoint):
     """Return a function that gives what a worker was really paid: kind and amount."""
 
     def read(worker_id: str) -> list[tuple[str, int]]:
-        told = httpx.get(
+        payments = httpx.get(
             f"{endpoint}/control/payments", trust_env=False, timeout=PATIENCE_S
         ).json()["payments"]
-        return [(p["kind"], p["amount_cents"]) for p in told if p["worker_id"] == worker_id]
+        return [(p["kind"], p["amount_cents"]) for p in payments if p["worker_id"] == worker_id]
 
     return read
 

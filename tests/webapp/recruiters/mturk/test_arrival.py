@@ -186,8 +186,8 @@ def test_a_worker_whom_the_platform_does_not_know_does_not_stop_the_news(
         grant(qualification_id, worker_id)
 
     monkeypatch.setattr(platform, "grant", refuse_ann)
-    told = news()
-    assert (told.granted, told.refused, told.submitted) == (1, 1, 0)
+    progress = news()
+    assert (progress.granted, progress.refused, progress.submitted) == (1, 1, 0)
     assert assignments() == [("AANN", "submitted"), ("ABEN", "submitted")]
 
 

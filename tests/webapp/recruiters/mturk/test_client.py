@@ -153,7 +153,7 @@ def test_a_bonus_whose_token_is_known_is_paid(stub):
 
 
 @pytest.mark.parametrize(
-    ("kind", "code", "error", "told"),
+    ("kind", "code", "error", "message"),
     [
         ("RequestError", "InsufficientFunds", PlatformError, "Prepay more"),
         ("RequestError", "HITDoesNotExist", PlatformError, "mturk_endpoint"),
@@ -162,10 +162,10 @@ def test_a_bonus_whose_token_is_known_is_paid(stub):
         ("ThrottlingException", "", PlatformUnreachable, "nothing is done twice"),
     ],
 )
-def test_what_the_platform_refuses_says_what_to_do(stub, kind, code, error, told):
+def test_what_the_platform_refuses_says_what_to_do(stub, kind, code, error, message):
     client, stubber = stub
     refuse(stubber, "get_account_balance", kind, code)
-    with pytest.raises(PlatformError, match=told) as caught:
+    with pytest.raises(PlatformError, match=message) as caught:
         client.balance_minor()
     assert type(caught.value) is error
     assert caught.value.where == "get_account_balance"

@@ -20,18 +20,18 @@ def shell(instance):
     """Return a function that runs a command and gives what it printed; errors are raised."""
     runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
 
-    def run(*arguments: str, told: str = "") -> str:
-        return runner.invoke(parallax.cli, arguments, input=told, catch_exceptions=False).output
+    def run(*arguments: str, typed: str = "") -> str:
+        return runner.invoke(parallax.cli, arguments, input=typed, catch_exceptions=False).output
 
     return run
 
 
 def test_the_cost_is_shown_and_asked_for_before_anything_is_published(shell, run, platform):
     before = platform.balance_minor()
-    shown = shell("publish", run.ref, told="n\n")
+    shown = shell("publish", run.ref, typed="n\n")
     assert "$1.60" in shown and "$0.32" in shown and "$1.92" in shown and "$12.00" in shown
     assert "Publish this?" in shown and "Aborted" in shown
-    assert "places to fill                     8" in shell("publish", run.ref, told="n\n")
+    assert "places to fill                     8" in shell("publish", run.ref, typed="n\n")
     assert platform.balance_minor() == before
 
 

@@ -36,11 +36,13 @@ class Panelist:
     def keys(self):
         """Answer with the key set, as a JSON Web Key Set."""
         self.asked += 1
-        told = {
+        public_keys = {
             name: RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
             for name, key in self.published.items()
         }
-        keys = [{**key, "kid": name, "alg": "RS256", "use": "sig"} for name, key in told.items()]
+        keys = [
+            {**key, "kid": name, "alg": "RS256", "use": "sig"} for name, key in public_keys.items()
+        ]
         return ("down", 500) if self.down else {"keys": keys}
 
     def come(self, token: str) -> Arrival:

@@ -38,7 +38,7 @@ def site():
 
 
 class Installation:
-    """An installation and a run whose people come from a panel of the town."""
+    """An installation and a run whose people come from a panel of the stand-in."""
 
     def __init__(self, folder: Path, site: str, panel: str) -> None:
         folder.mkdir()
@@ -62,8 +62,8 @@ class Installation:
         values = set(own.get("values", {})) | (
             {"site"} if self.panel in ("prolific", "respondent") else set()
         )
-        told = ", ".join(f'{name} = "{VALUES[name].format(site=self.site)}"' for name in values)
-        lines.append(f"values = {{ {told} }}")
+        pairs = ", ".join(f'{name} = "{VALUES[name].format(site=self.site)}"' for name in values)
+        lines.append(f"values = {{ {pairs} }}")
         files = study_files(study)
         toml = files["study.toml"].decode() + "\n" + "\n".join(lines) + "\n"
         return frozen_study({**files, "study.toml": toml.encode()}, study.folder)

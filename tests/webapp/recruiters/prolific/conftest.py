@@ -17,7 +17,7 @@ import parallax
 from experiment.studies.load import BUILT_IN, load_study
 from marketplace.prolific import create_prolific
 from marketplace.serving import in_thread
-from tests.marketplace.prolific.town import Person, Town
+from tests.marketplace.prolific.stand_in import Person, StandIn
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Payment, Run
 from webapp.jobs.reports import send_reports
@@ -74,32 +74,32 @@ def new_prolific(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def town(prolific_door, new_prolific: Path, tmp_path: Path, clock) -> Iterator[Town]:
+def stand_in(prolific_door, new_prolific: Path, tmp_path: Path, clock) -> Iterator[StandIn]:
     """The stand-in, whose clock is the installation's."""
     door, url = prolific_door
     shutil.copytree(new_prolific, tmp_path / "prolific")
     door.app = app = create_prolific(tmp_path / "prolific", now=clock, webhooks_by_themselves=False)
-    yield Town(url, app, clock)
+    yield StandIn(url, app, clock)
     app.extensions["prolific"].engine.dispose()
 
 
 @pytest.fixture
-def told() -> str:
+def more_settings() -> str:
     """More lines of the installation's settings; a test may have its own."""
     return ""
 
 
 @pytest.fixture
-def instance(instance: Path, town: Town, told: str) -> Path:
+def instance(instance: Path, stand_in: StandIn, more_settings: str) -> Path:
     instance.mkdir(exist_ok=True)
     with (instance / "parallax.toml").open("a") as file:
-        file.write(f'prolific_endpoint = "{town.url}"\npublic_url = "{LINK}"\n{told}')
+        file.write(f'prolific_endpoint = "{stand_in.url}"\npublic_url = "{LINK}"\n{more_settings}')
     return instance
 
 
 @pytest.fixture
-def settings(town: Town) -> ProlificSettings:
-    return ProlificSettings(endpoint=town.url)
+def settings(stand_in: StandIn) -> ProlificSettings:
+    return ProlificSettings(endpoint=stand_in.url)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def run(sessions: Sessions, study_folder: Path, clock) -> Run:
 class Lab:
     """A researcher with a run."""
 
-    town: Town
+    stand_in: StandIn
     app: Any
     sessions: Sessions
     platform: ProlificClient
@@ -181,7 +181,7 @@ class Lab:
 
     def work(self, study: str) -> tuple[str, str]:
         """Let somebody do everything; return their submission and the closing page."""
-        submission, way = self.arrive(self.town.person(), study)
+        submission, way = self.arrive(self.stand_in.person(), study)
         return submission, self.finish(self.agree(way))
 
     def report(self) -> list[str]:
@@ -201,7 +201,7 @@ class Lab:
         return submission
 
     def ref_of(self, submission: str) -> str:
-        worker = self.town.submission(submission)["participant"]
+        worker = self.stand_in.submission(submission)["participant"]
         named = Participant.platform_id == worker
         with reading(self.sessions) as session:
             return session.scalars(select(Participant.ref).where(named)).one()
@@ -213,8 +213,8 @@ class Lab:
 
 
 @pytest.fixture
-def lab(town, app, sessions, platform, run, visit) -> Lab:
-    return Lab(town, app, sessions, platform, run, visit)
+def lab(stand_in, app, sessions, platform, run, visit) -> Lab:
+    return Lab(stand_in, app, sessions, platform, run, visit)
 
 
 @pytest.fixture

@@ -11,21 +11,21 @@ OTHER = "0" * 24
 
 
 @pytest.fixture
-def settings(settings, told):
-    return settings.model_copy(update={"signed_arrivals": bool(told)})
+def settings(settings, more_settings):
+    return settings.model_copy(update={"signed_arrivals": bool(more_settings)})
 
 
 @pytest.fixture
-def way(lab, town) -> str:
+def way(lab, stand_in) -> str:
     """Somebody's way to our page."""
-    return lab.arrive(town.person(), lab.publish())[1]
+    return lab.arrive(stand_in.person(), lab.publish())[1]
 
 
 def opened(lab, way: str) -> int:
     return lab.app.test_client().get(way, base_url="http://127.0.0.1:8000").status_code
 
 
-@pytest.mark.parametrize("told", [SIGNED])
+@pytest.mark.parametrize("more_settings", [SIGNED])
 class TestSigned:
     def test_what_the_platform_signed_is_let_in(self, lab, way):
         assert opened(lab, way) == 200
@@ -54,15 +54,15 @@ class TestSigned:
     def test_a_token_of_another_address_is_turned_away(self, lab, way):
         assert opened(lab, way.replace("?", "?preview=0&", 1)) == 400
 
-    def test_a_new_key_of_the_platform_is_asked_for(self, lab, town, way, monkeypatch):
+    def test_a_new_key_of_the_platform_is_asked_for(self, lab, stand_in, way, monkeypatch):
         monkeypatch.setattr(signature, "_UNKNOWN_KEYS_S", 0)
         assert opened(lab, way) == 200
-        study = town.call("GET", "/studies/")["results"][0]["id"]
-        town.control("keys")
-        assert opened(lab, lab.arrive(town.person(), study)[1]) == 200
+        study = stand_in.call("GET", "/studies/")["results"][0]["id"]
+        stand_in.control("keys")
+        assert opened(lab, lab.arrive(stand_in.person(), study)[1]) == 200
 
-    def test_keys_that_cannot_be_had_are_no_fault_of_whoever_comes(self, lab, town, way):
-        town.faults({"kind": "server_error", "operation": "get-study-jwks"})
+    def test_keys_that_cannot_be_had_are_no_fault_of_whoever_comes(self, lab, stand_in, way):
+        stand_in.faults({"kind": "server_error", "operation": "get-study-jwks"})
         assert opened(lab, way) == 503
 
 

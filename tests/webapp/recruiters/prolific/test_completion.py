@@ -9,72 +9,72 @@ from webapp.recruiters.prolific.codes import code_of
 pytestmark = pytest.mark.one_database
 
 
-def test_our_server_completes_a_submission_and_no_page_ever_shows_a_code(lab, town):
+def test_our_server_completes_a_submission_and_no_page_ever_shows_a_code(lab, stand_in):
     study = lab.publish()
     submission, closing = lab.work(study)
-    assert town.submission(submission)["status"] == "ACTIVE"
+    assert stand_in.submission(submission)["status"] == "ACTIVE"
     assert lab.report() == ["done"]
-    told = town.submission(submission)
-    assert told["status"] == "AWAITING REVIEW"
-    assert told["entered_code"] == code_of(lab.platform.study(study), Ending.COMPLETED)
+    stored = stand_in.submission(submission)
+    assert stored["status"] == "AWAITING REVIEW"
+    assert stored["entered_code"] == code_of(lab.platform.study(study), Ending.COMPLETED)
     codes = [code.code for code in lab.platform.study(study).completion_codes]
     assert len(set(codes)) == len(codes) == 3
     assert not any(code in closing for code in codes)
 
 
 @pytest.mark.parametrize("kind", ["server_error_after", "cut_off"])
-def test_a_report_that_fails_is_made_again_and_does_nothing_twice(lab, town, clock, kind):
+def test_a_report_that_fails_is_made_again_and_does_nothing_twice(lab, stand_in, clock, kind):
     submission, _ = lab.work(lab.publish())
-    town.faults({"kind": kind, "operation": "transition-submission", "count": 1})
+    stand_in.faults({"kind": kind, "operation": "transition-submission", "count": 1})
     assert lab.report() == ["waiting"]
     clock.go_on(minutes=5)
     assert lab.report() == ["done"]
-    assert town.submission(submission)["status"] == "AWAITING REVIEW"
+    assert stand_in.submission(submission)["status"] == "AWAITING REVIEW"
 
 
-def test_whoever_ran_out_of_time_is_refused_and_reconciling_says_so(lab, town, clock, problems):
+def test_whoever_ran_out_of_time_is_refused_and_reconciling_says_so(lab, stand_in, clock, problems):
     study = lab.publish()
-    submission, way = lab.arrive(town.person(), study)
+    submission, way = lab.arrive(stand_in.person(), study)
     home = lab.agree(way)
     lab.finish(home)
     clock.go_on(hours=2)
     assert lab.report() == ["refused"]
     lab.poll()
-    assert town.submission(submission)["status"] == "TIMED-OUT"
+    assert stand_in.submission(submission)["status"] == "TIMED-OUT"
     assert ("finished_not_submitted", False) in problems()
 
 
-def test_whoever_declines_completes_nothing_and_is_asked_to_return(lab, town):
-    submission, way = lab.arrive(town.person(), lab.publish())
+def test_whoever_declines_completes_nothing_and_is_asked_to_return(lab, stand_in):
+    submission, way = lab.arrive(stand_in.person(), lab.publish())
     page = lab.app.test_client().post(way, data={"decision": "decline"})
     page = page if page.status_code == 200 else lab.app.test_client().get(page.location)
     assert "Please return your submission" in page.text
     assert lab.report() == []
-    assert town.submission(submission)["status"] == "ACTIVE"
+    assert stand_in.submission(submission)["status"] == "ACTIVE"
 
 
 @pytest.mark.parametrize("more", [SCREENING])
 def test_whoever_is_screened_out_is_paid_at_once_and_the_study_pauses_when_slots_are_used(
-    lab, town, shell
+    lab, stand_in, shell
 ):
     study = lab.publish()
-    submission, way = lab.arrive(town.person(), study)
+    submission, way = lab.arrive(stand_in.person(), study)
     home = lab.agree(way)
     answered = lab.app.test_client().post(f"{home}screening", data={"reads_english": "No"})
     assert answered.status_code == 303
     assert lab.report() == ["done"]
-    assert town.submission(submission)["status"] == "SCREENED OUT"
-    assert town.payments() == [("screen_out", submission, 15)]
-    assert town.status(study) == "PAUSED"
+    assert stand_in.submission(submission)["status"] == "SCREENED OUT"
+    assert stand_in.payments() == [("screen_out", submission, 15)]
+    assert stand_in.status(study) == "PAUSED"
     assert "0 more" in shell("recruitment", "screen-outs", lab.run.ref).output
     assert "1 more" in shell("recruitment", "screen-outs", lab.run.ref, "--places", "2").output
-    assert town.status(study) == "ACTIVE"
+    assert stand_in.status(study) == "ACTIVE"
 
 
-def test_a_study_whose_codes_somebody_changed_is_completed_by_hand(lab, town, sessions):
+def test_a_study_whose_codes_somebody_changed_is_completed_by_hand(lab, stand_in, sessions):
     study = lab.publish()
     lab.work(study)
-    with town.app.extensions["prolific"].moment() as moment:
+    with stand_in.app.extensions["prolific"].moment() as moment:
         from marketplace.prolific.api.studies import find_study
 
         found = find_study(moment, study)
@@ -83,9 +83,9 @@ def test_a_study_whose_codes_somebody_changed_is_completed_by_hand(lab, town, se
     assert lab.report() == ["refused"]
 
 
-def test_one_person_has_one_place_whatever_is_reloaded(lab, town, sessions):
+def test_one_person_has_one_place_whatever_is_reloaded(lab, stand_in, sessions):
     study = lab.publish()
-    person = town.person()
+    person = stand_in.person()
     _, way = lab.arrive(person, study)
     homes = {lab.agree(way) for _ in range(2)}
     parts = person.open(person.facts("/history")["submissions"][0]["submission_id"])
@@ -96,9 +96,9 @@ def test_one_person_has_one_place_whatever_is_reloaded(lab, town, sessions):
 @pytest.mark.parametrize("wish", ["keep", "erase"])
 @pytest.mark.parametrize("where", ["answered", "finished"])
 def test_whoever_did_all_the_work_is_paid_also_after_they_had_it_erased(
-    lab, town, visit, shell, problems, where, wish
+    lab, stand_in, visit, shell, problems, where, wish
 ):
-    submission, way = lab.arrive(town.person(), lab.publish())
+    submission, way = lab.arrive(stand_in.person(), lab.publish())
     visitor = visit(lab.agree(way))
     visitor.answer_all()
     if where == "finished":
@@ -106,31 +106,31 @@ def test_whoever_did_all_the_work_is_paid_also_after_they_had_it_erased(
     visitor.client.post(f"{visitor.home}withdraw", data={"wish": wish})
     assert lab.report() == ["done"]
     assert shell("approve", lab.run.ref, "--yes").exit_code == 0
-    assert town.payments() == [("reward", submission, 20)]
+    assert stand_in.payments() == [("reward", submission, 20)]
     assert problems() == []
 
 
 def test_whoever_stops_in_the_middle_is_paid_as_the_consent_text_says(
-    lab, town, visit, shell, problems
+    lab, stand_in, visit, shell, problems
 ):
-    submission, way = lab.arrive(town.person(), lab.publish())
+    submission, way = lab.arrive(stand_in.person(), lab.publish())
     visitor = visit(lab.agree(way))
     visitor.answer(1)
     visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
     assert lab.report() == ["done"]
     shell("approve", lab.run.ref, "--yes")
-    assert town.payments() == []
+    assert stand_in.payments() == []
     assert problems() == [("submitted_unfinished", False)]
     only = ("--only", lab.ref_of(submission), "--yes")
     assert shell("approve", lab.run.ref, *only).exit_code == 0
-    assert town.payments() == [("reward", submission, 20)]
+    assert stand_in.payments() == [("reward", submission, 20)]
     assert problems() == []
 
 
-def test_whoever_stops_before_the_first_answer_is_asked_to_return(lab, town, visit):
-    submission, way = lab.arrive(town.person(), lab.publish())
+def test_whoever_stops_before_the_first_answer_is_asked_to_return(lab, stand_in, visit):
+    submission, way = lab.arrive(stand_in.person(), lab.publish())
     visitor = visit(lab.agree(way))
     visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
     assert "Please return your submission" in visitor.page().text
     assert lab.report() == []
-    assert town.submission(submission)["status"] == "ACTIVE"
+    assert stand_in.submission(submission)["status"] == "ACTIVE"

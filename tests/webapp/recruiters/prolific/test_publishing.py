@@ -10,20 +10,20 @@ from webapp.recruiters.prolific.opening import open_prolific
 pytestmark = pytest.mark.one_database
 
 
-def studies(town) -> list[str]:
-    return [each["status"] for each in town.call("GET", "/studies/")["results"]]
+def studies(stand_in) -> list[str]:
+    return [each["status"] for each in stand_in.call("GET", "/studies/")["results"]]
 
 
-def test_publishing_shows_cost_pay_and_what_each_ending_does_before_it_asks(lab, town, shell):
+def test_publishing_shows_cost_pay_and_what_each_ending_does_before_it_asks(lab, stand_in, shell):
     shown = shell("publish", lab.run.ref, ask="n\n").output
     for words in (
         "in all, at most", "$0.58", "$12.00, and at least $8.00", "handed in by our server",
         "is asked to return the submission", "everybody",
     ):  # fmt: skip
         assert words in shown
-    assert studies(town) == []
+    assert studies(stand_in) == []
     assert shell("publish", lab.run.ref, "--yes").exit_code == 0
-    assert studies(town) == ["ACTIVE"]
+    assert studies(stand_in) == ["ACTIVE"]
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,16 @@ def test_publishing_shows_cost_pay_and_what_each_ending_does_before_it_asks(lab,
     [("create-study", "server_error"), ("create-study", "reply_lost"),
      ("publish-study", "server_error_after"), ("publish-study", "cut_off")],
 )  # fmt: skip
-def test_a_lost_answer_publishes_nothing_twice(lab, town, shell, operation, kind):
-    town.faults({"kind": kind, "operation": operation, "count": 1})
+def test_a_lost_answer_publishes_nothing_twice(lab, stand_in, shell, operation, kind):
+    stand_in.faults({"kind": kind, "operation": operation, "count": 1})
     for _ in range(2):
         shell("publish", lab.run.ref, "--yes")
-    assert studies(town) == ["ACTIVE"]
+    assert studies(stand_in) == ["ACTIVE"]
     assert shell("publish", lab.run.ref, "--yes").output.count("Every place is filled") == 1
 
 
-def test_a_wrong_token_is_one_paragraph(lab, town, shell):
-    town.control("workspace", token="right")
+def test_a_wrong_token_is_one_paragraph(lab, stand_in, shell):
+    stand_in.control("workspace", token="right")
     refused = shell("publish", lab.run.ref, "--yes")
     assert "does not accept the token" in str(refused.exception)
     assert "prolific_token" in str(refused.exception)
@@ -50,70 +50,70 @@ def test_a_wrong_token_is_one_paragraph(lab, town, shell):
 def test_what_screen_outs_may_cost_is_told_with_fees(lab, shell):
     shown = shell("publish", lab.run.ref, "--dry-run").output
     assert "is paid $0.15 at once, at most 1 times; then the study pauses" in shown
-    told = {" ".join(line.split()) for line in shown.splitlines()}
+    lines = {" ".join(line.split()) for line in shown.splitlines()}
     # Two rewards of 20 and one screen-out of 15 cents, each with the calculator's fees.
-    assert "paid screen-outs, at most $0.15" in told
-    assert "in all, at most $0.79" in told
+    assert "paid screen-outs, at most $0.15" in lines
+    assert "in all, at most $0.79" in lines
 
 
 @pytest.mark.parametrize("more", [SCREENING])
-def test_money_that_covers_the_rewards_and_not_the_screen_outs_is_too_little(lab, town, shell):
-    town.control("workspace", deposited_minor=70)
+def test_money_that_covers_the_rewards_and_not_the_screen_outs_is_too_little(lab, stand_in, shell):
+    stand_in.control("workspace", deposited_minor=70)
     refused = shell("publish", lab.run.ref, "--yes")
     assert "at least $0.79" in str(refused.exception)
-    assert studies(town) == []
+    assert studies(stand_in) == []
 
 
 @pytest.mark.parametrize("more", [SCREENING])
-def test_a_workspace_without_a_feature_is_told_what_asks_for_it(lab, town, shell):
-    town.control("workspace", features=[])
+def test_a_workspace_without_a_feature_is_told_what_asks_for_it(lab, stand_in, shell):
+    stand_in.control("workspace", features=[])
     refused = shell("publish", lab.run.ref, "--yes")
     assert "screen_out_reward in study.toml" in str(refused.exception)
-    assert studies(town) == []
+    assert studies(stand_in) == []
 
 
-def test_too_little_money_publishes_nothing(lab, town, shell):
-    town.control("workspace", deposited_minor=10)
+def test_too_little_money_publishes_nothing(lab, stand_in, shell):
+    stand_in.control("workspace", deposited_minor=10)
     refused = shell("publish", lab.run.ref, "--yes")
     assert "is too small" in str(refused.exception)
-    assert studies(town) == []
+    assert studies(stand_in) == []
 
 
-def test_another_currency_is_never_converted(lab, town, shell):
-    with town.app.extensions["prolific"].moment() as moment:
+def test_another_currency_is_never_converted(lab, stand_in, shell):
+    with stand_in.app.extensions["prolific"].moment() as moment:
         moment.account.currency = "GBP"
     assert "in USD, and the platform in GBP" in str(
         shell("publish", lab.run.ref, "--yes").exception
     )
 
 
-def test_a_run_is_paused_goes_on_and_is_stopped(lab, town, shell, clock):
+def test_a_run_is_paused_goes_on_and_is_stopped(lab, stand_in, shell, clock):
     lab.platform.expire(lab.publish(), clock())
-    assert studies(town) == ["PAUSED"]
+    assert studies(stand_in) == ["PAUSED"]
     assert shell("publish", lab.run.ref, "--yes").exit_code == 0
-    assert studies(town) == ["ACTIVE"]
+    assert studies(stand_in) == ["ACTIVE"]
     assert shell("recruitment", "stop", lab.run.ref).exit_code == 0
-    assert studies(town) == ["COMPLETED"]
+    assert studies(stand_in) == ["COMPLETED"]
     shell("publish", lab.run.ref, "--yes")
-    assert studies(town) == ["ACTIVE"]
+    assert studies(stand_in) == ["ACTIVE"]
 
 
-def test_places_that_were_given_back_are_filled_by_growing_the_study(lab, town, clock, shell):
+def test_places_that_were_given_back_are_filled_by_growing_the_study(lab, stand_in, clock, shell):
     study = lab.publish()
     for _ in range(2):
         submission, _ = lab.work(study)
         lab.report()
         lab.poll()
-    assert town.status(study) == "AWAITING REVIEW"
-    town.decide(submission, "REJECT", message="x" * 100, rejection_category="OTHER")
+    assert stand_in.status(study) == "AWAITING REVIEW"
+    stand_in.decide(submission, "REJECT", message="x" * 100, rejection_category="OTHER")
     lab.platform.grow(study, 3)
-    told = town.call("GET", f"/studies/{study}/")
-    assert (told["status"], told["total_available_places"]) == ("ACTIVE", 3)
+    stored = stand_in.call("GET", f"/studies/{study}/")
+    assert (stored["status"], stored["total_available_places"]) == ("ACTIVE", 3)
 
 
-def test_a_study_that_somebody_edits_is_named(lab, town, shell):
+def test_a_study_that_somebody_edits_is_named(lab, stand_in, shell):
     study = lab.publish()
-    with town.app.extensions["prolific"].moment() as moment:
+    with stand_in.app.extensions["prolific"].moment() as moment:
         from marketplace.prolific.api.studies import find_study
 
         found = find_study(moment, study)
@@ -134,13 +134,13 @@ def test_the_live_endpoint_wants_its_own_word(settings):
         open_prolific(live, live=True)
 
 
-def test_status_tells_time_pay_and_money(lab, town, clock, shell):
+def test_status_tells_time_pay_and_money(lab, stand_in, clock, shell):
     study = lab.publish()
-    home = lab.agree(lab.arrive(town.person(), study)[1])
+    home = lab.agree(lab.arrive(stand_in.person(), study)[1])
     clock.go_on(minutes=3)
     lab.finish(home)
     lab.report()
-    town.person().take(study)
+    stand_in.person().take(study)
     clock.go_on(minutes=20)
     shown = shell("recruitment", "status", lab.run.ref).output
     assert "Median time: 3.0 minutes, which pays $4.00 an hour" in shown
@@ -149,7 +149,7 @@ def test_status_tells_time_pay_and_money(lab, town, clock, shell):
     assert "Money left: $9,999.42" in shown
 
 
-def test_demographics_are_fetched_on_request_with_a_warning(lab, town, shell, tmp_path):
+def test_demographics_are_fetched_on_request_with_a_warning(lab, stand_in, shell, tmp_path):
     submission = lab.hand_in(lab.publish())
     command = ("recruitment", "demographics", lab.run.ref, "--out", str(tmp_path / "d"))
     asked = shell(*command, ask="y\n")
@@ -160,19 +160,19 @@ def test_demographics_are_fetched_on_request_with_a_warning(lab, town, shell, tm
     assert "1 of 2" in shell(*command, "--yes").output
 
 
-def test_a_return_is_asked_for_once(lab, town, shell):
+def test_a_return_is_asked_for_once(lab, stand_in, shell):
     submission = lab.hand_in(lab.publish())
     for _ in range(2):
         asked = shell(
             "recruitment", "ask-return", lab.run.ref, submission, "--reason", "You asked."
         )
         assert asked.exit_code == 0, asked.output
-    assert town.submission(submission)["return_requested"]
+    assert stand_in.submission(submission)["return_requested"]
     with pytest.raises(PlatformError):
         lab.platform.request_return("0" * 24, "Nobody.")
 
 
-@pytest.mark.parametrize("told", ['prolific_hook_secret = "shared"\n'])
+@pytest.mark.parametrize("more_settings", ['prolific_hook_secret = "shared"\n'])
 class TestWebhooks:
     @pytest.fixture
     def hear(self, lab, clock):
@@ -186,7 +186,7 @@ class TestWebhooks:
 
         return lambda *a, **k: call(*a, **k).status_code
 
-    def test_a_signed_event_brings_the_submissions_status_in(self, lab, town, hear, shell):
+    def test_a_signed_event_brings_the_submissions_status_in(self, lab, stand_in, hear, shell):
         submission, _ = lab.work(lab.publish())
         lab.report()
         event = b'{"event_type": "submission.status.change", "resource_id": "%s"}'
@@ -194,7 +194,7 @@ class TestWebhooks:
             assert hear(event % submission.encode()) == 204
         assert "submitted" in shell("review", lab.run.ref).output
 
-    def test_what_is_forged_old_or_strange_is_refused_or_ignored(self, lab, town, hear, caplog):
+    def test_what_is_forged_old_or_strange_is_refused_or_ignored(self, lab, stand_in, hear, caplog):
         lab.publish()
         event = b'{"event_type": "submission.status.change", "resource_id": "x"}'
         assert hear(event, secret="replaced") == 403

@@ -106,7 +106,7 @@ class Person:
 
 
 @dataclass
-class Town:
+class StandIn:
     """A stand-in that answers.
 
     Attributes:
@@ -149,8 +149,8 @@ class Town:
         """Return status and words of a call that is refused."""
         answer = self.api.request(method, f"/api/v1{path}", json=json)
         assert not answer.is_success
-        told = answer.json()
-        return f"{answer.status_code} {told.get('error', told)['detail']}"
+        body = answer.json()
+        return f"{answer.status_code} {body.get('error', body)['detail']}"
 
     def control(self, address: str, **body: object) -> dict[str, Any]:
         answer = self.web.post(f"/control/{address}", json=body)
@@ -162,8 +162,8 @@ class Town:
 
     def payments(self) -> list[tuple[str, str, int]]:
         """Return what was paid: kind, submission, minor units."""
-        told = self.web.get("/control/payments").json()["payments"]
-        return [(each["kind"], each["submission"], each["amount_minor"]) for each in told]
+        payments = self.web.get("/control/payments").json()["payments"]
+        return [(each["kind"], each["submission"], each["amount_minor"]) for each in payments]
 
     def study(self, **changes: object) -> str:
         """Return a published study."""

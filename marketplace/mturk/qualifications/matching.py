@@ -47,7 +47,7 @@ def unmet(
 ) -> list[Mapping[str, Any]]:
     """Return the requirements that keep the worker from the action."""
     guarding = [each for each in hit_type.requirements if action in _guarded(each)]
-    return [each for each in guarding if not _met(session, worker, each)]
+    return [each for each in guarding if not _meets(session, worker, each)]
 
 
 def _guarded(requirement: Mapping[str, Any]) -> tuple[Action, ...]:
@@ -56,7 +56,7 @@ def _guarded(requirement: Mapping[str, Any]) -> tuple[Action, ...]:
     return _GUARDED[requirement.get("ActionsGuarded", preview)]
 
 
-def _met(session: Session, worker: Worker, requirement: Mapping[str, Any]) -> bool:
+def _meets(session: Session, worker: Worker, requirement: Mapping[str, Any]) -> bool:
     comparator, type_id = requirement["Comparator"], requirement["QualificationTypeId"]
     if type_id == LOCALE:
         return _locale_met(worker, comparator, requirement.get("LocaleValues", []))

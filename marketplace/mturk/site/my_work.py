@@ -1,4 +1,4 @@
-"""A worker's own pages: work and earnings, letters, qualifications."""
+"""A worker's own pages: work and earnings, messages, qualifications."""
 
 from datetime import datetime
 from typing import Any
@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 from marketplace.mturk.operations.qualification_requests import ask, requestable
 from marketplace.mturk.site.pages import answer, signed_in
 from marketplace.mturk.store import Store
-from marketplace.mturk.tables import Assignment, Letter, Payment, Worker
+from marketplace.mturk.tables import Assignment, Payment, Worker, WorkerMessage
 
 _SHOWN = 200
 
 
-def add_own_pages(site: Blueprint, store: Store) -> None:
+def add_my_work(site: Blueprint, store: Store) -> None:
     """Add the worker's own pages."""
 
     @site.get("/work")
@@ -25,7 +25,7 @@ def add_own_pages(site: Blueprint, store: Store) -> None:
             facts = {
                 "earned_cents": _earned(session, worker),
                 "assignments": _assignments(session, worker),
-                "letters": _letters(session, worker),
+                "messages": _messages(session, worker),
             }
             return answer("work.html", facts)
 
@@ -86,11 +86,11 @@ def _paid(session: Session, assignment: Assignment) -> tuple[int, int]:
     return sums.get("reward", 0), sums.get("bonus", 0)
 
 
-def _letters(session: Session, worker: Worker) -> list[dict[str, str]]:
+def _messages(session: Session, worker: Worker) -> list[dict[str, str]]:
     found = session.scalars(
-        select(Letter)
-        .where(Letter.worker_id == worker.worker_id)
-        .order_by(Letter.id.desc())
+        select(WorkerMessage)
+        .where(WorkerMessage.worker_id == worker.worker_id)
+        .order_by(WorkerMessage.id.desc())
         .limit(_SHOWN)
     )
     return [

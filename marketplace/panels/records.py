@@ -1,4 +1,4 @@
-"""The town's books: which studies are listed, who was sent, and how each came back."""
+"""What the panels know: which studies are listed, who was sent, and how each came back."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ class Person:
     """Somebody whom a panel sent.
 
     Attributes:
-        name: As the town calls them.
+        name: As the stand-in calls them.
         id: As the panel calls them.
         visits: How often they were sent.
         outcomes: How they came back, each time that changed something.
@@ -54,8 +54,8 @@ class Study:
     used_codes: dict[str, str] = field(default_factory=dict)
 
 
-class Town:
-    """Every panel's books, for one process."""
+class Records:
+    """Every panel's studies and people, for one process."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
