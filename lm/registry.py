@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Literal, Protocol, cast
@@ -39,8 +40,9 @@ def load_scorer(model: Path | str, device: Device = "auto", *, own_code: bool = 
         own_code: Whether the folder may name its type as ``"module:Class"``, which is imported.
 
     Raises:
-        LmError: The folder holds no model, its type is unknown, cannot be imported or must not
-            be, its files are damaged, or the device is not there or not for it.
+        LmError: The folder holds no model, its type is unknown, offered by two packages, cannot
+            be imported or must not be, its files are damaged, or the device is not there or not
+            for it.
     """
     named = str(model)
     if named.startswith(HF_PREFIX):
@@ -67,14 +69,17 @@ def _type_named(
     if name in TYPES:
         module, _, attribute = TYPES[name].partition(":")
         return cast(_ScorerClass, getattr(importlib.import_module(module), attribute))
-    installed = {each.name: each for each in entry_points(group=GROUP)}
-    if name in installed:
-        return _imported(installed[name], folder)
+    installed = entry_points(group=GROUP)
+    offers = {each.value: each for each in installed if each.name == name}
+    if len(offers) > 1:
+        raise _offered_twice(name, offers.values(), folder)
+    if offers:
+        return _imported(*offers.values(), folder)
     if ":" in name and own_code:
         return _imported(EntryPoint(name, name, GROUP), folder)
     raise LmError(
         f'{folder / CONFIG}: there is no model type "{name}". '
-        f"Expected one of: {', '.join(sorted({*TYPES, *installed}))}.{_hint(config, folder)}"
+        f"Expected one of: {', '.join(sorted({*TYPES, *installed.names}))}.{_hint(config, folder)}"
     )
 
 
@@ -92,6 +97,15 @@ def _imported(plugin: EntryPoint, folder: Path) -> _ScorerClass:
             f'{folder / CONFIG}: "{plugin.name}" is no model type. Expected a class with `load`.'
         )
     return cast(_ScorerClass, found)
+
+
+def _offered_twice(name: str, offers: Iterable[EntryPoint], folder: Path) -> LmError:
+    packages = sorted(f"{each.dist.name} ({each.value})" for each in offers if each.dist)
+    return LmError(
+        f'{folder / CONFIG}: the model type "{name}" is offered more than once: '
+        f"{', '.join(packages)}. Expected one package. Uninstall the others, or write the one you "
+        'mean as "module:NAME".'
+    )
 
 
 def _hint(config: dict[str, object], folder: Path) -> str:

@@ -80,6 +80,11 @@ def _lme4() -> Path | None:
     return script if asked.returncode == 0 else None
 
 
+def _kenlm() -> Path | None:
+    module = find_spec("kenlm")
+    return Path(module.origin) if module and module.origin else None
+
+
 @dataclass(frozen=True, slots=True)
 class Prerequisite:
     """One thing that tests drive.
@@ -89,12 +94,14 @@ class Prerequisite:
         find: Returns where it is, or None.
         package: Debian's package.
         without_root: What an ordinary user runs to get it.
+        by_hand: How to get it where ``make test`` does not try to; empty where it does.
     """
 
     name: str
     find: Callable[[], Path | None]
     package: str
     without_root: tuple[str, ...]
+    by_hand: str = ""
 
     def require(self) -> Path:
         """Return where it is; a test that calls this without it is skipped."""
@@ -105,7 +112,7 @@ class Prerequisite:
 
     @property
     def absent(self) -> str:
-        return f"{self.name} is not installed (make test tries to get it)"
+        return f"{self.name} is not installed ({self.by_hand or 'make test tries to get it'})"
 
 
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet", "install", "-c", "constraints.txt")
@@ -122,9 +129,13 @@ NGINX = Prerequisite("nginx", lambda: _on_path("nginx"), "nginx", ())
 CADDY = Prerequisite("Caddy", lambda: _on_path("caddy"), "caddy", ())
 SYSTEMD = Prerequisite("systemd-analyze", lambda: _on_path("systemd-analyze"), "systemd", ())
 WISHED = (NGINX, CADDY, SYSTEMD)
-# Large, and of one or two tests: used where somebody has installed them, and not fetched.
-LATEX = Prerequisite("pdfLaTeX", lambda: _on_path("pdflatex"), "texlive-latex-recommended", ())
-LME4 = Prerequisite("R with lme4", _lme4, "r-cran-lme4", ())
+# Large or compiled, and of a few tests: used where somebody has installed them, and not fetched.
+LATEX = Prerequisite(
+    "pdfLaTeX", lambda: _on_path("pdflatex"), "", (), "apt-get install texlive-latex-recommended"
+)
+LME4 = Prerequisite("R with lme4", _lme4, "", (), "apt-get install r-cran-lme4")
+KENLM = Prerequisite("KenLM's Python module", _kenlm, "", (), "pip install kenlm")
+BY_HAND = (LATEX, LME4, KENLM)
 
 
 def missing() -> list[Prerequisite]:
@@ -159,9 +170,10 @@ def _try(command: list[str], environment: dict[str, str]) -> None:
 
 def report() -> Iterator[str]:
     """One line for each thing: where it is, or that its tests are skipped."""
-    for each in (*ALL, *WISHED):
-        found = each.find()
-        yield f"{each.name}: {found or 'ABSENT, the tests that need it are skipped'}"
+    for each in (*ALL, *WISHED, *BY_HAND):
+        how = f" ({each.by_hand})" if each.by_hand else ""
+        absent = f"ABSENT, the tests that need it are skipped{how}"
+        yield f"{each.name}: {each.find() or absent}"
 
 
 def main() -> None:

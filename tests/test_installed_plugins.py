@@ -232,8 +232,14 @@ def test_a_module_that_fails_while_it_is_imported_is_a_paragraph(site: Path):
 def test_a_name_that_two_packages_offer_is_refused(site: Path):
     install(site, "pack_one", OFFERED)
     install(site, "pack_two", OFFERED)
-    with pytest.raises(PluginError, match=r"offered more than once: pack_one .*pack_two"):
-        RULES.load("slow")
+    twice = r"offered more than once: pack_one .*pack_two"
+    for registry in EVERY.values():
+        name, _ = OFFERED[registry.group]
+        with pytest.raises(PluginError, match=twice):
+            registry.load(name)
+    (site / "config.json").write_text(json.dumps({"type": "ours"}))
+    with pytest.raises(LmError, match=f"{twice}.*Uninstall the others"):
+        load_scorer(site)
 
 
 def test_a_package_cannot_take_a_built_in_name(site: Path):

@@ -68,6 +68,17 @@ def test_what_cannot_be_had_is_named_and_stops_nothing(bare):
     assert done.returncode == 0, done.stderr
     assert "playwright install chromium' failed: Error" in done.stdout
     assert "Chromium: ABSENT" in done.stdout
+    # What is not fetched is said too, with the way to get it.
+    by_hand = "pdfLaTeX: ABSENT, the tests that need it are skipped (apt-get install texlive"
+    assert by_hand in done.stdout
+    assert "texlive" not in done.stdout.partition("Chromium: ABSENT")[0]
+
+
+def test_a_skip_promises_no_fetching_where_nothing_is_fetched():
+    assert "make test tries to get it" in prerequisites.POSTGRESQL.absent
+    assert prerequisites.LATEX.absent == (
+        "pdfLaTeX is not installed (apt-get install texlive-latex-recommended)"
+    )
 
 
 def test_what_is_there_is_left_alone(tmp_path):

@@ -28,6 +28,7 @@ from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.rnn.folder import TAGS, VOCABULARY, WEIGHTS, save_weights
 from lm.rnn.network import NetworkShape, build_network
+from tests.prerequisites import KENLM
 
 SENTENCES = ["the cat sleeps .", "the cats sleep .", "a cat sees the cats .", "the cat sees ."]
 WORDS = ["the", "cat", "cats", "sleeps", "sleep", "a", "sees", ".", "</s>", "<unk>"]
@@ -44,7 +45,7 @@ def ngram_folder(folder: Path) -> None:
 
 
 def kenlm_folder(folder: Path) -> None:
-    pytest.importorskip("kenlm", reason="KenLM's Python module is not installed")
+    KENLM.require()
     ngram_folder(folder)
     (folder / "config.json").write_text(json.dumps({"type": "kenlm", **FACTS}))
 

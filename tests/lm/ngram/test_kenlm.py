@@ -9,6 +9,7 @@ import pytest
 
 from lm.errors import LmError
 from lm.registry import load_scorer
+from tests.prerequisites import KENLM
 
 GOLDEN = Path(__file__).with_name("kenlm_scores.json")
 
@@ -34,7 +35,7 @@ def golden() -> tuple[list[tuple[str, str]], list[dict[str, list[float]]]]:
 @pytest.mark.parametrize("type_", ["ngram", "kenlm"])
 def test_the_scores_are_those_that_kenlm_gave(tmp_path: Path, type_: str):
     if type_ == "kenlm":
-        pytest.importorskip("kenlm", reason="KenLM's Python module is not installed")
+        KENLM.require()
     requests, entries = golden()
     scored = load_scorer(model(tmp_path, type_)).score(requests)
     for scores, entry in zip(scored, entries, strict=True):
@@ -43,7 +44,7 @@ def test_the_scores_are_those_that_kenlm_gave(tmp_path: Path, type_: str):
 
 
 def test_both_readers_agree_on_contexts_seen_and_unseen(tmp_path: Path):
-    pytest.importorskip("kenlm", reason="KenLM's Python module is not installed")
+    KENLM.require()
     rng = np.random.default_rng(4)
     words = [f"w{n}" for n in range(1, 40)] + ["</s>", "<unk>", "<s>", "never"]
     requests = [
@@ -71,7 +72,7 @@ def test_without_kenlm_the_remedy_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_damaged_model_is_refused(tmp_path: Path):
-    pytest.importorskip("kenlm", reason="KenLM's Python module is not installed")
+    KENLM.require()
     folder = model(tmp_path, "kenlm")
     (folder / "model.arpa").write_text("nothing")
     with pytest.raises(LmError, match="KenLM cannot read"):

@@ -14,6 +14,7 @@ from lm.ngram.estimate import estimate
 from lm.ngram.kenlm_queries import KenlmScorer
 from lm.ngram.model import NgramScorer
 from tests import published_data
+from tests.prerequisites import KENLM
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def test_every_order_has_discounts_of_its_own(sentences: list[list[str]]):
 
 
 def test_kenlm_reads_the_same_probabilities(sentences: list[list[str]], tmp_path: Path):
-    pytest.importorskip("kenlm", reason="KenLM's Python module is not installed")
+    KENLM.require()
     known, unseen = sentences[:2_000], sentences[2_000:]
     vocabulary = vocabulary_by_frequency(count_words(known))
     counted = list(count_ngrams(encode(known, vocabulary), vocabulary, 5))
