@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 import torch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
