@@ -259,8 +259,8 @@ def campaign(
     counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_ENVIRONMENT)
     with ProcessPoolExecutor(options.processes) as pool:
         batches = pool.map(partial(one_environment, options), firsts)
-        for environment in tqdm(batches, total=len(firsts), unit="environment", disable=None):
-            counts.update(environment)
+        for batch in tqdm(batches, total=len(firsts), unit="batch", disable=None):
+            counts.update(batch)
     return counts
 
 

@@ -74,7 +74,7 @@ def _type_named(
     if len(offers) > 1:
         raise _offered_twice(name, offers.values(), folder)
     if offers:
-        return _imported(*offers.values(), folder)
+        return _imported(next(iter(offers.values())), folder)
     if ":" in name and own_code:
         return _imported(EntryPoint(name, name, GROUP), folder)
     raise LmError(
