@@ -1,10 +1,13 @@
-"""Take the pictures of the participant's pages in docs/images anew.
+"""Take the pictures of the participant's pages in docs/images anew, or those of docs/examples.
 
 Usage: python benchmarks/screenshots.py [--chromium /usr/bin/chromium] [--out docs/images]
+       python benchmarks/screenshots.py --examples
 """
 
 import argparse
 import io
+import re
+import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -21,10 +24,12 @@ from webapp.core.clock import utc_now
 from webapp.runs.launch import launch
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
+EXAMPLES = IMAGES.parent / "examples"
 STUDY = "marvin_linzen_2018"
 SWITCHES = ["--no-sandbox", "--disable-gpu"]
 # The pages have a handful of colours; the others are the soft edges of letters.
 COLOURS = 48
+SMALL = {"viewport": {"width": 720, "height": 360}}
 LAPTOP = {"viewport": {"width": 900, "height": 620}}
 PHONE = {
     "viewport": {"width": 360, "height": 640},
@@ -35,12 +40,12 @@ PHONE = {
 
 
 @contextmanager
-def served_run(instance: Path) -> Iterator[str]:
+def served_run(instance: Path, study: str = STUDY) -> Iterator[str]:
     """Yield the link of a run that a server answers for."""
     app = create_app(instance)
     services = app.extensions["parallax"]
     with services.sessions() as session:
-        run = launch(session, load_study(STUDY), 1, "direct", now=utc_now(), code_version="0")
+        run = launch(session, load_study(study), 1, "direct", now=utc_now(), code_version="0")
         session.commit()
     server = make_server("localhost", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
@@ -111,13 +116,45 @@ def take_all(browser: Browser, link: str, images: Path) -> None:
         save(other, images, name)
 
 
+def take_examples(browser: Browser) -> None:
+    """Take a trial of each example study."""
+    for study in sorted(EXAMPLES.glob("*/study.toml")):
+        name = study.parent.name
+        with tempfile.TemporaryDirectory() as folder:
+            copy = shutil.copytree(study.parent, Path(folder) / name)
+            # People are asked only for studies that say who answers for them.
+            said = re.sub(
+                r'^(contact|institution|ethics) = ""',
+                r'\1 = "x"',
+                study.read_text("utf-8"),
+                flags=re.MULTILINE,
+            )
+            (copy / "study.toml").write_text(said, encoding="utf-8")
+            with served_run(Path(folder) / "instance", str(copy)) as link:
+                page = browser.new_page(**SMALL)
+                page.goto(link)
+                page.locator("button[value=accept]").click()
+                page.locator("#instructions [data-go-on]").click()
+                page.locator("#trial").wait_for()
+                page.wait_for_timeout(500)
+                save(page, EXAMPLES / "images", name)
+                page.close()
+
+
 def main() -> None:
     """Serve a run and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--out", type=Path, default=IMAGES)
+    parser.add_argument("--examples", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.examples:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)
+            take_examples(browser)
+            browser.close()
+        return
     with (
         tempfile.TemporaryDirectory() as folder,
         served_run(Path(folder)) as link,

@@ -146,7 +146,8 @@ def test_the_top_level_holds_nothing_but_the_fixed_rooms():
     allowed = {
         *PACKAGES, "tests", "instance", "docs", "benchmarks", ".ci", "wsgi.py", "parallax.py",
         "pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md",
-        "CONTRIBUTING.md", "LICENSE", "SECURITY.md", "CITATION.cff", ".gitignore",
+        "CONTRIBUTING.md", "LICENSE", "SECURITY.md", "CITATION.cff", "codemeta.json",
+        ".gitignore",
     }  # fmt: skip
     generated = {".git", ".venv", ".mypy_cache", ".ruff_cache", ".hypothesis", ".pytest_cache"}
     seen = {path.name for path in ROOT.iterdir() if path.suffix != ".egg-info"}

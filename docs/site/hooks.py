@@ -56,6 +56,8 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
     A block's second word is the name by which a test finds it. A list needs an empty line before.
     """
+    for name, site in {**PROJECT_PAGES, **PROJECT_FILES}.items():
+        markdown = markdown.replace(f"](../{name}", f"]({site}")
     return outside_code(_NAMED_FENCE.sub(r"\1", markdown))
 
 

@@ -92,12 +92,15 @@ def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _items(table: RawTable, found: Mapping[str, str]) -> list[list[RawRow]]:
-    """Return the rows of each item, of the kinds of which every item stands in several."""
+    """Return the rows of each item, of the kinds of which every item stands in several.
+
+    Rows without a number, such as fillers, are items of their own.
+    """
     kinds = [found[name] for name in ("construction", "kind", "version") if name in found]
-    groups: dict[tuple[str, ...], dict[str, list[RawRow]]] = {}
-    for row in table.rows:
+    groups: dict[tuple[str, ...], dict[str | int, list[RawRow]]] = {}
+    for place, row in enumerate(table.rows):
         items = groups.setdefault(tuple(row.values[name] for name in kinds), {})
-        items.setdefault(row.values[found["item"]], []).append(row)
+        items.setdefault(row.values[found["item"]] or place, []).append(row)
     return [
         rows
         for items in groups.values()
