@@ -3,21 +3,25 @@
 from functools import partial
 from typing import cast
 
-from flask import current_app
+from flask import current_app, request
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from experiment.studies.study import Study
+from webapp.core.addresses import Addresses
 from webapp.core.clock import Clock
 from webapp.core.settings import Settings
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, make_sessions
 from webapp.database.models import Run
+from webapp.errors import RequestError
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.batching import Batcher
+from webapp.sessions.crowding import Refusals
 from webapp.sessions.record_batch import SentAnswer, record_in_one_transaction
+from webapp.users.oidc import Provider
 
 EXTENSION = "parallax"
 
@@ -38,11 +42,14 @@ class Services:
         self.sessions: Sessions = make_sessions(engine)
         self.tokens = tokens
         self.now = now
+        self.addresses = Addresses(settings.trusted_proxies.split())
+        self.refusals = Refusals()
         self.answers = Batcher[SentAnswer, int | None](
             partial(record_in_one_transaction, engine, settings.session_days)
         )
         self._studies: dict[int, Study] = {}
         self._recruiters: dict[str, Recruiter] = {}
+        self._provider: Provider | None = None
 
     def study_of(self, session: Session, run: Run) -> Study:
         """Return the run's study, read from the database once.
@@ -53,6 +60,23 @@ class Services:
         if run.id not in self._studies:
             self._studies[run.id] = study_as_launched(session, run)
         return self._studies[run.id]
+
+    def sender(self) -> str:
+        """Return what stands for where the present request comes from; empty for nobody."""
+        address = self.addresses.of(request.environ)
+        return self.tokens.digest(f"address {address}") if address else ""
+
+    def provider(self) -> Provider:
+        """Return the provider that signs users in.
+
+        Raises:
+            RequestError: The settings name none.
+        """
+        if not self.settings.oidc_issuer:
+            raise RequestError("There is no such page.", status=404, code="not_found")
+        if self._provider is None:
+            self._provider = Provider(self.settings)
+        return self._provider
 
     def recruiter(self, name: str) -> Recruiter:
         """Return the recruiter of that name, made once with its settings.

@@ -130,10 +130,15 @@ def _item(item: Item, asking: Asking) -> str:
     return f"    {item.item_id}: {context}{item.good}{others}"
 
 
+# Between what the checks found and what the study looks like.
+SHOWN_BELOW = "\nThe study:\n"
+
+
 @click.command()
 @click.argument("study")
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
-def check(study: str, seed: int) -> None:
+@click.option("--show", "shown", is_flag=True, help="Then print what study show prints.")
+def check(study: str, seed: int, shown: bool) -> None:
     """Name every mistake in STUDY at once, before launching it."""
     report = check_folder(study, seed)
     for number, error in enumerate((*report.errors, *report.notes), start=1):
@@ -152,6 +157,10 @@ def check(study: str, seed: int) -> None:
             f"To invite people, fill in {', '.join(unnamed)} under [study]: participants read who"
             " answers for the study. Simulated runs and previews do without."
         )
+    if shown and report.study is not None and report.built is not None:
+        click.echo(SHOWN_BELOW)
+        for line in describe(report.study, report.built):
+            click.echo(line)
 
 
 @click.command()

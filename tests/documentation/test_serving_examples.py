@@ -131,6 +131,8 @@ def go_through_faults(
     server.start(instance, port=port)
     assert ask(secure, "/readyz", trusted).status_code == 200
     said = logs()
+    # Every request stands there, without who sent it.
+    assert ("/p/.../" in said and "/readyz" in said and " 401 " in said) or '"status":401' in said
     assert [secret for secret in SECRETS if secret in said] == []
 
 
@@ -149,6 +151,7 @@ def test_nginx_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, 
             "/etc/ssl/study.example.org.pem": certificate[0],
             "/etc/ssl/private/study.example.org.key": certificate[1],
             "/var/log/nginx/parallax.log": log,
+            "/var/log/nginx/parallax-access.log": tmp_path / "parallax-access.log",
         },
     )
     places = "".join(
@@ -181,7 +184,8 @@ def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, 
         EXAMPLES["caddy"],
         {
             "127.0.0.1:8000": f"127.0.0.1:{port}",
-            "\n    log {": f"\n    {ports}\n    log {{",
+            "\n    log {\n        exclude": f"\n    {ports}\n    log {{\n        exclude",
+            "/var/log/caddy/parallax-access.log": tmp_path / "parallax-access.log",
             "example.org {": f"example.org {{\n    tls {certificate[0]} {certificate[1]}",
         },
     )

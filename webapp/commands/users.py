@@ -44,10 +44,13 @@ def list_(instance: Path) -> None:
 @click.argument("name")
 @click.option("--role", type=_ROLES, required=True, help="What they may do.")
 @_PASSWORD
+@click.option("--no-password", is_flag=True, help="They sign in elsewhere: docs/researcher.md.")
 @with_instance
-def add(name: str, role: str, password_file: TextIO | None, instance: Path) -> None:
+def add(
+    name: str, role: str, password_file: TextIO | None, no_password: bool, instance: Path
+) -> None:
     """Make an account for NAME and ask for its password."""
-    hashed = hash_password(_password(password_file))
+    hashed = "" if no_password else hash_password(_password(password_file))
     with open_sessions(instance).begin() as session:
         accounts.add_user(session, name, Role(role), hashed, by=_operator(), now=utc_now())
     click.echo(f"{name} can sign in as {role}.")

@@ -10,11 +10,14 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    SecretStr,
     ValidationError,
     field_validator,
 )
 
 from experiment.money import MoneyError, amounts
+from webapp.core.addresses import Addresses
+from webapp.core.urls import is_secure
 from webapp.errors import SettingError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -48,6 +51,37 @@ class Settings(BaseModel):
         default="",
         pattern=r"^([\w.:\[\]-]+( [\w.:\[\]-]+)*)?$",
         description="hosts that the server answers to as well, separated by spaces",
+    )
+    trusted_proxies: str = Field(
+        default="127.0.0.1 ::1",
+        description="web servers in front, whose word on where somebody comes from counts",
+    )
+    arrivals_per_hour: int = Field(
+        default=120, ge=0, description="how many may arrive from one address; 0: any number"
+    )
+    unanswered_places: int = Field(
+        default=20,
+        ge=0,
+        description="how many places of a run one address holds without an answer; 0: any number",
+    )
+    sign_in_header: str = Field(
+        default="",
+        pattern=r"^([A-Za-z0-9-]+)?$",
+        description="the header in which a web server in front names the user; empty for none",
+    )
+    oidc_issuer: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="the OpenID Connect provider that signs users in; empty for none",
+    )
+    oidc_client_id: str = Field(
+        default="parallax", description="what the provider calls this installation"
+    )
+    oidc_client_secret: SecretStr = Field(
+        default=SecretStr(""), description="what shows the provider that it is this installation"
+    )
+    oidc_claim: str = Field(
+        default="email", description="what of the provider's word is the user's name"
     )
     frame_ancestors: str = Field(
         default="",
@@ -94,10 +128,23 @@ class Settings(BaseModel):
 
     _recruiters: dict[str, BaseModel] = PrivateAttr(default_factory=dict)
 
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _a_secure_address(cls, value: str) -> str:
+        if value and not is_secure(checked_address(value)):
+            raise ValueError("the provider's address must begin with https://")
+        return value
+
     @field_validator("public_url")
     @classmethod
     def _an_address(cls, value: str) -> str:
         return checked_address(value)
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: str) -> str:
+        Addresses(value.split())
+        return value
 
     @field_validator("most_per_participant", "most_per_run", "least_per_hour", "most_per_hour")
     @classmethod

@@ -1,8 +1,10 @@
 """References in links, and the signed tokens that stand for a participant."""
 
+import hashlib
 import secrets
 
-from itsdangerous import BadSignature, Signer
+from itsdangerous import BadData, BadSignature, Signer, TimestampSigner
+from itsdangerous.encoding import base64_decode, base64_encode
 
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
@@ -25,21 +27,39 @@ class Tokens:
     """
 
     def __init__(self, secret_key: str) -> None:
-        self._signer = Signer(secret_key, salt="participant")
-        self._receipts = Signer(secret_key, salt="receipt")
+        self._signer = _Pair(secret_key, "participant")
+        self._receipts = _Pair(secret_key, "receipt")
+        self._attempts = TimestampSigner(secret_key, "attempt", digest_method=hashlib.sha256)
+        self._digests = Signer(secret_key, salt="digest", digest_method=hashlib.sha256)
 
     def issue(self, participant_ref: str) -> str:
         """Return the token that stands for this participant."""
-        return self._signer.sign(participant_ref).decode()
+        return self._signer.sign(participant_ref)
+
+    def digest(self, text: str) -> str:
+        """Return what stands for a text, from which nobody without the secret can tell it."""
+        return self._digests.get_signature(text).decode()
+
+    def sealed_attempt(self, text: str) -> str:
+        """Return a text for a cookie, signed with the time."""
+        return self._attempts.sign(text).decode()
+
+    def read_attempt(self, signed: str, within_s: int) -> str:
+        """Return the text of such a cookie.
+
+        Raises:
+            BadSignature: It is not ours, or too old.
+        """
+        return self._attempts.unsign(signed, max_age=within_s).decode()
 
     def receipt(self, participant_ref: str) -> str:
         """Return what a platform may know of who finished; it opens no session."""
-        return self._receipts.sign(participant_ref).decode()
+        return self._receipts.sign(participant_ref)
 
     def read_receipt(self, receipt: str) -> str | None:
         """Return the participant's reference, None where the receipt is none of ours."""
         try:
-            return self._receipts.unsign(receipt).decode()
+            return self._receipts.unsign(receipt)
         except BadSignature:
             return None
 
@@ -50,7 +70,7 @@ class Tokens:
             RequestError: The token was not issued by this installation.
         """
         try:
-            return self._signer.unsign(token).decode()
+            return self._signer.unsign(token)
         except BadSignature as error:
             raise RequestError(
                 gettext(
@@ -59,3 +79,28 @@ class Tokens:
                 status=401,
                 code="bad_token",
             ) from error
+
+
+class _Pair:
+    """Signs with SHA-256, and still reads what was signed with SHA-1 before.
+
+    Each signature has one spelling: the last letter of base64 holds bits that say nothing, and
+    others there would make further addresses of the same session.
+    """
+
+    def __init__(self, secret_key: str, salt: str) -> None:
+        self._signer = Signer(secret_key, salt=salt, digest_method=hashlib.sha256)
+        self._old = Signer(secret_key, salt=salt, digest_method=hashlib.sha1)
+
+    def sign(self, text: str) -> str:
+        return self._signer.sign(text).decode()
+
+    def unsign(self, signed: str) -> str:
+        signature = signed.rpartition(".")[2]
+        try:
+            if base64_encode(base64_decode(signature)).decode() != signature:
+                raise BadSignature("a signature in another spelling")
+        except BadData as error:
+            raise BadSignature("no signature") from error
+        signer = self._signer if self._signer.validate(signed) else self._old
+        return signer.unsign(signed).decode()

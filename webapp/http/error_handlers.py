@@ -34,7 +34,10 @@ def refused(error: RequestError) -> Response:
     """Return the page, or the JSON, for a request that cannot be honoured."""
     # The address holds the participant's token, so only the endpoint is logged.
     current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
-    return _answer(error.status, error.code, error.problem)
+    response = _answer(error.status, error.code, error.problem)
+    if error.status == HTTPStatus.TOO_MANY_REQUESTS:
+        response.headers["Retry-After"] = _BUSY_FOR_S
+    return response
 
 
 def _unavailable(error: ParallaxError) -> Response:

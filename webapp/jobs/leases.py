@@ -1,10 +1,11 @@
-"""Leases that are over are ended even while nobody new comes."""
+"""What ends by itself, even while nobody new comes: leases, and knowing where people came from."""
 
 from sqlalchemy import select
 
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.services import Services
+from webapp.sessions.crowding import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
 
 
@@ -20,6 +21,12 @@ def release_leases(services: Services) -> int:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
             freed += len(release_expired(session, run, now))
     return freed
+
+
+def delete_addresses(services: Services) -> int:
+    """Delete where people came from once an hour is over, and return of how many."""
+    with services.sessions.begin() as session:
+        return forget_addresses(session, services.now())
 
 
 _OPEN = select(Run).where(Run.closed_at.is_(None))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from webapp.jobs.leases import release_leases
+from webapp.jobs.leases import delete_addresses, release_leases
 from webapp.jobs.platforms import finish_payments, poll_platforms
 from webapp.jobs.reports import send_reports
 from webapp.services import Services
@@ -25,6 +25,7 @@ class PeriodicJob:
 
 PERIODIC: Mapping[str, PeriodicJob] = {
     "release_leases": PeriodicJob(60, release_leases),
+    "delete_addresses": PeriodicJob(300, delete_addresses),
     "poll_platforms": PeriodicJob(120, poll_platforms),
     "send_reports": PeriodicJob(60, send_reports),
     "finish_payments": PeriodicJob(300, finish_payments),

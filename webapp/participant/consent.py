@@ -28,6 +28,7 @@ from webapp.recruitment.claims import name_to_work_under, refuse_other_offers
 from webapp.recruitment.links import LinkWantedError, followed_link
 from webapp.services import current_services
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
+from webapp.sessions.crowding import TooManyArrivalsError, count_arrival, refuse_hoarding
 from webapp.sessions.link_visits import keep_visit, note_refused
 from webapp.sessions.links import is_of_link, person_of
 from webapp.sessions.lookup import find_run
@@ -63,7 +64,8 @@ def decide(ref: str) -> ResponseReturnValue:
 
     The form goes to the address it was opened at, so what the recruiter's link says comes along.
     """
-    services = current_services()
+    services, sender = current_services(), current_services().sender()
+    services.refusals.check(sender, now := services.now())
     with services.sessions() as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
@@ -78,17 +80,20 @@ def decide(ref: str) -> ResponseReturnValue:
                 run,
                 study,
                 decision,
-                services.now(),
+                now,
                 platform_id=platform_id,
                 visit_mark=_visit_mark(),
                 link=link,
             )
         except NoRoomError as error:
             return turned_away(run, study, arrival, error)
+        counted = not arrival.proven and person_of(link) is None
+        if counted and count_arrival(session, participant, sender, services.settings, now):
+            refuse_hoarding(session, participant, services.settings)
         if decision is Decision.DECLINE and participant.state in STILL_THERE:
             # Who agreed before and now declines takes their consent back.
-            withdraw(session, participant, Wish.ERASE, services.now())
-        keep_visit(session, participant, arrival.parameters, services.now())
+            withdraw(session, participant, Wish.ERASE, now)
+        keep_visit(session, participant, arrival.parameters, now)
         if arrival.acceptance is not None and participant.consented_at is not None:
             worker_id = arrival.platform_id
             accept(
@@ -120,6 +125,14 @@ def refuse(error: ArrivalError) -> ResponseReturnValue:
     )
     # What stands in the link may name somebody, so only the argument's name is logged.
     current_app.logger.warning("a link was made wrongly: %s %s", error.code, error.parameter)
+    return refused(error)
+
+
+@consent_pages.errorhandler(TooManyArrivalsError)
+def refuse_crowd(error: TooManyArrivalsError) -> ResponseReturnValue:
+    """Say that too many came from there, and look at nobody from there for some seconds."""
+    services = current_services()
+    services.refusals.note(services.sender(), services.now())
     return refused(error)
 
 

@@ -31,6 +31,9 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
         "Once, of each device you open the session on: the browser's family (such as Firefox), the"
         " screen's refresh rate, the time zone's offset and the language, under a random code."
     )
+    yield gettext(
+        "For an hour, a code made of your network address, so that nobody takes all the places."
+    )
     if study.asks_before_start:
         yield gettext("Your answers to the questions before the start, unless you are sent back.")
     if study.questionnaire:

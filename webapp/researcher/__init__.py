@@ -19,9 +19,11 @@ from webapp.researcher.recruitment import recruitment_pages
 from webapp.researcher.report import report_pages
 from webapp.researcher.runs import run_pages
 from webapp.researcher.sign_in import sign_in_pages
+from webapp.researcher.signed_in_elsewhere import elsewhere_pages
 
 _PAGES = (
     sign_in_pages,
+    elsewhere_pages,
     run_pages,
     launch_pages,
     live_pages,

@@ -7,6 +7,7 @@ from pathlib import Path
 from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from experiment.commands.study import SHOWN_BELOW
 from webapp.errors import RequestError
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user
@@ -49,15 +50,15 @@ def upload() -> ResponseReturnValue:
 def check() -> str:
     """Show what launching the study would find, and what the study looks like."""
     study, folder, seed, recruiter = _asked(request.args)
-    checked = parallax(_instance(), "study", "check", "--seed", seed, "--", folder)
-    shown = parallax(_instance(), "study", "show", "--seed", seed, "--", folder)
+    done = parallax(_instance(), "study", "check", "--show", "--seed", seed, "--", folder)
+    found, _, shown = done.text.partition(SHOWN_BELOW)
     return render_template(
         "researcher/launch_check.html",
         study=study,
         seed=seed,
         recruiter=recruiter,
-        checked=checked,
-        shown=shown if checked.worked else None,
+        found=found,
+        shown=shown if done.worked else "",
     )
 
 

@@ -15,6 +15,8 @@ from webapp.researcher.access import (
     with_cookie,
     without_cookie,
 )
+from webapp.researcher.browsers import browser_family
+from webapp.researcher.signed_in_elsewhere import named_by_header
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
@@ -29,8 +31,6 @@ from webapp.users.users import users
 
 sign_in_pages = Blueprint("sign_in", __name__)
 
-_FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
-
 
 @sign_in_pages.get("/sign-in")
 @allowed(None)
@@ -44,7 +44,9 @@ def show() -> str:
 def enter() -> ResponseReturnValue:
     """Sign somebody in, or say that the name or the password is not right."""
     services, name = current_services(), request.form.get("name", "").strip()
-    attempt = Attempt(name, request.remote_addr or "", _browser())
+    attempt = Attempt(
+        name, services.addresses.of(request.environ) or request.remote_addr or "", browser_family()
+    )
     way_back = request.form.get("next", "")
     try:
         password = request.form.get("password", "")
@@ -88,11 +90,11 @@ def _form(way_back: str, name: str = "", problem: str = "") -> str:
     with reading(current_services().sessions) as session:
         nobody = not users(session)
     return render_template(
-        "researcher/sign_in.html", next=way_back, name=name, problem=problem, nobody=nobody
+        "researcher/sign_in.html",
+        next=way_back,
+        name=name,
+        problem=problem,
+        nobody=nobody,
+        provider=current_services().settings.oidc_issuer,
+        named=named_by_header(),
     )
-
-
-def _browser() -> str:
-    said = request.user_agent.string
-    family = next((family for family in _FAMILIES if family in said), "another browser")
-    return {"Edg": "Edge", "OPR": "Opera"}.get(family, family)

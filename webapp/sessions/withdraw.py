@@ -10,6 +10,7 @@ from experiment.participation import Ending, State, move
 from webapp.core.i18n import gettext
 from webapp.database.models import (
     Answer,
+    ArrivalAddress,
     Device,
     Event,
     Participant,
@@ -90,7 +91,7 @@ def erase_given(session: Session, participant: Participant) -> None:
     """Erase everything that a participant did, and say nothing of it."""
     trials = select(Trial.id).where(Trial.participant_id == participant.id)
     session.execute(delete(Response).where(Response.trial_id.in_(trials)))
-    for table in (Trial, Answer, Device, Event, Verdict):
+    for table in (Trial, Answer, ArrivalAddress, Device, Event, Verdict):
         session.execute(delete(table).where(table.participant_id == participant.id))
 
 

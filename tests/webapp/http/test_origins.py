@@ -1,5 +1,7 @@
 """Other hosts, other sites' forms, and redirects that name no host."""
 
+import re
+
 import pytest
 from sqlalchemy import func, select
 
@@ -63,3 +65,17 @@ def test_no_redirect_names_a_host(client, run):
     assert client.get(token.rstrip("/")).location == token
     asked = client.get("/researcher/", headers={"Host": "elsewhere.example"})
     assert asked.location.startswith("/researcher/sign-in")
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    "headers", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}]
+)
+def test_no_address_of_the_server_takes_what_another_site_sends(app, client, headers):
+    taking = [rule for rule in app.url_map.iter_rules() if rule.methods & {"POST", "PUT", "PATCH"}]
+    assert len(taking) > 20
+    for rule in taking:
+        path = re.sub(r"<[^>]+>", "x", rule.rule)
+        refused = client.post(path, headers=headers)
+        assert refused.status_code == 403, rule
+        assert "from another site" in refused.text

@@ -37,7 +37,7 @@ def test_every_exported_column_about_a_person_is_told_of(table):
 def test_the_consent_page_holds_every_sentence(client, run, study):
     page = client.get(f"/run/{run.ref}").get_data(as_text=True)
     sentences = list(stored_data(study, known_to_platform=False))
-    assert len(sentences) == 4
+    assert len(sentences) == 5
     assert all(sentence.replace("'", "&#39;") in page for sentence in sentences)
 
 

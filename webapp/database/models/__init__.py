@@ -1,5 +1,6 @@
 """The records that serving people leaves in the database."""
 
+from webapp.database.models.arrival_address import ArrivalAddress
 from webapp.database.models.base import Base
 from webapp.database.models.link import Link
 from webapp.database.models.participant import (
@@ -20,6 +21,7 @@ from webapp.database.models.user import AuditEntry, FailedSignIn, SignIn, Unblin
 
 __all__ = [
     "Answer",
+    "ArrivalAddress",
     "Assignment",
     "AuditEntry",
     "Base",

@@ -1,0 +1,76 @@
+"""From which network address somebody comes, where a web server stands in front as well.
+
+An address is neither stored as it is nor logged: what is kept for an hour is a digest under the
+installation's key (``Tokens.digest``).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+
+_FORWARDED = "HTTP_X_FORWARDED_FOR"
+# One household or laboratory has a whole network of these addresses.
+_OF_ONE_PLACE = 64
+_Address = IPv4Address | IPv6Address
+
+
+class Addresses:
+    """Tells where requests come from.
+
+    Args:
+        trusted: The web servers in front, as addresses or networks; what any other client says of
+            where it comes from counts for nothing.
+
+    Raises:
+        ValueError: One of them is neither an address nor a network.
+    """
+
+    def __init__(self, trusted: Iterable[str]) -> None:
+        self._trusted = [ip_network(each) for each in trusted]
+
+    def of(self, environ: Mapping[str, object]) -> str:
+        """Return who sends a request, empty where nobody can tell: the network of an IPv6 address.
+
+        Nobody can tell where a web server in front does not say it, and where somebody asks on
+        this machine itself.
+        """
+        for address in self._on_the_way(environ):
+            if address is None:
+                return ""
+            if not self._is_trusted(address):
+                return _place_of(address)
+        return ""
+
+    def is_from_proxy(self, environ: Mapping[str, object]) -> bool:
+        """Return whether one of the web servers in front passed the request on."""
+        sender = _parsed(str(environ.get("REMOTE_ADDR") or ""))
+        return sender is not None and self._is_trusted(sender)
+
+    def _on_the_way(self, environ: Mapping[str, object]) -> Iterator[_Address | None]:
+        """Yield who passed the request on, the nearest first; None for what is no address."""
+        yield _parsed(str(environ.get("REMOTE_ADDR") or ""))
+        told = str(environ.get(_FORWARDED) or "")
+        for each in reversed(told.split(",") if told.strip() else []):
+            yield _parsed(each)
+
+    def _is_trusted(self, address: _Address) -> bool:
+        return any(address in network for network in self._trusted)
+
+
+def _parsed(text: str) -> _Address | None:
+    text = text.strip()
+    if text.startswith("["):  # with a port, as some web servers write it
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _place_of(address: _Address) -> str:
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(IPv6Network((address, _OF_ONE_PLACE), strict=False))

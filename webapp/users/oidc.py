@@ -1,0 +1,196 @@
+"""Signing in by an OpenID Connect provider: the authorization code flow with PKCE.
+
+The provider is asked once for where its pages are; its keys are kept for an hour. What it says of
+somebody counts only in an id token that it signed for this installation, for this attempt, within
+the last minutes.
+"""
+
+import hashlib
+import secrets
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from webapp.core.settings import Settings
+from webapp.core.urls import is_secure
+from webapp.errors import RequestError
+
+if TYPE_CHECKING:
+    import jwt
+
+_PATIENCE_S = 5.0
+_KEYS_KEPT_S = 3600
+_UNKNOWN_KEYS_S = 5
+# By how much its clock may differ from ours.
+_LEEWAY_S = 30
+_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
+_PLACES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one attempt to sign in is told by.
+
+    Attributes:
+        state: Stands in the address by which the browser comes back.
+        nonce: Stands in the id token.
+        verifier: Shows the provider that whoever began the attempt ends it.
+    """
+
+    state: str
+    nonce: str
+    verifier: str
+
+    @classmethod
+    def begin(cls) -> "Attempt":
+        """Return a new one."""
+        return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
+
+
+class Provider:
+    """The provider that the settings name.
+
+    Args:
+        settings: The installation's; ``oidc_issuer`` is not empty.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._places: dict[str, Any] = {}
+        self._keys: jwt.PyJWKClient | None = None
+
+    def address(self, attempt: Attempt, back: str) -> str:
+        """Return where the browser is sent to sign in.
+
+        Args:
+            attempt: What the attempt is told by.
+            back: Our address to which the provider sends it back.
+
+        Raises:
+            RequestError: The provider does not answer as one.
+        """
+        challenge = urlsafe_b64encode(hashlib.sha256(attempt.verifier.encode()).digest())
+        asked = {
+            "response_type": "code",
+            "client_id": self._settings.oidc_client_id,
+            "redirect_uri": back,
+            "scope": "openid email profile",
+            "state": attempt.state,
+            "nonce": attempt.nonce,
+            "code_challenge": challenge.rstrip(b"=").decode(),
+            "code_challenge_method": "S256",
+        }
+        place = self._place("authorization_endpoint")
+        return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}"
+
+    def name(self, attempt: Attempt, back: str, code: str) -> str:
+        """Return the user's name of whom the provider sent back with a code.
+
+        Raises:
+            RequestError: The provider does not answer, or says nothing that counts.
+        """
+        claims = self._claims(attempt, self._id_token(attempt, back, code))
+        claim = self._settings.oidc_claim
+        name = claims.get(claim)
+        if claim == "email" and claims.get("email_verified") is not True:
+            raise _refused("the provider has not verified the address of the account")
+        if not isinstance(name, str) or not name:
+            raise _refused(f'the provider does not say the "{claim}" of the account')
+        return name
+
+    def _id_token(self, attempt: Attempt, back: str, code: str) -> str:
+        client = (
+            self._settings.oidc_client_id,
+            self._settings.oidc_client_secret.get_secret_value(),
+        )
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": back,
+            "client_id": self._settings.oidc_client_id,
+            "code_verifier": attempt.verifier,
+        }
+        answered = self._ask("POST", self._place("token_endpoint"), form, client)
+        token = answered.get("id_token")
+        if not isinstance(token, str):
+            raise _refused("the provider did not accept the attempt")
+        return token
+
+    def _claims(self, attempt: Attempt, token: str) -> dict[str, Any]:
+        # It brings the network along, which the server's worker must make its own first.
+        import jwt
+
+        if self._keys is None:
+            self._keys = jwt.PyJWKClient(
+                self._place("jwks_uri"),
+                lifespan=_KEYS_KEPT_S,
+                timeout=_PATIENCE_S,
+                cooldown_duration=_UNKNOWN_KEYS_S,
+            )
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                self._keys.get_signing_key_from_jwt(token),
+                algorithms=_ALGORITHMS,
+                issuer=self._settings.oidc_issuer,
+                audience=self._settings.oidc_client_id,
+                leeway=_LEEWAY_S,
+                options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+            )
+        except jwt.PyJWKClientConnectionError as error:
+            raise _away() from error
+        except jwt.PyJWTError as error:
+            raise _refused("the provider's token cannot be trusted") from error
+        if not secrets.compare_digest(
+            str(claims.get("nonce", "")).encode(), attempt.nonce.encode()
+        ):
+            raise _refused("the provider's token belongs to another attempt")
+        return claims
+
+    def _place(self, name: str) -> str:
+        if not self._places:
+            issuer = self._settings.oidc_issuer
+            at = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+            told = self._ask("GET", at)
+            places = {each: told.get(each) for each in _PLACES}
+            usable = all(isinstance(each, str) and is_secure(each) for each in places.values())
+            if told.get("issuer") != issuer or not usable:
+                raise _away()
+            self._places = places
+        return str(self._places[name])
+
+    def _ask(
+        self,
+        method: str,
+        address: str,
+        form: dict[str, str] | None = None,
+        client: tuple[str, str] | None = None,
+    ) -> dict[str, Any]:
+        # As above.
+        import httpx
+
+        try:
+            answered = httpx.request(method, address, data=form, auth=client, timeout=_PATIENCE_S)
+            told = answered.json()
+        except (httpx.HTTPError, ValueError) as error:
+            raise _away() from error
+        if answered.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or not isinstance(told, dict):
+            raise _away()
+        return told
+
+
+def _refused(why: str) -> RequestError:
+    return RequestError(
+        f"You are not signed in: {why}. Please try once more.", status=401, code="not_signed_in"
+    )
+
+
+def _away() -> RequestError:
+    return RequestError(
+        "The provider that signs users in does not answer as one. Please try again in a minute, or"
+        " sign in with a password.",
+        status=503,
+        code="provider_away",
+    )
