@@ -10,6 +10,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from tests.patience import PATIENCE_S
 from tests.webapp.researcher.conftest import Researcher
 from webapp.core.settings import Settings
 from webapp.users.roles import Role
@@ -60,7 +61,10 @@ def go_there_and_back(here: Researcher, somebody: str, way_back: str = "") -> st
     """Return the address, on our side, by which the provider sends the browser back."""
     sent = here.get(f"/sign-in/provider?next={way_back}")
     assert sent.status_code == 303, sent.text
-    at_provider = httpx.get(sent.location, cookies={"somebody": somebody}, trust_env=False)
+    with httpx.Client(
+        trust_env=False, timeout=PATIENCE_S, cookies={"somebody": somebody}
+    ) as client:
+        at_provider = client.get(sent.location)
     back = urlsplit(at_provider.headers["location"])
     return f"{back.path.removeprefix('/researcher')}?{back.query}"
 
