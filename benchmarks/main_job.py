@@ -1,6 +1,7 @@
 """Measure the main job step by step: seconds and peak memory of each command, as a table.
 
 Usage: python benchmarks/main_job.py [--study marvin_linzen_2018] [--participants 100]
+                                    [--quick]
 
 Each step is the command a user would type, in a process of its own, in an empty instance
 folder; the seconds are wall-clock and include the interpreter's start.
@@ -36,6 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--participants", default="100")
+    parser.add_argument("--quick", action="store_true", help="no figures, few resamples")
     parser.add_argument("--port", default="8765")
     options = parser.parse_args()
     print(f"{'step':<44}{'seconds':>9}{'peak MiB':>10}")
@@ -70,8 +72,9 @@ def run_steps(options: argparse.Namespace, folder: Path) -> None:
     step("training text", "lm", "text", options.study, "--out", text)
     step("5-gram model, trained", "lm", "train", "--type", "ngram", "--text", text, "--out", model)
     step("all sentences, scored", "lm", "score", model, options.study, "--out", scores)
+    quick = ("--no-figures", "--resamples", "100") if options.quick else ()
     step("comparison with figures and report", "compare", "--run", str(folder / "export"),
-         "--scores", scores, "--out", str(folder / "report"))  # fmt: skip
+         "--scores", scores, "--out", str(folder / "report"), *quick)  # fmt: skip
 
 
 def run_ref(printed: str) -> str:

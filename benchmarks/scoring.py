@@ -1,11 +1,12 @@
 """Measure scoring side by side: every beginning once, against the ways it is usually done.
 
 Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 16] [--busy]
-                                    [--peers FOLDER] [--original FOLDER]
+                                    [--words 50000] [--peers FOLDER] [--original FOLDER]
 
 An LSTM of two layers of 650 units and a transformer of six layers of 384, both with 50,000 words
 and random weights, score sentences of Marvin & Linzen (2018). ``--share 16`` takes the
-first sixteenth of each template's items, ``--share 1`` the whole set. The ways that share nothing
+first sixteenth of each template's items, ``--share 1`` the whole set; ``--words`` is the size of
+the vocabulary. The ways that share nothing
 get fewer sentences, drawn evenly, and are given per second. ``--busy`` is for machines with other
 work: one thread, and its processor time in place of the time on the wall.
 
@@ -45,7 +46,7 @@ from lm.scoring.kernels import ROWS_AT_A_TIME, WORDS_AT_A_TIME
 from lm.scoring.packed_linear import PackedLinear
 from lm.scoring.trie import build_tries
 
-N_WORDS, HIDDEN = 50_000, 650
+HIDDEN = 650
 Ids = list[int]
 
 
@@ -54,6 +55,7 @@ def main() -> None:
     parts = {"lstm": lstm, "gpt2": transformer, "ngram": ngram, "unrelated": unrelated}
     parser.add_argument("--part", choices=list(parts), action="append")
     parser.add_argument("--share", type=int, default=16)
+    parser.add_argument("--words", type=int, default=50_000)
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--original", type=Path)
     parser.add_argument("--busy", action="store_true")
@@ -87,9 +89,9 @@ def sentences(share: int) -> list[str]:
     ]
 
 
-def vocabulary(texts: Sequence[str]) -> Vocabulary:
+def vocabulary(texts: Sequence[str], size: int) -> Vocabulary:
     words = sorted({word for text in texts for word in text.split()})
-    return Vocabulary(["<unk>", "<eos>", *words, *(f"w{n}" for n in range(N_WORDS))][:N_WORDS])
+    return Vocabulary(["<unk>", "<eos>", *words, *(f"w{n}" for n in range(size))][:size])
 
 
 def peaks() -> dict[str, float]:
@@ -108,15 +110,15 @@ def peaks() -> dict[str, float]:
 
 def lstm(texts: list[str], options: argparse.Namespace) -> None:
     """The recurrent model, against full softmaxes one by one and in padded batches."""
-    words = vocabulary(texts)
+    words = vocabulary(texts, options.words)
     torch.manual_seed(1)
-    network = build_network(NetworkShape("lstm", N_WORDS, HIDDEN, HIDDEN, 2)).eval()
+    network = build_network(NetworkShape("lstm", options.words, HIDDEN, HIDDEN, 2)).eval()
     model = TrainedNetwork(network, words, (), "lstm", "nothing")
     n, distinct = len(texts), list(dict.fromkeys(texts))
     strings = [[words[word] for word in text.split()] for text in distinct]
-    tflop, contexts = work_tflop(strings)
-    print(f"\nLSTM 2 x {HIDDEN}, {N_WORDS:,} words: {n:,} sentences, {len(distinct):,} distinct, "
-          f"{contexts:,} contexts, {tflop:.2f} TFLOP")  # fmt: skip
+    tflop, contexts = work_tflop(strings, options.words)
+    print(f"\nLSTM 2 x {HIDDEN}, {options.words:,} words: {n:,} sentences, "
+          f"{len(distinct):,} distinct, {contexts:,} contexts, {tflop:.2f} TFLOP")  # fmt: skip
     found = peaks()
     print("  " + "; ".join(f"{name} {peak:,.0f} GFLOP/s" for name, peak in found.items()))
     few = distinct[:: max(1, len(distinct) // 60)]
@@ -175,7 +177,7 @@ def difference(one: Sequence[TokenScores], other: Sequence[TokenScores]) -> floa
     return max(float(np.abs(a.logprobs_nats - b.logprobs_nats).max()) for a, b in pairs)
 
 
-def work_tflop(strings: Sequence[Ids]) -> tuple[float, int]:
+def work_tflop(strings: Sequence[Ids], n_words: int) -> tuple[float, int]:
     """Return the multiplications and additions that no exact way can avoid, and the contexts.
 
     A context needs its logits and the second layer's input; a context that is itself followed by
@@ -185,7 +187,7 @@ def work_tflop(strings: Sequence[Ids]) -> tuple[float, int]:
     inner = np.flatnonzero(trie.has_children)
     parents = np.unique(trie.parents[inner])
     contexts = len(inner) + 1
-    once = 2 * HIDDEN * N_WORDS + 8 * HIDDEN**2
+    once = 2 * HIDDEN * n_words + 8 * HIDDEN**2
     return (contexts * once + len(parents) * 16 * HIDDEN**2) / 1e12, contexts
 
 
@@ -217,7 +219,7 @@ def transformer(texts: list[str], options: argparse.Namespace) -> None:
     except ImportError:
         print("\ntransformers is not installed: no transformer is measured")
         return
-    gpt2(texts, vocabulary(texts), options.peers)
+    gpt2(texts, vocabulary(texts, options.words), options.peers)
 
 
 def ngram(texts: list[str], _: argparse.Namespace) -> None:
@@ -254,10 +256,12 @@ def unrelated(_: list[str], options: argparse.Namespace) -> None:
     """Sentences that share nothing, where a trie can only cost."""
     generator = np.random.default_rng(1)
     lengths = generator.integers(5, 15, 640)
-    words = Vocabulary(["<unk>", "<eos>", *(f"w{n}" for n in range(N_WORDS - 2))])
-    texts = [" ".join(f"w{w}" for w in generator.integers(0, N_WORDS - 2, n)) for n in lengths]
+    words = Vocabulary(["<unk>", "<eos>", *(f"w{n}" for n in range(options.words - 2))])
+    texts = [
+        " ".join(f"w{w}" for w in generator.integers(0, options.words - 2, n)) for n in lengths
+    ]
     torch.manual_seed(1)
-    network = build_network(NetworkShape("lstm", N_WORDS, HIDDEN, HIDDEN, 2)).eval()
+    network = build_network(NetworkShape("lstm", options.words, HIDDEN, HIDDEN, 2)).eval()
     scorer = RecurrentScorer(TrainedNetwork(network, words, (), "lstm", "nothing"))
     print(f"\n{len(texts)} random sentences of 5 to 14 words, the LSTM")
     shown("padded, 32 at a time", len(texts) / best(lambda: padded(network, words, texts, 32), 1))

@@ -1,5 +1,6 @@
 """The virtual environment in which others' programs run, for ``benchmarks/scoring.py``."""
 
+from functools import cache
 from pathlib import Path
 
 from load_platforms.peers import NotInstalledError, environment
@@ -9,8 +10,16 @@ PACKAGES = ("minicons", "lm_eval", "dill", "progress")
 
 def python_of(folder: Path) -> str | None:
     """Return the environment's Python, made if it is not there; say so where it cannot be made."""
+    python, trouble = _made(folder.absolute())
+    if trouble:
+        print(f"  {trouble}")
+    return python
+
+
+@cache
+def _made(folder: Path) -> tuple[str | None, str]:
+    """Return the environment's Python or what is wrong; what failed once is not tried again."""
     try:
-        return str(environment(folder.absolute().parent, folder.name, PACKAGES) / "python")
+        return str(environment(folder.parent, folder.name, PACKAGES) / "python"), ""
     except NotInstalledError as error:
-        print(f"  {error}")
-        return None
+        return None, str(error)

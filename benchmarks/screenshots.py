@@ -1,6 +1,7 @@
 """Take the pictures of the participant's pages in docs/images anew, or those of docs/examples.
 
 Usage: python benchmarks/screenshots.py [--chromium /usr/bin/chromium] [--out docs/images]
+                                        [--study marvin_linzen_2018] [--trial 12]
        python benchmarks/screenshots.py --examples
 """
 
@@ -25,7 +26,6 @@ from webapp.runs.launch import launch
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 EXAMPLES = IMAGES.parent / "examples"
-STUDY = "marvin_linzen_2018"
 SWITCHES = ["--no-sandbox", "--disable-gpu"]
 # The pages have a handful of colours; the others are the soft edges of letters.
 COLOURS = 48
@@ -40,7 +40,7 @@ PHONE = {
 
 
 @contextmanager
-def served_run(instance: Path, study: str = STUDY) -> Iterator[str]:
+def served_run(instance: Path, study: str) -> Iterator[str]:
     """Yield the link of a run that a server answers for."""
     app = create_app(instance)
     services = app.extensions["parallax"]
@@ -84,15 +84,15 @@ def answer(page: Page, position: int) -> None:
     page.keyboard.press("1")
 
 
-def take_all(browser: Browser, link: str, images: Path) -> None:
-    """Take every picture."""
+def take_all(browser: Browser, link: str, images: Path, trial: int) -> None:
+    """Take every picture; ``trial`` is the number of the one that is shown."""
     page = browser.new_page(**LAPTOP)
     page.goto(link)
     save(page, images, "consent")
     page.locator("button[value=accept]").click()
     page.locator("#instructions [data-go-on]:enabled").wait_for()
     save(page, images, "instructions")
-    to_trial(page, link, 12)
+    to_trial(page, link, trial)
     save(page, images, "trial")
     while page.locator("#trial").is_visible():
         page.wait_for_timeout(170)
@@ -112,7 +112,7 @@ def take_all(browser: Browser, link: str, images: Path) -> None:
         ("trial_dark", LAPTOP | {"color_scheme": "dark"}),
     ):
         other = browser.new_page(**options)
-        to_trial(other, link, 5)
+        to_trial(other, link, min(trial, 5))
         save(other, images, name)
 
 
@@ -147,6 +147,8 @@ def main() -> None:
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--out", type=Path, default=IMAGES)
     parser.add_argument("--examples", action="store_true")
+    parser.add_argument("--study", default="marvin_linzen_2018")
+    parser.add_argument("--trial", type=int, default=12)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     if options.examples:
@@ -157,11 +159,11 @@ def main() -> None:
         return
     with (
         tempfile.TemporaryDirectory() as folder,
-        served_run(Path(folder)) as link,
+        served_run(Path(folder), options.study) as link,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)
-        take_all(browser, link, options.out)
+        take_all(browser, link, options.out, options.trial)
         browser.close()
 
 

@@ -2,8 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -41,14 +42,33 @@ def sources() -> list[Path]:
     return folder_graph.sources(ROOT)
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
-    """Every module named by an import, wherever in the file it stands, strings excepted."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+class Read(NamedTuple):
+    """What the tests below ask of a file, which is parsed once for all of them.
+
+    Attributes:
+        lines: How many it has.
+        imports: Line and module of every import, wherever it stands, strings excepted.
+        functions: Each function's name and how many lines it has.
+    """
+
+    lines: int
+    imports: list[tuple[int, str]]
+    functions: list[tuple[str, int]]
+
+
+@cache
+def read(path: Path) -> Read:
+    text = path.read_text(encoding="utf-8")
+    found = Read(len(text.splitlines()), [], [])
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            found.imports.extend((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
-            yield node.lineno, node.module or ""
+            found.imports.append((node.lineno, node.module or ""))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.functions.append((node.name, (node.end_lineno or 0) - node.lineno + 1))
+    return found
 
 
 def relative(path: Path) -> str:
@@ -61,7 +81,7 @@ def test_imports_go_only_in_the_allowed_directions(path: Path):
     ours = set(PACKAGES) | {"wsgi", "parallax"}
     wrong = [
         f"line {line}: {module}"
-        for line, module in imported(path)
+        for line, module in read(path).imports
         if (top := module.split(".")[0]) in ours and top not in MAY_IMPORT[owner]
     ]
     assert not wrong
@@ -71,7 +91,7 @@ def test_imports_go_only_in_the_allowed_directions(path: Path):
 def test_a_library_is_imported_only_in_its_own_room(path: Path):
     wrong = [
         f"line {line}: {module}"
-        for line, module in imported(path)
+        for line, module in read(path).imports
         for library, rooms in MONOPOLIES.items()
         if module.split(".")[0] == library and not relative(path).startswith(rooms)
     ]
@@ -80,16 +100,8 @@ def test_a_library_is_imported_only_in_its_own_room(path: Path):
 
 @pytest.mark.parametrize("path", sources(), ids=relative)
 def test_files_and_functions_stay_small(path: Path):
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= LONGEST_FILE
-    long = [
-        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.end_lineno
-        and node.end_lineno - node.lineno >= LONGEST_FUNCTION
-    ]
-    assert not long
+    assert read(path).lines <= LONGEST_FILE
+    assert not [each for each in read(path).functions if each[1] > LONGEST_FUNCTION]
 
 
 def test_nine_of_ten_files_are_short():

@@ -37,7 +37,7 @@ RUNS = {
     "coverage": ["--simulations", "2", "--settings", "1"],
     "hostile_checkpoints": ["--files", "6"],
     "log_and_metrics": ["--requests", "5", "--rounds", "1"],
-    "main_job": ["--study", "minimal", "--participants", "2", "--port", "0"],
+    "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],
     "many_sentences": ["{folder}/model", "--sentences", "20"],
     "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
@@ -45,9 +45,15 @@ RUNS = {
     "ngram": [SAMPLE, "--tokens", "5000"],
     "peer_scores": [],
     "report": ["--run", "{folder}/run", "--scores", "{folder}/scores.parquet", "--repeat", "1"],
-    "scoring": ["--share", "1000000", "--busy"],
+    # The transformer is run below, without the environment of others' programs.
+    "scoring": [
+        *("--share", "1000000", "--busy", "--words", "1000"),
+        *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
+    ],
     "page_faults": ["--chromium", "{chromium}", "--most", "1"],
-    "screenshots": ["--chromium", "{chromium}", "--out", "{folder}"],
+    "screenshots": [
+        *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
+    ],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
     "treebank": [SAMPLE, "--repeat", "1"],
 }
@@ -104,9 +110,8 @@ def test_each_measurement_of_the_statistics_runs(what: str):
 
 
 def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(tmp_path: Path):
-    done = run(
-        "scoring", "--share", "1000000", "--part", "gpt2", "--peers", str(tmp_path / "peers")
-    )
+    options = ["--share", "1000000", "--words", "1000", "--part", "gpt2"]
+    done = run("scoring", *options, "--peers", str(tmp_path / "peers"))
     assert done.returncode == 0, done.stdout + done.stderr
     # Once with sentences that share much, once with sentences that share nothing.
     assert done.stdout.count("minicons is left out: ") == 2

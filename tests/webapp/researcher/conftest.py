@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 
 import pytest
+from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Clock
-from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.users import add_user
 
@@ -18,7 +18,8 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="session")
 def password_hash() -> str:
-    return hash_password(PASSWORD)
+    """A hash that is cheap to check; `parallax users` makes real ones in its own tests."""
+    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 
 
 class Researcher:
