@@ -5,6 +5,8 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+# What package indexes call Parallax: there the name "parallax" is somebody else's.
+DISTRIBUTION = "parallax-experiments"
 _ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -15,7 +17,7 @@ def code_version() -> str:
     the code back.
     """
     try:
-        released = version("parallax")
+        released = version(DISTRIBUTION)
     except PackageNotFoundError:
         released = "0"
     commit = _commit()

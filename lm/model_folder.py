@@ -10,6 +10,8 @@ from pathlib import Path
 from lm.errors import LmError
 
 CONFIG = "config.json"
+# The distribution whose version a model's config.json tells.
+DISTRIBUTION = "parallax-experiments"
 
 
 def read_config(folder: Path) -> dict[str, object]:

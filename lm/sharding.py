@@ -235,7 +235,8 @@ def _client(address: str, timeout_s: float) -> Iterator[Executor]:
         from distributed import Client
     except ImportError as error:
         raise LmError(
-            "scoring on a cluster needs Dask. Install it with `pip install parallax[cluster]`."
+            "scoring on a cluster needs Dask. Install it with "
+            "`pip install 'parallax-experiments[cluster]'`."
         ) from error
     try:
         client: Any = Client(address, timeout=timeout_s)  # type: ignore[no-untyped-call]

@@ -102,6 +102,14 @@ def test_every_page_has_its_place_in_the_site():
     assert pages - set(re.findall(r"[\w-]+\.md\b", navigation)) == set()
 
 
+def test_the_files_that_the_architecture_names_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_/]+\.py)`", text))
+    there = "\n".join(path.as_posix() for path in ROOT.glob("*/**/*.py")) + "\n"
+    there += "\n".join(path.as_posix() for path in ROOT.glob("*.py"))
+    assert len(named) > 40 and {name for name in named if f"/{name}" not in there} == set()
+
+
 def test_the_files_to_which_newcomers_are_sent_exist():
     rows = re.findall(
         r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$",

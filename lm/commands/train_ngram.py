@@ -18,7 +18,7 @@ from lm.commands.request import TrainRequest
 from lm.corpora.text import EncodedText, read_encoded, text_sha256
 from lm.corpora.vocab import SPECIAL_WORDS, Vocabulary, vocabulary_by_frequency
 from lm.errors import LmError
-from lm.model_folder import read_config, refuse_overwrite
+from lm.model_folder import DISTRIBUTION, read_config, refuse_overwrite
 from lm.ngram import model as ngram
 from lm.ngram.counts import CountedLevel, count_ngrams
 from lm.ngram.estimate import Estimate, estimate
@@ -73,7 +73,7 @@ def _wanted(request: TrainRequest, text: Path) -> dict[str, object]:
         "max_words": request.max_words,
         "min_count": request.min_count,
         "text_sha256": sha256,
-        "code_version": version("parallax"),
+        "code_version": version(DISTRIBUTION),
     } | own
 
 

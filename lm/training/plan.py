@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lm.corpora.batches import Columns
 from lm.corpora.folder import TRAIN, VALID, Corpus
 from lm.devices import Processes
+from lm.model_folder import DISTRIBUTION
 from lm.multitask.tagged_text import (
     TaggedText,
     encode_tagged,
@@ -108,7 +109,7 @@ class TrainingPlan:
             "vocabulary_sha256": corpus.vocabulary.sha256,
             "n_sentences": dict(corpus.n_sentences),
             "n_tokens": {name: len(ids) for name, ids in corpus.splits.items()},
-            "code_version": version("parallax"),
+            "code_version": version(DISTRIBUTION),
             "torch_version": torch.__version__,
         }
         if self.tag_data:

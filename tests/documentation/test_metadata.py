@@ -6,6 +6,8 @@ import tomllib
 
 import yaml
 
+import lm.model_folder
+from experiment import version
 from tests.documentation.examples import ROOT
 
 
@@ -13,6 +15,7 @@ def test_pyproject_codemeta_and_citation_agree():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     meta = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert project["name"] == version.DISTRIBUTION == lm.model_folder.DISTRIBUTION
     assert project["version"] == meta["version"] == cited["version"]
     assert project["keywords"] == meta["keywords"]
     assert project["description"] == meta["description"]

@@ -92,5 +92,5 @@ def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> 
     except ModuleNotFoundError as error:
         raise WebappError(
             f'the recruiter "{recruiter}" needs a library that is not installed: {error.name}',
-            remedy=f"pip install 'parallax[{recruiter}]'",
+            remedy=f"pip install 'parallax-experiments[{recruiter}]'",
         ) from error

@@ -114,6 +114,6 @@ def _age() -> Any:  # noqa: ANN401 - a library without types
     except ImportError as error:
         raise BackupError(
             "encrypting needs a library that is not installed",
-            remedy="Install it with: pip install 'parallax[backup]'",
+            remedy="Install it with: pip install 'parallax-experiments[backup]'",
         ) from error
     return pyrage
