@@ -20,6 +20,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -76,14 +77,26 @@ class Client:
         run: The run's reference.
         rng: From which its answers follow.
         stop: When set, no further participant begins.
+        trusted: The certificates that are believed; None for the system's.
+        thought_s: How long it thinks about each answer.
     """
 
-    def __init__(self, url: str, run: str, rng: random.Random, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        url: str,
+        run: str,
+        rng: random.Random,
+        stop: threading.Event,
+        trusted: ssl.SSLContext | None = None,
+        thought_s: float = 0.0,
+    ) -> None:
         self.acknowledged: Acknowledged = {}
         self.finished: list[Ref] = []
         self.resent = 0
-        self._http = httpx.Client(base_url=url, timeout=20, trust_env=False)
-        self._run, self._rng, self._stop = run, rng, stop
+        self._http = httpx.Client(
+            base_url=url, timeout=20, trust_env=False, verify=True if trusted is None else trusted
+        )
+        self._run, self._rng, self._stop, self._thought_s = run, rng, stop, thought_s
 
     def take_part_again_and_again(self) -> None:
         """Go through whole sessions until the stop."""
@@ -105,6 +118,7 @@ class Client:
                 position = trial["position"]
                 if position in session["answered"] and position not in queue:
                     continue
+                time.sleep(self._thought_s * self._rng.uniform(0, 2))
                 answer = queue.setdefault(position, self._answer(position))
                 if self._rng.random() < RELOADS:
                     break  # before it was sent: it waits in the queue and is not asked again

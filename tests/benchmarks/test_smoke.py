@@ -59,7 +59,7 @@ RUNS = {
 }
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "fuzz", "kill_test", "load", "panel_faults"),
-    "same_study",
+    *("same_study", "uptime"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}

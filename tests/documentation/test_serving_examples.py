@@ -10,8 +10,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx
@@ -19,6 +18,7 @@ import pytest
 import yaml
 
 from tests.documentation.examples import ROOT, adapted, examples
+from tests.documentation.web_servers import make_certificate, nginx_command
 from tests.patience import PATIENCE_S
 from tests.prerequisites import CADDY, NGINX, SYSTEMD
 from webapp.core.settings import INSTANCE_VARIABLE
@@ -33,36 +33,7 @@ SECRETS = ("TOKEN-of-somebody", "WORKER-ID-of-somebody", "127.0.0.1")
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """A certificate of study.example.org that nobody has signed but itself, and its key."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "study.example.org")])
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
-        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.DNSName("study.example.org")]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    files = tmp_path / "certificate.pem", tmp_path / "certificate.key"
-    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    files[1].write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return files
+    return make_certificate(tmp_path)
 
 
 @pytest.fixture
@@ -141,30 +112,8 @@ def test_nginx_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, 
     plain, secure = free_ports(2)
     started = server.start(instance)
     port = int(started.url.rpartition(":")[2])
-    log = tmp_path / "parallax.log"
-    example = adapted(
-        EXAMPLES["nginx"],
-        {
-            "127.0.0.1:8000": f"127.0.0.1:{port}",
-            "listen 80;": f"listen 127.0.0.1:{plain};",
-            "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
-            "/etc/ssl/study.example.org.pem": certificate[0],
-            "/etc/ssl/private/study.example.org.key": certificate[1],
-            "/var/log/nginx/parallax.log": log,
-            "/var/log/nginx/parallax-access.log": tmp_path / "parallax-access.log",
-        },
-    )
-    places = "".join(
-        f"{kind}_temp_path {tmp_path}/{kind};\n"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    whole = tmp_path / "nginx.conf"
-    # The log of the whole program is at its own level, as Debian's nginx.conf leaves it.
-    whole.write_text(
-        f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error.log;\n"
-        f"events {{}}\nhttp {{\naccess_log {tmp_path}/access.log;\n{places}{example}}}\n"
-    )
-    command = [str(program), "-p", str(tmp_path), "-c", str(whole)]
+    servers = f"server 127.0.0.1:{port};"
+    command = nginx_command(program, tmp_path, servers, plain, secure, certificate)
     checked = subprocess.run([*command, "-t"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
     try:
@@ -174,30 +123,55 @@ def test_nginx_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, 
         server.stop(instance)
 
 
-def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
+def caddy(
+    folder: Path, example: str, port: int, plain: int, secure: int, files: tuple[Path, Path]
+) -> AbstractContextManager[None]:
+    """Run Caddy by an example, with these ports and this certificate."""
     program = CADDY.require()
-    plain, secure = free_ports(2)
-    started = server.start(instance)
-    port = int(started.url.rpartition(":")[2])
     ports = f"http_port {plain}\n    https_port {secure}\n    admin off"
     example = adapted(
-        EXAMPLES["caddy"],
+        example,
         {
             "127.0.0.1:8000": f"127.0.0.1:{port}",
             "\n    log {\n        exclude": f"\n    {ports}\n    log {{\n        exclude",
-            "/var/log/caddy/parallax-access.log": tmp_path / "parallax-access.log",
-            "example.org {": f"example.org {{\n    tls {certificate[0]} {certificate[1]}",
+            "/var/log/caddy/parallax-access.log": folder / "parallax-access.log",
+            "example.org {": f"example.org {{\n    tls {files[0]} {files[1]}",
         },
     )
-    whole = tmp_path / "Caddyfile"
+    whole = folder / "Caddyfile"
     whole.write_text(example)
     command = [str(program), "run", "--config", str(whole), "--adapter", "caddyfile"]
-    own = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    own = {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    return running(command, secure, folder / "said.log", **own)
+
+
+def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
+    CADDY.require()
+    plain, secure = free_ports(2)
+    started = server.start(instance)
+    port = int(started.url.rpartition(":")[2])
     try:
-        with running(command, secure, tmp_path / "said.log", **own):
+        with caddy(tmp_path, EXAMPLES["caddy"], port, plain, secure, certificate):
             go_through_faults(secure, plain, certificate[0], instance, port, all_logs(tmp_path))
     finally:
         server.stop(instance)
+
+
+@pytest.mark.parametrize("excluded", [True, False])
+def test_caddy_would_log_people_but_for_what_the_example_excludes(tmp_path, certificate, excluded):
+    line = "exclude http.log.error http.handlers.reverse_proxy"
+    example = (
+        EXAMPLES["caddy"] if excluded else adapted(EXAMPLES["caddy"], {line: "exclude nothing"})
+    )
+    # An error that is handled is not logged either, so the line is tried without its help.
+    bare, n_removed = re.subn(r"\n    handle_errors \{.*?\n    \}\n", "", example, flags=re.DOTALL)
+    assert n_removed == 1
+    nobody, plain, secure = free_ports(3)
+    with caddy(tmp_path, bare, nobody, plain, secure, certificate):
+        path = f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}"
+        assert ask(secure, path, certificate[0]).status_code == 502
+    said = (tmp_path / "said.log").read_text()
+    assert all((secret in said) is not excluded for secret in SECRETS[:2])
 
 
 def all_logs(folder: Path) -> Callable[[], str]:

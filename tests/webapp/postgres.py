@@ -73,18 +73,18 @@ class PostgresServer:
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://postgres@/{database}?host={self.folder}"
 
+    def command(self, *more_settings: str) -> list[str]:
+        """What starts it in the foreground; for those who look after the process themselves."""
+        settings = [word for each in (*self._settings, *more_settings) for word in ("-c", each)]
+        return [
+            *self._as_owner("--pdeathsig", "QUIT"),
+            *(str(self.programs / "postgres"), "-D", str(self._data)),
+            *("-k", str(self.folder), *settings),
+        ]
+
     def start(self) -> None:
-        settings = [word for setting in self._settings for word in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [
-                    *self._as_owner("--pdeathsig", "QUIT"),
-                    *(str(self.programs / "postgres"), "-D", str(self._data)),
-                    *("-k", str(self.folder), *settings),
-                ],
-                stdout=log,
-                stderr=log,
-            )
+            self._process = subprocess.Popen(self.command(), stdout=log, stderr=log)
         self._wait_until_ready()
 
     def stop(self) -> None:

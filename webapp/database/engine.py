@@ -17,6 +17,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from webapp.database.file_system_trial import refuse_unfit_folder
 from webapp.database.file_systems import MOUNTS, refuse_network_disk
 from webapp.database.pool import CountedPool
 from webapp.database.schema import ready_schema
@@ -148,6 +149,7 @@ def _refuse_misplaced_file(engine: Engine) -> None:
         )
     if MOUNTS.exists():
         refuse_network_disk(file, MOUNTS.read_text(encoding="utf-8"))
+        refuse_unfit_folder(file.parent)
 
 
 def _without_password(url: str) -> str:

@@ -12,11 +12,11 @@ from pathlib import Path
 from webapp.core.instance import key_file
 from webapp.core.settings import FILE_NAME
 from webapp.doctor.findings import Finding, Installation, Level
+from webapp.server.open_files import FILES_BESIDES
 
 # What chance gives a key of 64 hexadecimal digits nearly always, and a word typed by hand never.
 _LEAST_LENGTH, _LEAST_CHARACTERS = 64, 12
 _LEAST_ROOM_BYTES, _GOOD_ROOM_BYTES = 64 * 2**20, 2**30
-_FILES_BESIDES = 200  # of the database, the log, the jobs
 _LAST_OF_LOG_BYTES = 8 * 2**20
 _PRIVATE = re.compile(
     rb"/p/[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_.-]{8,}"
@@ -81,12 +81,16 @@ def disk(at: Installation) -> Iterator[Finding]:
 
 
 def open_files(at: Installation) -> Iterator[Finding]:
-    """Look at whether a process may open as many files as it has connections."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = at.settings.connections + _FILES_BESIDES
-    say = f"a process may open {soft} files; {needed} are enough"
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        remedy = f"LimitNOFILE={needed} in the unit, or ulimit -n {needed}, or fewer connections"
+    """Look at whether a process may open as many files as it has connections.
+
+    The server raises its own limit as far as the system lets it, so that is what counts.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = at.settings.connections + FILES_BESIDES
+    many = "any number of" if hard == resource.RLIM_INFINITY else str(hard)
+    say = f"a process may open {many} files; {needed} are enough"
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        remedy = f"LimitNOFILE={needed} in the unit, or ulimit -Hn {needed}, or fewer connections"
         yield Finding("open_files", Level.WARNING, say, remedy)
     else:
         yield Finding("open_files", Level.GOOD, say)

@@ -2,7 +2,8 @@
 
 Gunicorn starts and ends it; gevent's HTTP server answers. To it this adds what gunicorn's own
 processes have: connections that idle too long are closed, and who stops says so to everybody whom
-it still answers, so that the next request goes elsewhere.
+it still answers, so that the next request goes elsewhere. Who takes too long over one request is
+left, and who comes when no file can be opened any more is asked to come again.
 """
 
 import logging
@@ -20,6 +21,9 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
     PyWSGIServer,
 )
 
+from webapp.server.open_files import SpareDescriptor, is_out_of_files
+from webapp.server.service_manager import tell_alive
+
 if TYPE_CHECKING:
     from gevent.socket import socket
 
@@ -27,12 +31,30 @@ _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.1
 # Who has a connection and was not told of the stop may just be sending the next request.
 _LAST_REQUESTS_S = 1.0
+# A whole request must have arrived that long after the one before it, however it trickles in.
+_ARRIVED_WITHIN_S = 150.0
+# Several times within the unit's WatchdogSec=.
+_ALIVE_EVERY_S = 10.0
 
 
 class _Handler(PyWSGIHandler):  # type: ignore[misc]
     """One connection."""
 
     server: "_Server"
+
+    def handle_one_request(self) -> Any:  # noqa: ANN401 - gevent's own
+        # Only reading ends then: an answer that takes long to send is not touched.
+        deadline = self.server.loop.timer(_ARRIVED_WITHIN_S)
+        deadline.start(self._read_no_more)
+        try:
+            return super().handle_one_request()
+        finally:
+            deadline.stop()
+            deadline.close()
+
+    def _read_no_more(self) -> None:
+        with suppress(OSError):
+            self.socket.shutdown(SHUT_RD)
 
     def read_requestline(self) -> str:
         self.server.idle.add(self.socket)
@@ -91,12 +113,23 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
             error_log=_LOG,
         )
         self.worker = worker
+        self._spare = SpareDescriptor()
         self.idle = set["socket"]()
         self._patience_s = cfg.keepalive
 
     def handle(self, connection: "socket", address: Any) -> None:  # noqa: ANN401 - of any family
         connection.settimeout(self._patience_s)
         super().handle(connection, address)
+
+    def do_read(self) -> Any:  # noqa: ANN401 - gevent's own
+        """Let the next one in, or turn them away where no file can be opened any more."""
+        try:
+            return super().do_read()
+        except OSError as error:
+            if not is_out_of_files(error):
+                raise
+        self._spare.turn_away(self.socket)
+        return None
 
     def hang_up(self) -> None:
         """End the connections on which nobody asks anything."""
@@ -106,7 +139,14 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
 
 
 class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
-    """A process of the server."""
+    """A process of the server.
+
+    Attributes:
+        managed: Whether a service manager wants to hear of it.
+    """
+
+    managed = False
+    _told = -_ALIVE_EVERY_S
 
     def load_wsgi(self) -> None:
         """Make the app, with signs of life: a database that is away may be asked for long."""
@@ -137,4 +177,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
 
     def _go_on(self) -> None:
         self.notify()
+        if self.managed and time.monotonic() - self._told > _ALIVE_EVERY_S:
+            self._told = time.monotonic()
+            tell_alive(self.ppid)
         gevent.sleep(_LOOK_EVERY_S)

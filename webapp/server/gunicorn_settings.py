@@ -23,6 +23,7 @@ from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
 from webapp.server.metrics_endpoint import FOLDER_VARIABLE
+from webapp.server.open_files import allow_as_many_as_needed
 from webapp.server.service_manager import take_over
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ worker_tmp_dir = str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
 def on_starting(server: "Arbiter") -> None:
     """Open the port of the metrics, which all workers share, and the way to systemd."""
     server.managed = take_over()
+    allow_as_many_as_needed(_own.connections)
     server.metrics_socket = None
     if _own.metrics_port:
         counts = _folder / "metrics"

@@ -1,4 +1,4 @@
-"""What systemd is told of a service of ``Type=notify``: that it waits, and that it answers.
+"""What systemd is told of a service of ``Type=notify``: that it waits, answers, and is alive.
 
 Gunicorn calls a server ready before any process of it answers, and systemd believes nobody but
 the first process. So the first process keeps the way to systemd for itself, and the others send
@@ -15,6 +15,7 @@ _VARIABLE = "NOTIFY_SOCKET"
 _MORE_TIME_US = 60_000_000
 _WAITING = f"STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC={_MORE_TIME_US}"
 _READY = "READY=1\nSTATUS=Answering"
+_ALIVE = "WATCHDOG=1"
 
 
 def take_over() -> bool:
@@ -26,7 +27,7 @@ def take_over() -> bool:
     address = os.environ.pop(_VARIABLE, "")
     if not address:
         return False
-    for number, said in ((signal.SIGRTMIN, _READY), (signal.SIGRTMIN + 1, _WAITING)):
+    for number, said in enumerate((_READY, _WAITING, _ALIVE), start=signal.SIGRTMIN):
 
         def pass_on(_signal: int, _frame: object, said: str = said) -> None:
             _send(address, said)
@@ -43,6 +44,11 @@ def tell_ready(first: int) -> None:
 def tell_waiting(first: int) -> None:
     """Say that the start takes longer and has not failed."""
     _signal(first, signal.SIGRTMIN + 1)
+
+
+def tell_alive(first: int) -> None:
+    """Say that a process answers still; the first process passes it on only if it lives, too."""
+    _signal(first, signal.SIGRTMIN + 2)
 
 
 def _signal(first: int, number: int) -> None:

@@ -109,6 +109,7 @@ def test_a_server_waits_for_its_database_at_the_start_and_when_a_process_is_lost
         postgres.start()
         assert "READY=1" not in serving.wait_for_notification("READY=1")
         assert serving.ask("/readyz").json() == {"status": "ready"}
+        serving.wait_for_notification("WATCHDOG=1")
 
         postgres.stop()
         assert "http-equiv" in serving.ask("/run/any").text

@@ -1,0 +1,152 @@
+"""Let everything around the server fail while people take part, and count what needs a person.
+
+Usage: python benchmarks/uptime.py [--faults 1000] [--longest-outage 120] [--clients 4] [--seed 1]
+           [--hangs] [--only FAULT ...]
+
+PostgreSQL, Parallax and nginx run as docs/serving.md sets them up, each under its unit's rules: a
+small supervisor does what systemd would. One fault follows the other, sometimes before the last
+is mended; participants answer all the time, through TLS, as the page's program does. Outages last
+1 s to --longest-outage, short ones as often as long ones by their logarithm. --hangs adds
+processes that stop in their tracks, each of which takes up to a minute to be noticed.
+
+Ends with exit status 1 if a person was needed, an acknowledged answer was lost or doubled, or
+somebody who came could not finish. Ends with the printout of a restore drill. File systems that
+fill up need root; without it those faults are left out, and named.
+"""
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from tqdm import tqdm
+
+sys.path.append(str(Path(__file__).parents[1]))
+from fault_injection.installation import Installation, install
+from fault_injection.outside import FAULTS, NEEDS_DISK, SLOW_FAULTS, Fault
+from kill_test import Client, count
+
+PLACES_PER_FAULT = 25
+SHORTEST_OUTAGE_S = 1.0
+THOUGHT_S = 0.2
+# The share of faults that come before the last one is mended.
+OVERLAPPING = 0.25
+FINISHED_WITHIN_S = 300.0
+
+Seconds = list[float]
+
+
+def cause(
+    at: Installation, n_faults: int, longest_s: float, rng: random.Random, kinds: list[Fault]
+) -> dict[str, Seconds]:
+    """Let so many faults happen, every kind as often, and return how long each took to mend.
+
+    Args:
+        at: The installation.
+        n_faults: How many.
+        longest_s: The longest outage.
+        rng: Where chance comes from.
+        kinds: Which.
+    """
+    possible = [kind for kind in kinds if NEEDS_DISK.get(kind) in {None, *at.disks}]
+    mended: dict[str, Seconds] = defaultdict(list)
+    waiting: list[Fault] = []
+    for _ in tqdm(range(n_faults), unit="fault", disable=None):
+        waiting = waiting or rng.sample(possible, len(possible))
+        kind = waiting.pop()
+        outage_s = SHORTEST_OUTAGE_S * (longest_s / SHORTEST_OUTAGE_S) ** rng.random()
+        kind(at, rng, outage_s)
+        if rng.random() < OVERLAPPING:
+            time.sleep(rng.uniform(0, 2))
+            mended[kind.__name__] += []
+        else:
+            mended[kind.__name__].append(at.wait_until_well(kind.__name__))
+            time.sleep(rng.uniform(0, 2))
+    at.wait_until_well("the last fault")
+    return mended
+
+
+def drill(at: Installation) -> str:
+    """Return what a restore drill prints."""
+    made = at.folder / "last.backup"
+    for words in (("db", "backup", str(made)), ("db", "drill", str(made))):
+        done = subprocess.run(
+            [sys.executable, "-m", "parallax", *words],
+            env=at.environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    return done.stdout
+
+
+def run(n_faults: int, longest_s: float, n_clients: int, seed: int, kinds: list[Fault]) -> int:
+    """Print the counts, and return the exit status."""
+    rng, stop = random.Random(seed), threading.Event()
+    with install(max(200, PLACES_PER_FAULT * n_faults)) as at:
+        absent = [kind.__name__ for kind, disk in NEEDS_DISK.items() if disk not in at.disks]
+        clients = [
+            Client(at.url, at.run, random.Random(f"{seed} {n}"), stop, at.trusted, THOUGHT_S)
+            for n in range(n_clients)
+        ]
+        threads = [
+            threading.Thread(target=client.take_part_again_and_again, daemon=True)
+            for client in clients
+        ]
+        for thread in threads:
+            thread.start()
+        began = time.monotonic()
+        mended = cause(at, n_faults, longest_s, rng, kinds)
+        took_s = time.monotonic() - began
+        stop.set()
+        until = time.monotonic() + FINISHED_WITHIN_S
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        counts = count(at.instance, clients)
+        said = drill(at)
+        starts = {unit.name: unit.starts for unit in (at.server, at.database, at.proxy)}
+    print(f"{'fault':<40}{'times':>6}{'median s':>10}{'longest s':>11}")
+    for name, seconds in sorted(mended.items()):
+        if seconds:
+            middle, longest = statistics.median(seconds), max(seconds)
+            print(f"{name:<40}{len(seconds):>6}{middle:>10.1f}{longest:>11.1f}")
+    for name in absent:
+        print(f"{name}: left out, a file system of its own needs root")
+    stuck = counts["participants"] - counts["finished"]
+    told = {
+        "faults": n_faults,
+        "seconds": round(took_s),
+        **{f"starts of {name}": n for name, n in starts.items()},
+        **counts,
+        "people stuck": stuck,
+        "interventions": len(at.interventions),
+    }
+    for name, number in told.items():
+        print(f"{name:<24}{number:>10,}")
+    for each in at.interventions:
+        print(f"a person was needed {each}")
+    print(said, end="")
+    return int(bool(counts["lost"] or counts["duplicated"] or stuck or at.interventions))
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--faults", type=int, default=1000)
+    parser.add_argument("--longest-outage", type=float, default=120.0, metavar="SECONDS")
+    parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--hangs", action="store_true")
+    names = {kind.__name__: kind for kind in (*FAULTS, *SLOW_FAULTS)}
+    parser.add_argument("--only", nargs="+", choices=list(names), metavar="FAULT")
+    options = parser.parse_args()
+    kinds = [*FAULTS, *(SLOW_FAULTS if options.hangs else ())]
+    if options.only:
+        kinds = [names[name] for name in options.only]
+    sys.exit(run(options.faults, options.longest_outage, options.clients, options.seed, kinds))
+
+
+if __name__ == "__main__":
+    main()

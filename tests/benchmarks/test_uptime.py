@@ -1,0 +1,103 @@
+"""A short run of benchmarks/uptime.py, and the rules by which its supervisor plays systemd."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.documentation.examples import examples
+from tests.patience import PATIENCE_S
+from tests.prerequisites import NGINX, POSTGRESQL
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def supervisor(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import fault_injection.supervisor as supervisor
+
+    return supervisor
+
+
+@pytest.fixture
+def unit_that(supervisor, tmp_path):
+    def make(does: str, rules: str) -> object:
+        unit = supervisor.Unit(
+            "unit", supervisor.rules_of(f"[Service]\n{rules}"), ["/bin/sh", "-c", does],
+            dict(os.environ), tmp_path,
+        )  # fmt: skip
+        unit.start()
+        return unit
+
+    return make
+
+
+def wait_for(unit, state: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while unit.state != state:
+        assert time.monotonic() < deadline, unit.state
+        time.sleep(0.01)
+
+
+def test_the_documented_unit_s_rules_are_read(supervisor):
+    rules = supervisor.rules_of(examples()["unit"])
+    assert (rules.notify, rules.restart, rules.restart_s) == (True, "on-failure", 1.0)
+    assert rules.prevent == {2, 3}
+    assert rules.interval_s == 0, "a service that ends often would be given up"
+    assert supervisor.rules_of(examples()["restart"]).restart == "on-failure"
+
+
+@pytest.mark.parametrize(
+    ("does", "rules", "why"),
+    [
+        ("exit 3", "Restart=on-failure\nRestartPreventExitStatus=2 3", "exit status 3"),
+        ("exit 1", "Restart=on-failure\nRestartSec=0.01", "start-limit-hit"),
+        ("exit 0", "Restart=on-failure", "restarts no such thing"),
+        ("exit 1", "Restart=no", "restarts no such thing"),
+        ("sleep 60", "Type=notify\nTimeoutStartSec=0.1\nRestartSec=0.01\nRestart=on-failure",
+         "start-limit-hit"),
+    ],
+)  # fmt: skip
+def test_what_systemd_gives_up_is_given_up(unit_that, does, rules, why):
+    unit = unit_that(does, rules)
+    wait_for(unit, "failed")
+    assert why in unit.why
+
+
+def test_what_was_killed_is_started_again_and_leaves_nothing_behind(unit_that, supervisor):
+    unit = unit_that("sleep 600 & sleep 600", "Restart=on-failure\nRestartSec=0")
+    deadline = time.monotonic() + PATIENCE_S
+    while len(before := unit.processes()) < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.kill(before[0], 9)
+    while len(after := unit.processes()) < 3 or after[0] == before[0]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert not set(before) & set(after)
+    assert supervisor._living(before[0]) == []
+    unit.stop()
+    assert unit.state == "inactive" and unit.processes() == []
+
+
+def test_nobody_is_needed_and_nothing_is_lost_while_everything_around_fails():
+    POSTGRESQL.require()
+    NGINX.require()
+    options = ["--faults", "5", "--longest-outage", "2", "--clients", "2", "--seed", "7"]
+    run = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "uptime.py"), *options], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    counts = dict(
+        line.rsplit(maxsplit=1) for line in run.stdout.splitlines() if line[-1:].isdigit()
+    )
+    counts = {name.strip(): number for name, number in counts.items()}
+    assert [counts[name] for name in ("faults", "lost", "duplicated", "people stuck")] == [
+        "5", "0", "0", "0",
+    ]  # fmt: skip
+    assert counts["interventions"] == "0" and counts["acknowledged"] != "0"
+    assert "tables agree once restored" in run.stdout

@@ -1,0 +1,86 @@
+"""What to do when a process has no descriptor left for one more connection."""
+
+import errno
+import logging
+import os
+import resource
+import socket
+import time
+from contextlib import suppress
+from io import FileIO
+from typing import Any
+
+_LOG = logging.getLogger(__name__)
+_NONE_LEFT = frozenset({errno.EMFILE, errno.ENFILE})
+# Of the database, the log, the locks, the periodic jobs.
+FILES_BESIDES = 200
+_BETWEEN_LINES_S = 30.0
+_REQUEST_BYTES = 65536
+_PAGE = (
+    b'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5">'
+    b"<title>Please wait</title><p>Many people are taking part at this moment. What you have"
+    b" answered so far is safe. This page asks again by itself every few seconds."
+)
+_REPLY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/html; charset=utf-8\r\n"
+    b"Cache-Control: no-store\r\nRetry-After: 5\r\nConnection: close\r\n"
+    b"Content-Length: " + str(len(_PAGE)).encode() + b"\r\n\r\n" + _PAGE
+)
+
+
+def allow_as_many_as_needed(connections: int) -> None:
+    """Raise this process's own limit of open files to what its connections need.
+
+    A shell's usual limit is 1,024; the system lets every process raise it up to a hard limit.
+
+    Args:
+        connections: How many connections each process may have open.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = connections + FILES_BESIDES
+    wanted = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def is_out_of_files(error: OSError) -> bool:
+    """Return whether no file can be opened because too many are."""
+    return error.errno in _NONE_LEFT
+
+
+class SpareDescriptor:
+    """A descriptor kept for the moment when no other is left: by it somebody can be turned away.
+
+    Whoever cannot be let in would otherwise wait without a word until others have gone.
+    """
+
+    def __init__(self) -> None:
+        self._kept: FileIO | None = None
+        self._said = -_BETWEEN_LINES_S
+        self._keep()
+
+    def turn_away(self, listening: Any) -> None:  # noqa: ANN401 - gevent's own
+        """Ask the next one who waits at gevent's socket to come again; nobody is waited for."""
+        now = time.monotonic()
+        if now - self._said > _BETWEEN_LINES_S:
+            self._said = now
+            _LOG.warning("too many open files, so people are asked to come again: raise the limit")
+        if self._kept is not None:
+            # At once, where gevent's os.close only promises it.
+            self._kept.close()
+            self._kept = None
+        with suppress(OSError):
+            # As gevent's server itself does it: its other way waits, which the loop must not.
+            descriptor, _ = listening._accept()
+            with socket.socket(fileno=descriptor) as connection:
+                connection.setblocking(False)
+                with suppress(OSError):
+                    # What was sent and never read would take the reply away again.
+                    connection.recv(_REQUEST_BYTES)
+                connection.send(_REPLY)
+                connection.shutdown(socket.SHUT_WR)
+        self._keep()
+
+    def _keep(self) -> None:
+        with suppress(OSError):
+            self._kept = FileIO(os.devnull)
