@@ -214,6 +214,7 @@ def _page(ref: str, problem: str = "") -> str:
         problem=problem,
         people=people,
         strangers=list(of_payee.values()),
+        refs={account.participant.id: account.participant.ref for account, _ in people},
         unsettled=[line for line in ledger if line.state not in SETTLED_FOR_GOOD],
         published=recruitment,
         acts=acts[: -_LATEST - 1 : -1],

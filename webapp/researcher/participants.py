@@ -1,6 +1,7 @@
 """A run's participants, and one of them replayed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
@@ -10,7 +11,7 @@ from experiment.records import SIDES
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed
-from webapp.runs.integrity import certificate_of, flags_of
+from webapp.runs.integrity import certificate_of, certificates, flags_of
 from webapp.runs.people import Person, people, record_of
 from webapp.runs.unblind import unblinding_of
 from webapp.services import current_services
@@ -21,6 +22,12 @@ from webapp.users.roles import Role
 participant_pages = Blueprint("participants", __name__)
 
 _Key = Callable[[Person], float | str]
+
+
+def _standing(person: Person) -> float:
+    return 2.0 if person.verdict is None else float(person.verdict.kept)
+
+
 # By what the table can be sorted; the first key of each is its name in the address.
 SORTS: dict[str, tuple[str, _Key]] = {
     "arrival": ("arrival", lambda person: person.participant.id),
@@ -31,7 +38,10 @@ SORTS: dict[str, tuple[str, _Key]] = {
     "fast": ("fast answers", lambda person: -person.fast),
     "side": ("same side", lambda person: -(person.same_side or 0.0)),
     "hidden": ("page hidden", lambda person: -person.hidden),
-    "events": ("events", lambda person: -person.events),
+    "waited": ("slowest to be stored", lambda person: -(person.waited_s or 0.0)),
+    "flags": ("flags of how sessions came about", lambda person: -len(person.flags)),
+    "verdict": ("verdict, excluded first", _standing),
+    "events": ("events", lambda person: -sum(person.events.values())),
 }
 
 
@@ -45,6 +55,14 @@ def show_all(ref: str) -> str:
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
         found = people(session, run, state=state, search=search)
+        if sort == "flags":
+            # They follow from every answer of the run, so they are made only when asked for.
+            study = current_services().study_of(session, run)
+            flags = {
+                who.id: sorted(flags_of(run, certificate))
+                for who, certificate in certificates(session, run, study)
+            }
+            found = [replace(each, flags=flags.get(each.participant.id, ())) for each in found]
     _, key = SORTS.get(sort, SORTS["arrival"])
     return render_template(
         "researcher/participants.html",

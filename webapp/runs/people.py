@@ -1,6 +1,6 @@
 """A run's participants as a table, and one of them with everything that is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -34,7 +34,10 @@ class Person:
         fast: How many of their answers came in under 200 ms.
         same_side: The share of their answers on the side that they chose more often.
         hidden: During how many trials the page was hidden or lost the focus.
-        events: How many events were noted.
+        waited_s: The longest that an answer waited in the browser before it was stored; None where
+            no page told.
+        events: How many events of each kind were noted.
+        flags: The flags of how the session came about, where they were asked for.
     """
 
     participant: Participant
@@ -44,7 +47,9 @@ class Person:
     fast: int
     same_side: float | None
     hidden: int
-    events: int
+    waited_s: float | None
+    events: Mapping[str, int]
+    flags: Sequence[str] = ()
 
     @property
     def minutes(self) -> float | None:
@@ -86,13 +91,13 @@ def people(
     signals = _signals(session, run)
     events = _events(session, run)
     return [
-        Person(person, verdict, *signals.get(person.id, _NO_SIGNALS), events.get(person.id, 0))
+        Person(person, verdict, *signals.get(person.id, _NO_SIGNALS), events.get(person.id, {}))
         for person, verdict in found
     ]
 
 
-_Signals = tuple[int, float | None, int, float | None, int]
-_NO_SIGNALS: _Signals = (0, None, 0, None, 0)
+_Signals = tuple[int, float | None, int, float | None, int, float | None]
+_NO_SIGNALS: _Signals = (0, None, 0, None, 0, None)
 
 
 def _signals(session: Session, run: Run) -> dict[int, _Signals]:
@@ -103,39 +108,51 @@ def _signals(session: Session, run: Run) -> dict[int, _Signals]:
             Response.chosen_side,
             Response.was_hidden,
             Response.lost_focus,
+            Response.waited_ms,
         )
         .join(Response, Response.trial_id == Trial.id)
         .join(Participant, Participant.id == Trial.participant_id)
         .where(Participant.run_id == run.id)
         .order_by(Trial.participant_id, Response.rt_ms)
     )
-    answers: dict[int, list[tuple[float | None, str, bool]]] = {}
-    for participant_id, rt_ms, side, was_hidden, lost_focus in rows:
-        answers.setdefault(participant_id, []).append((rt_ms, side, bool(was_hidden or lost_focus)))
+    answers: dict[int, list[_Given]] = {}
+    for participant_id, rt_ms, side, was_hidden, lost_focus, waited_ms in rows:
+        given = (rt_ms, side, bool(was_hidden or lost_focus), waited_ms)
+        answers.setdefault(participant_id, []).append(given)
     return {who: _signals_of(given) for who, given in answers.items()}
 
 
-def _signals_of(given: Sequence[tuple[float | None, str, bool]]) -> _Signals:
-    times = [rt_ms for rt_ms, _, _ in given if rt_ms is not None]
-    sides = [side for _, side, _ in given]
+# Reaction time, side, whether the page was away, and how long the answer waited.
+_Given = tuple[float | None, str, bool, float | None]
+
+
+def _signals_of(given: Sequence[_Given]) -> _Signals:
+    times = [rt_ms for rt_ms, _, _, _ in given if rt_ms is not None]
+    sides = [side for _, side, _, _ in given]
+    waited = [waited_ms for _, _, _, waited_ms in given if waited_ms is not None]
     most = max(map(sides.count, set(sides)))
     return (
         len(given),
         times[len(times) // 2] if times else None,
         sum(rt_ms < _TOO_FAST_MS for rt_ms in times),
         most / len(sides),
-        sum(away for _, _, away in given),
+        sum(away for _, _, away, _ in given),
+        max(waited) / 1000 if waited else None,
     )
 
 
-def _events(session: Session, run: Run) -> dict[int, int]:
+def _events(session: Session, run: Run) -> dict[int, dict[str, int]]:
     rows = session.execute(
-        select(Event.participant_id, func.count())
+        select(Event.participant_id, Event.kind, func.count())
         .join(Participant, Participant.id == Event.participant_id)
         .where(Participant.run_id == run.id)
-        .group_by(Event.participant_id)
+        .group_by(Event.participant_id, Event.kind)
+        .order_by(Event.participant_id, Event.kind)
     )
-    return dict(rows.all())
+    found: dict[int, dict[str, int]] = {}
+    for participant_id, kind, number in rows:
+        found.setdefault(participant_id, {})[kind] = number
+    return found
 
 
 @dataclass(frozen=True, slots=True)

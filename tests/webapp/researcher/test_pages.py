@@ -9,6 +9,7 @@ from experiment.participation import State
 from experiment.studies.load import load_study
 from tests.experiment.trials.studies import PRESENTATIONS
 from webapp.researcher import live
+from webapp.researcher.participants import SORTS
 from webapp.users.roles import Role
 
 HOSTILE = "<script>alert(1)</script>"
@@ -59,6 +60,16 @@ def test_participants_are_filtered_and_searched(state, finished, run, researcher
     page = here.get(f"/runs/{run.ref}/participants?state={state}&sort=rt").text
     assert f"{int(state in ('', 'finished'))} participants." in page
     assert "0 participants." in here.get(f"/runs/{run.ref}/participants?search=%25").text
+
+
+def test_each_signal_can_be_sorted_by_and_the_flags_are_made_when_asked_for(
+    finished, run, researcher
+):
+    here = researcher(Role.VIEWER)
+    pages = {sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORTS}
+    assert all("1 participants." in page for page in pages.values())
+    assert {sort for sort, page in pages.items() if ">Flags</th>" in page} == {"flags"}
+    assert "impossible_time" in pages["flags"]
 
 
 def test_an_export_is_sent_as_one_file_and_stands_in_the_log(finished, run, researcher):
