@@ -32,6 +32,7 @@ from webapp.payments.compensation_request import (
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.run_payments import RunPayments
+from webapp.payments.statement import in_agreement
 
 _HEADER = ("problem", "who", "what was seen", "what to do")
 
@@ -93,7 +94,7 @@ def reconcile(
         click.echo(text_table(_HEADER, rows))
     else:
         click.echo(statement_table(snapshot.statements))
-        click.echo(f"Run {run} is clean: our records, the platform and the ledger agree.")
+        click.echo(in_agreement(run, snapshot.statements))
     if found:
         sys.exit(1)
 

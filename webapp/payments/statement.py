@@ -1,13 +1,14 @@
 """One statement for each payee: what the study's rule owes, the ledger says and the platform paid.
 
 ``parallax review`` and ``parallax reconcile`` print these. A run is clean only where ledger and
-platform agree to the smallest unit, and nobody got less than the rule says.
+platform agree to the smallest unit, and nobody got less than the rule says: ``in_agreement``.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from experiment.money import in_words
 from experiment.payment.bonuses import bonus_owed_minor
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.studies.study import Study
@@ -46,6 +47,31 @@ class Statement:
     def is_short(self) -> bool:
         """Whether the payee got less than the study's rule says."""
         return self.owed_minor is not None and self.ledger_minor < self.owed_minor
+
+
+def in_agreement(run_ref: str, found: Iterable[Statement]) -> str:
+    """Return what it means that nothing differs: whether everybody has what they are owed.
+
+    Args:
+        run_ref: The run.
+        found: Every payee's statement.
+    """
+    made = list(found)
+    agree = "our records, the platform and the ledger agree"
+    short = [statement for statement in made if statement.is_short]
+    undecided = sum(statement.owed_minor is None for statement in made)
+    if not (short or undecided):
+        return f"Run {run_ref} is clean: {agree}, and everybody has what the study's rule gives."
+    text = f"Nothing differs: {agree}. But not everybody has what the study's rule gives:"
+    if short:
+        left_minor = sum((each.owed_minor or 0) - each.ledger_minor for each in short)
+        text += (
+            f" {in_words(left_minor, short[0].currency)} for {len(short)} is still to be paid"
+            f" (parallax review {run_ref})"
+        )
+    if undecided:
+        text += f"{' and' if short else ''} {undecided} wait for parallax exclude {run_ref}"
+    return f"{text}."
 
 
 def owed_minor(account: PayeeAccount, study: Study) -> int | None:

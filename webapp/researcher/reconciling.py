@@ -9,6 +9,7 @@ from webapp.database.engine import reading
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.run_payments import RunPayments, open_run_payments
+from webapp.payments.statement import in_agreement
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.money import compensation_link
 from webapp.researcher.money import refuse as refuse_on_money_page
@@ -32,6 +33,7 @@ def look(ref: str) -> str:
         run=payments.run,
         statements=snapshot.statements,
         found=found,
+        agreement=in_agreement(ref, snapshot.statements),
         live=request.form.get("live", ""),
         in_words=in_words,
     )

@@ -213,7 +213,7 @@ def test_reconciling_shows_what_differs_and_does_what_is_safe(
     look = payer.here.post(f"{payer.path}/reconcile")
     assert "reviewed_elsewhere" in look.text
     assert payer.here.post(f"{payer.path}/reconcile/fix").status_code == 303
-    assert "The run is clean" in payer.here.post(f"{payer.path}/reconcile").text
+    assert "everybody has what" in payer.here.post(f"{payer.path}/reconcile").text
     assert "discrepancies mended" in payer.page()
 
 
