@@ -1,5 +1,6 @@
 """Commands of ``parallax recruitment`` that only some platforms can do."""
 
+import os
 from pathlib import Path
 
 import click
@@ -8,13 +9,19 @@ from experiment.tables.atomic_write import atomic_write
 from webapp.commands.options import with_instance
 from webapp.commands.payment_commands import with_live
 from webapp.commands.published_run import PublishedRun, open_published
+from webapp.commands.runs import link_base
+from webapp.core.settings import ENVIRONMENT_PREFIX, flat_name
+from webapp.core.settings_file import write_setting
+from webapp.database.engine import reading
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import (
     Demographics,
     ReturnRequests,
     ScreenOuts,
     StoppableOffers,
+    Webhooks,
 )
+from webapp.runs.runs import named_run
 
 
 @click.command("stop")
@@ -71,6 +78,36 @@ def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Pat
         raise RunError(f"the assignment is not of the run {run}", where=assignment)
     platform.request_return(assignment, reason)
     click.echo("They are asked to return it; they decide.")
+
+
+@click.command("webhooks")
+@click.argument("run")
+@click.option(
+    "--new-secret", is_flag=True, help="Make another secret; other tools lose the one they have."
+)
+@with_live
+@with_instance
+def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
+    """Have RUN's platform tell this server of submissions.
+
+    The secret by which its calls are known is written into the instance's parallax.toml.
+    """
+    found = open_published(instance, run, live=live)
+    platform = found.platform
+    if not isinstance(platform, Webhooks):
+        raise _unable(found, "calls our server")
+    with reading(found.sessions) as session:
+        recruiter = named_run(session, run).recruiter
+    address = f"{link_base(instance)}/hooks/{recruiter}"
+    # The secret comes first: there is no subscription without one.
+    secret = platform.hook_secret(new=new_secret)
+    file = write_setting(instance, recruiter, "hook_secret", secret)
+    subscription = platform.subscribe(address)
+    click.echo(f"Subscription {subscription}: submissions are told to {address}")
+    click.echo(f"The secret stands in {file}. A running server takes it up with: parallax reload")
+    variable = f"{ENVIRONMENT_PREFIX}{flat_name(recruiter, 'hook_secret')}".upper()
+    if variable in os.environ:
+        click.echo(f"WARNING: the variable {variable} is set and wins over the file: unset it.")
 
 
 @click.command("demographics")

@@ -10,7 +10,7 @@ import click
 
 from experiment.money import in_words
 from experiment.payment.cost import refuse_out_of_bounds
-from webapp.commands.offers import ask_return, demographics, screen_outs, stop_
+from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
 from webapp.commands.options import with_instance
 from webapp.commands.payment_commands import with_live
 from webapp.commands.published_run import PublishedRun, open_published
@@ -74,7 +74,7 @@ def recruitment() -> None:
     """See and steer how a published run fills."""
 
 
-for _command in (stop_, screen_outs, ask_return, demographics):
+for _command in (stop_, screen_outs, ask_return, demographics, webhooks):
     recruitment.add_command(_command)
 
 

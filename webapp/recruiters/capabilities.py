@@ -116,6 +116,23 @@ class Letters(Protocol):
 
 
 @runtime_checkable
+class Webhooks(Protocol):
+    """Calls an address of ours when something happens to a submission."""
+
+    def hook_secret(self, *, new: bool) -> str:
+        """Return what the platform signs its calls with.
+
+        Args:
+            new: Whether another one is made, by which every other tool's stops working.
+        """
+        ...
+
+    def subscribe(self, target_url: str) -> str:
+        """Have an address called, and return the subscription's id; again is success."""
+        ...
+
+
+@runtime_checkable
 class ReturnRequests(Protocol):
     """Asks workers to give an assignment back, which costs them nothing."""
 

@@ -71,7 +71,15 @@ class Calls:
             PlatformUnreachable: Nobody knows whether it was done.
             PlatformError: The platform refuses.
         """
-        return self._made("POST", path, body, None)
+        return self.once_with_headers(path, body)[0]
+
+    def once_with_headers(self, path: str, body: object = None) -> tuple[Any, Mapping[str, str]]:
+        """Return the answer to a call that is never repeated, and the answer's headers.
+
+        Raises:
+            PlatformError: As for ``once``.
+        """
+        return self._answered("POST", path, body, None)
 
     def pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[Any]:
         """Yield each entry of a list, page by page as the platform links them."""
@@ -94,16 +102,16 @@ class Calls:
     ) -> Any:  # noqa: ANN401 - JSON of any shape
         for attempt in range(1, self.attempts + 1):
             try:
-                return self._made(method, path, body, params)
+                return self._answered(method, path, body, params)[0]
             except PlatformUnreachable:
                 if attempt == self.attempts:
                     raise
                 self.sleep(min(0.5 * 2**attempt, _LONGEST_WAIT_S))
         raise AssertionError("a call is made at least once")
 
-    def _made(
+    def _answered(
         self, method: str, path: str, body: object, params: Mapping[str, str | int] | None
-    ) -> Any:  # noqa: ANN401 - JSON of any shape
+    ) -> tuple[Any, Mapping[str, str]]:
         where = f"{method} {path.partition('?')[0]}"
         try:
             answer = self.http.request(method, f"{_API}{path}", json=body, params=params)
@@ -114,7 +122,7 @@ class Calls:
             raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
         if not answer.is_success:
             raise _refusal(answer, where)
-        return _content(answer, where)
+        return _content(answer, where), answer.headers
 
 
 def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON of any shape

@@ -24,6 +24,7 @@ from webapp.recruiters.prolific.codes import screen_out_slots, with_slots
 from webapp.recruiters.prolific.drafts import draft_of, mark
 from webapp.recruiters.prolific.notes import edits_of, notes_on
 from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruiters.prolific.subscribing import secret_of, subscribe
 from webapp.recruiters.prolific.workspace import Workspace
 
 CATEGORIES = (
@@ -262,6 +263,14 @@ class ProlificClient:
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
         """Return what somebody changed on the platform since the study was posted."""
         return edits_of(self.study(offer_id), task, link)
+
+    def hook_secret(self, *, new: bool) -> str:
+        """Return what the workspace signs its webhooks with, made if there is none or ``new``."""
+        return secret_of(self._calls, self.workspace.id(), new=new)
+
+    def subscribe(self, target_url: str) -> str:
+        """Have the workspace's submissions told to an address of ours; again is success."""
+        return subscribe(self._calls, self.workspace.id(), target_url)
 
     most_exports = 2
 

@@ -6,6 +6,8 @@ from marketplace.prolific.webhooks import signature as hook_signature
 from tests.webapp.recruiters.prolific.conftest import SCREENING
 from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.prolific.opening import open_prolific
+from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruiters.settings import load_settings
 
 pytestmark = pytest.mark.one_database
 
@@ -204,6 +206,30 @@ class TestWebhooks:
         assert hear(event) == 204
         assert hear(b'{"event_type": "study.status.change"}') == 204
         assert lab.app.test_client().post("/hooks/nobody").status_code == 404
+
+
+def test_a_command_subscribes_this_server_and_keeps_the_secret(lab, town, shell, instance, clock):
+    lab.publish()
+
+    workspace = {"workspace_id": town.call("GET", "/workspaces/")["results"][0]["id"]}
+
+    def listed(what: str) -> list[dict]:
+        return town.call("GET", f"/hooks/{what}/", params=workspace)["results"]
+
+    for _ in range(2):
+        done = shell("recruitment", "webhooks", lab.run.ref)
+        assert done.exit_code == 0, done.output + str(done.exception)
+    [one], [secret] = listed("subscriptions"), listed("secrets")
+    assert one["is_enabled"]
+    assert one["target_url"].endswith("/hooks/prolific")
+    kept = load_settings(instance, {}).of_recruiter("prolific", ProlificSettings).hook_secret
+    assert kept.get_secret_value() == secret["value"] not in done.output
+    town.call("PATCH", f"/hooks/subscriptions/{one['id']}/", {"is_enabled": False})
+    shell("recruitment", "webhooks", lab.run.ref, "--new-secret")
+    assert [each["is_enabled"] for each in listed("subscriptions")] == [True]
+    [other] = listed("secrets")
+    kept = load_settings(instance, {}).of_recruiter("prolific", ProlificSettings).hook_secret
+    assert kept.get_secret_value() == other["value"] != secret["value"]
 
 
 def test_the_platform_is_named_by_a_safe_address_only(settings):
