@@ -60,7 +60,7 @@ def review(run: str, instance: Path) -> None:
         return
     found = statements(owed, ledger, study)
     click.echo(statement_table(found))
-    unpaid = sum(a.finished and a.assignment is not None and not a.approved for a in owed)
+    unpaid = sum(account.awaits_pay for account in owed)
     waiting = sum(account.finished and account.assignment is None for account in owed)
     click.echo(f"{unpaid} finished and submitted, and are not paid: parallax approve {run}")
     click.echo(f"{waiting} finished and did not submit: parallax reconcile {run}")

@@ -28,7 +28,7 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.payments.ledger import payments_of
-from webapp.recruiters.statuses import HANDED_IN, PAID
+from webapp.recruiters.statuses import HANDED_IN, PAID, AssignmentStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,18 @@ class PayeeAccount:
         reward = self.payment(PaymentKind.REWARD)
         by_us = reward is not None and reward.state == PaymentState.DONE
         return by_us or (self.assignment is not None and self.assignment.status in PAID)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the platform was told to refuse the reward, or tells that it was refused."""
+        told = self.assignment is not None and self.assignment.status == AssignmentStatus.REJECTED
+        return told or self.payment(PaymentKind.REJECTION) is not None
+
+    @property
+    def awaits_pay(self) -> bool:
+        """Whether they finished and submitted, and nobody decided about it or paid otherwise."""
+        decided = self.rejected or self.paid_assignment is not None
+        return self.finished and self.assignment is not None and not decided
 
     @property
     def paid_assignment(self) -> str | None:

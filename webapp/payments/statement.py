@@ -83,9 +83,7 @@ def owed_minor(account: PayeeAccount, study: Study) -> int | None:
     status = account.assignment.status if account.assignment is not None else None
     if status == AssignmentStatus.SCREENED_OUT:
         return study.screen_out_minor
-    rejected = account.payment(PaymentKind.REJECTION) is not None
-    rejected = rejected or status == AssignmentStatus.REJECTED
-    if not account.finished or (rejected and not account.approved):
+    if not account.finished or (account.rejected and not account.approved):
         return 0
     bonus = bonus_owed_minor(study.payment, account.finisher)
     if bonus is None:

@@ -95,15 +95,6 @@ class GrowingOffers(Protocol):
 
 
 @runtime_checkable
-class BulkApproval(Protocol):
-    """Approves many submissions by one call."""
-
-    def approve_all(self, assignment_ids: Sequence[str]) -> None:
-        """Pay the rewards of these submissions; those that are approved already are left so."""
-        ...
-
-
-@runtime_checkable
 class Letters(Protocol):
     """Writes to workers."""
 

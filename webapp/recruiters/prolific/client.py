@@ -32,7 +32,6 @@ CATEGORIES = (
     *("LOW_EFFORT", "MALINGERING", "NO_CODE", "BAD_CODE", "NO_DATA", "UNSUPP_DEVICE", "OTHER"),
 )
 _LEAST_REASON_CHARS = 100
-_MOST_APPROVED_AT_ONCE = 1000
 _PAGE_SIZE = 100
 _FEATURES = (
     "Not every workspace may have signed links (the setting prolific_signed_arrivals) and paid"
@@ -179,12 +178,6 @@ class ProlificClient:
         if undo_rejection and self._submission(assignment_id).status == "REJECTED":
             self._decide(assignment_id, "AWAITING REVIEW", {"action": "UNREJECT"})
         self._decide(assignment_id, "APPROVED", {"action": "APPROVE"})
-
-    def approve_all(self, assignment_ids: Sequence[str]) -> None:
-        """Approve many, a thousand at a time and one call after another; it is done only later."""
-        for first in range(0, len(assignment_ids), _MOST_APPROVED_AT_ONCE):
-            some = list(assignment_ids[first : first + _MOST_APPROVED_AT_ONCE])
-            self._calls.say("POST", "/submissions/bulk-approve/", {"submission_ids": some})
 
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
         """Refuse to pay a submission; rejecting a rejected one is success."""

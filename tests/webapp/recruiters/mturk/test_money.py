@@ -116,6 +116,7 @@ def test_a_rejection_wants_a_reason_and_stands(publish_run, worker, shell, paid,
     assert isinstance(turned.exception, PaymentError)
     assert "rejected already" in str(turned.exception)
     assert "Nothing is left" in shell("approve", "--yes").output
+    assert "0 finished and submitted, and are not paid" in shell("review").output
     assert paid("AFAYE") == []
     assert problems() == []
 

@@ -197,14 +197,6 @@ def test_whoever_could_not_hand_in_is_paid_by_a_bonus(lab, stand_in, clock, shel
     assert problems() == []
 
 
-def test_many_are_approved_by_one_call_after_another(lab, stand_in, platform):
-    study = lab.publish()
-    refs = [lab.hand_in(study) for _ in range(2)]
-    platform.approve_all(refs)
-    platform.approve_all(refs)
-    assert sorted(stand_in.payments()) == sorted(("reward", ref, 20) for ref in refs)
-
-
 def test_a_set_up_that_the_platform_understood_otherwise_is_never_paid(
     lab, submission, monkeypatch
 ):

@@ -208,13 +208,13 @@ class TestWebhooks:
         assert lab.app.test_client().post("/hooks/nobody").status_code == 404
 
 
-def test_a_command_subscribes_this_server_and_keeps_the_secret(lab, town, shell, instance, clock):
+def test_a_command_subscribes_this_server_and_keeps_the_secret(lab, stand_in, shell, instance):
     lab.publish()
 
-    workspace = {"workspace_id": town.call("GET", "/workspaces/")["results"][0]["id"]}
+    workspace = {"workspace_id": stand_in.call("GET", "/workspaces/")["results"][0]["id"]}
 
     def listed(what: str) -> list[dict]:
-        return town.call("GET", f"/hooks/{what}/", params=workspace)["results"]
+        return stand_in.call("GET", f"/hooks/{what}/", params=workspace)["results"]
 
     for _ in range(2):
         done = shell("recruitment", "webhooks", lab.run.ref)
@@ -224,7 +224,7 @@ def test_a_command_subscribes_this_server_and_keeps_the_secret(lab, town, shell,
     assert one["target_url"].endswith("/hooks/prolific")
     kept = load_settings(instance, {}).of_recruiter("prolific", ProlificSettings).hook_secret
     assert kept.get_secret_value() == secret["value"] not in done.output
-    town.call("PATCH", f"/hooks/subscriptions/{one['id']}/", {"is_enabled": False})
+    stand_in.call("PATCH", f"/hooks/subscriptions/{one['id']}/", {"is_enabled": False})
     shell("recruitment", "webhooks", lab.run.ref, "--new-secret")
     assert [each["is_enabled"] for each in listed("subscriptions")] == [True]
     [other] = listed("secrets")
