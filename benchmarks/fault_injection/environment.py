@@ -118,6 +118,30 @@ def small_study(folder: Path, places: int) -> Path:
     return study
 
 
+def last_page(app: Flask, home: str) -> str:
+    """Answer everything in somebody's session, and return its last page; empty if refused."""
+    pages = app.test_client()
+    for position in (1, 2):
+        body = {
+            "uuid": str(UUID(int=position, version=4)),
+            "position": position,
+            "side": "first",
+            "input_method": "key",
+        }
+        if pages.post(f"{home}answers", json=body).status_code != 200:
+            return ""
+    pages.post(f"{home}questionnaire", data={"native_language": "x"})
+    return pages.get(home).text
+
+
+def is_finished(page: str) -> bool:
+    """Return whether a last page is of somebody who did all the work.
+
+    Whose place was given away meanwhile has worked all the same, and cannot hand it in.
+    """
+    return 'data-page="closing"' in page or 'data-page="late"' in page
+
+
 @dataclass
 class Worker:
     """Somebody at the marketplace's site and in the study's pages.
@@ -176,20 +200,8 @@ class Worker:
 
     def answer(self) -> bool:
         """Answer everything, and return whether there is a form to hand it in."""
-        pages = self.environment.app.test_client()
-        for position in (1, 2):
-            body = {
-                "uuid": str(UUID(int=position, version=4)),
-                "position": position,
-                "side": "first",
-                "input_method": "key",
-            }
-            if pages.post(f"{self.home}answers", json=body).status_code != 200:
-                return False
-        pages.post(f"{self.home}questionnaire", data={"native_language": "x"})
-        page = pages.get(self.home).text
-        # Whose place was given away meanwhile has worked all the same, and cannot hand it in.
-        self.finished = 'data-page="closing"' in page or 'data-page="late"' in page
+        page = last_page(self.environment.app, self.home)
+        self.finished = is_finished(page)
         return "data-submit-form" in page
 
     def submit(self, receipt: str = "") -> bool:

@@ -30,8 +30,42 @@ class NotRefused(AssertionError):
     """A mistake was carried out."""
 
 
-class Mistakes:
-    """A researcher who errs now and then.
+class Erring:
+    """Somebody who errs now and then.
+
+    Args:
+        rng: What decides when.
+        probability: How often each mistake is made where it can be.
+
+    Attributes:
+        made: How many mistakes they made.
+        refused: How many of them were refused.
+    """
+
+    def __init__(self, rng: random.Random, probability: float) -> None:
+        self._rng, self._probability = rng, probability
+        self.made = self.refused = 0
+
+    def _errs(self) -> bool:
+        return self._rng.random() < self._probability
+
+    def _perhaps(self, command: Callable[[], object]) -> None:
+        if self._errs():
+            self.made += 1
+            command()
+
+    def _refused(self, command: Callable[[], object]) -> None:
+        self.made += 1
+        try:
+            command()
+        except ParallaxError:
+            self.refused += 1
+        else:
+            raise NotRefused(str(command))
+
+
+class Mistakes(Erring):
+    """A researcher who pays, and errs.
 
     Args:
         operator: Who runs the study.
@@ -40,8 +74,8 @@ class Mistakes:
     """
 
     def __init__(self, operator: Operator, rng: random.Random, probability: float) -> None:
-        self._operator, self._rng, self._probability = operator, rng, probability
-        self.made = self.refused = 0
+        super().__init__(rng, probability)
+        self._operator = operator
 
     def before_paying(self) -> None:
         """Give commands before their time, and reject the wrong person, which is undone."""
@@ -84,23 +118,6 @@ class Mistakes:
         path.write_text(self._rng.choice(_WRONG_FILES).format(who=who), encoding="utf-8")
         entries, _ = bonuses([account], read_bonus_file(path, [who], "USD"))
         self._operator.pay_entries(entries)
-
-    def _errs(self) -> bool:
-        return self._rng.random() < self._probability
-
-    def _perhaps(self, command: Callable[[], object]) -> None:
-        if self._errs():
-            self.made += 1
-            command()
-
-    def _refused(self, command: Callable[[], object]) -> None:
-        self.made += 1
-        try:
-            command()
-        except ParallaxError:
-            self.refused += 1
-        else:
-            raise NotRefused(str(command))
 
 
 def _awaits_decision(account: PayeeAccount) -> bool:

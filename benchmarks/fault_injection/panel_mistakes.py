@@ -5,15 +5,14 @@ commands, and who did the work is thanked all the same.
 """
 
 import random
-from collections.abc import Callable
 from contextlib import contextmanager
 
 from sqlalchemy import func, select
 
-from experiment.errors import ParallaxError
 from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study
 from experiment.studies.study import Study
+from fault_injection.mistakes import Erring, NotRefused
 from fault_injection.operator import Death
 from fault_injection.panels import CODE, PanelRun, Person
 from webapp.database.engine import reading
@@ -42,12 +41,8 @@ _WRONG_TABLES = (
 _ROUNDS_UNTIL_SEEN = 3
 
 
-class NotRefused(AssertionError):
-    """A mistake was carried out."""
-
-
-class PanelMistakes:
-    """A researcher who errs now and then.
+class PanelMistakes(Erring):
+    """A researcher with a panel, who errs.
 
     Args:
         run: The run.
@@ -57,9 +52,9 @@ class PanelMistakes:
     """
 
     def __init__(self, run: PanelRun, rng: random.Random, probability: float, death: Death) -> None:
-        self._run, self._rng, self._probability, self._death = run, rng, probability, death
-        self._services, self._rounds = run.services, 0
-        self.made = self.refused = self.let_in = 0
+        super().__init__(rng, probability)
+        self._run, self._services, self._death = run, run.services, death
+        self.let_in = self._rounds = 0
 
     def before_anybody(self) -> None:
         """Write the wrong file, launch twice, give commands too early, paste the wrong link."""
@@ -70,10 +65,8 @@ class PanelMistakes:
         if self._errs():
             # Nobody is paid by our server for a panel: approve, bonus and publish say so.
             self._refused(lambda: open_platform("panel", self._services.settings, live=False))
-        if self._errs():
-            self._made(self._send_again)
-        if self._errs():
-            self._made(self._open)
+        self._perhaps(self._send_again)
+        self._perhaps(self._open)
         if self._errs():
             self._paste_wrong_link()
 
@@ -84,9 +77,9 @@ class PanelMistakes:
             stranger = Person(self._run, f"stranger {which}", self._rng, self._death)
             self.let_in += stranger.arrive()
             self._close()
-            self._made(self._open)
-        if self._errs():
-            self._made(self._exclude)
+            self.made += 1
+            self._open()
+        self._perhaps(self._exclude)
 
     @contextmanager
     def in_between(self):  # noqa: ANN201
@@ -98,7 +91,8 @@ class PanelMistakes:
             yield
         finally:
             if closed:
-                self._made(self._open)
+                self.made += 1
+                self._open()
 
     @contextmanager
     def wrong_code(self):  # noqa: ANN201
@@ -139,8 +133,7 @@ class PanelMistakes:
         """Send again at the wrong time and twice, and look at what the panel refused."""
         self._rounds += 1
         for _ in range(2):
-            if self._errs():
-                self._made(lambda: self._send_again(also_unsafe=True))
+            self._perhaps(lambda: self._send_again(also_unsafe=True))
         if self._rounds >= _ROUNDS_UNTIL_SEEN:
             self._mend_refused()
 
@@ -234,19 +227,3 @@ class PanelMistakes:
         for _ in range(1 + self._errs()):
             with self._services.sessions.begin() as session:
                 open_run(session, session.merge(self._run.run))
-
-    def _made(self, command: Callable[[], object]) -> None:
-        self.made += 1
-        command()
-
-    def _refused(self, command: Callable[[], object]) -> None:
-        self.made += 1
-        try:
-            command()
-        except ParallaxError:
-            self.refused += 1
-        else:
-            raise NotRefused(str(command))
-
-    def _errs(self) -> bool:
-        return self._rng.random() < self._probability

@@ -5,11 +5,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
-from uuid import UUID
 
 import httpx
 
-from fault_injection.environment import Clock, Environment
+from fault_injection.environment import Clock, Environment, is_finished, last_page
 from marketplace.prolific import create_prolific
 from marketplace.prolific.ids import new_id
 from marketplace.prolific.store import EXTENSION as STORE
@@ -146,16 +145,5 @@ class Participant:
 
     def answer(self) -> None:
         """Answer everything."""
-        pages = self.environment.app.test_client()
-        for position in (1, 2):
-            body = {
-                "uuid": str(UUID(int=position, version=4)),
-                "position": position,
-                "side": "first",
-                "input_method": "key",
-            }
-            if pages.post(f"{self.home}answers", json=body).status_code != 200:
-                return
-        pages.post(f"{self.home}questionnaire", data={"native_language": "x"})
-        page = pages.get(self.home).text
-        self.finished = 'data-page="closing"' in page or 'data-page="late"' in page
+        page = last_page(self.environment.app, self.home)
+        self.finished = self.finished or is_finished(page)
