@@ -294,6 +294,7 @@ def main() -> int:
     ref, password, found = plant(options.instance, options.others, options.seed, utc_now())
     lines = [f"{name:16} {who}" for name, who in found.items()]
     (options.instance / "planted.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{len(found)} problems among {options.others} other people")
     print(f"/researcher/runs/{ref}  name {LOOKER}  password {password}")
     return 0
 

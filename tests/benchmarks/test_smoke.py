@@ -51,6 +51,7 @@ RUNS = {
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
     "page_faults": ["--chromium", "{chromium}", "--most", "1"],
+    "planted": ["{folder}/instance", "--others", "1"],
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
