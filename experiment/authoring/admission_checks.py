@@ -6,6 +6,8 @@ from experiment.authoring.findings import Examined, StudyNote
 from experiment.errors import ParallaxError, StudyError
 from experiment.studies.question import Question
 
+_FIELDS = ("try",)
+
 
 def admission(examined: Examined) -> Iterator[ParallaxError]:
     """Yield questions whose answers could not be told apart, and checks that check nothing."""
@@ -36,6 +38,19 @@ def _problems(question: Question, known: Sequence[str], where: str) -> Iterator[
             f'two questions are called "{question.name}"',
             where=where,
             expected="another name for each question of the whole study",
+        )
+    if question.name in _FIELDS:
+        yield StudyError(
+            f'a question cannot be called "{question.name}": the form has a field of that name',
+            where=where,
+            expected="another name",
+        )
+    if spaced := [option for option in question.options if " ".join(option.split()) != option]:
+        yield StudyError(
+            f'the question "{question.name}" offers {spaced[0]!r}, with spaces that no browser '
+            "sends back",
+            where=where,
+            expected="answers without white space at their ends, and with single spaces",
         )
     if question.type == "choice" and len({*question.options}) < 2:
         yield StudyError(

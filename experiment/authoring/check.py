@@ -10,6 +10,7 @@ from experiment.authoring import (
     material_checks,
     rule_checks,
     session_checks,
+    text_checks,
 )
 from experiment.authoring.findings import Examined, StudyCheck, StudyNote
 from experiment.design.lists import BuiltLists
@@ -27,8 +28,10 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.questionnaire,
     admission_checks.admission,
     key_checks.simulation,
+    key_checks.reaction_times,
     key_checks.rules,
     key_checks.constructions,
+    session_checks.size,
     session_checks.places,
     key_checks.recruitment,
     key_checks.files,
@@ -37,9 +40,11 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
 # In an order in which each finds what the ones before it made; none repeats another's answer.
 MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.items,
+    text_checks.texts,
     material_checks.constructions,
     material_checks.lists,
     material_checks.templates,
+    text_checks.twice,
     material_checks.showing,
     rule_checks.rules,
     material_checks.published,
@@ -130,5 +135,6 @@ def _answers(examined: Examined, checks: Sequence[StudyCheck]) -> Iterator[Paral
 
 
 def _hides_items(error: ParallaxError) -> bool:
-    """Return whether the items' file is not there, which is said already."""
-    return any(f"materials.{key}" in error.where for key in ("grammar", "items"))
+    """Return whether the lists cannot be built, for a reason that is said already."""
+    keys = ("materials.grammar", "materials.items", "design.participants_per_list")
+    return not isinstance(error, StudyNote) and any(key in error.where for key in keys)

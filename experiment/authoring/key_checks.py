@@ -1,6 +1,7 @@
 """Checks of what study.toml says, which need no item."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -24,7 +25,10 @@ from experiment.trials.presentations import load_presentation
 
 # The lowest minimum wage of the United States: below it a study is no fair offer.
 _LEAST_HOURLY, _ITS_CURRENCY = 725, "USD"
+# Above it somebody may have written cents.
+_MOST_HOURLY = 20_000
 _LONGEST_PLATFORM_TITLE = 128
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 def about(examined: Examined) -> Iterator[ParallaxError]:
@@ -115,6 +119,16 @@ def _options(name: str, options: Sequence[str], where: str) -> Iterator[Parallax
         yield StudyError(
             f'the question "{name}" offers an empty answer', where=where, expected="texts"
         )
+    if spaced := [option for option in options if " ".join(option.split()) != option]:
+        yield StudyError(
+            f'the question "{name}" offers {spaced[0]!r}, with spaces that no browser sends back',
+            where=where,
+            expected="answers without white space at their ends, and with single spaces",
+        )
+    if alike := _repeated([option.casefold() for option in options if options.count(option) == 1]):
+        yield StudyNote(
+            f'the question "{name}" offers "{alike[0]}" in capitals and without', where=where
+        )
     if len(options) == 1:
         yield StudyNote(f'the question "{name}" offers one answer alone', where=where)
 
@@ -135,10 +149,24 @@ def simulation(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
+def reaction_times(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield a typical time at which no press would count, as when seconds were meant."""
+    median, lockout = examined.study.simulation.median_rt_ms, examined.study.trial.lockout_ms
+    if median is not None and median <= lockout:
+        yield StudyNote(
+            f"simulated participants take {median:g} ms, and no press counts before {lockout}",
+            where=examined.at("simulation", "median_rt_ms"),
+            expected="milliseconds, such as 3500",
+        )
+
+
 def rules(examined: Examined) -> Iterator[ParallaxError]:
     """Yield exclusion rules that do not exist or lack a parameter."""
     for number, rule in enumerate(examined.study.exclusion):
-        yield from _raised(partial(load_rule, rule), examined.at("exclusion", number))
+        where = examined.at("exclusion", number)
+        yield from _raised(partial(load_rule, rule), where)
+        if rule in examined.study.exclusion[:number]:
+            yield StudyNote("the rule stands there twice", where=where)
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
@@ -188,6 +216,12 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
             expected="each qualification in one of them",
         )
     hourly = hourly_minor(study)
+    if study.currency == _ITS_CURRENCY and hourly > _MOST_HOURLY:
+        yield StudyNote(
+            f"the reward is {in_words(hourly, study.currency)} an hour",
+            where=examined.at("recruitment", "reward"),
+            expected='an amount in dollars, such as "2.50"',
+        )
     if study.currency == _ITS_CURRENCY and hourly < _LEAST_HOURLY:
         yield StudyNote(
             f"the reward is {in_words(hourly, study.currency)} an hour",
@@ -219,6 +253,12 @@ def files(examined: Examined) -> Iterator[ParallaxError]:
 def texts(examined: Examined) -> Iterator[ParallaxError]:
     """Yield pages that are still in the words that every new study begins with, in English."""
     study = examined.study
+    if found := _MARKUP.search(study.study.title):
+        yield StudyNote(
+            f'the title holds "{found[0]}", which people see as it stands',
+            where=examined.at("study", "title"),
+            expected="plain text",
+        )
     if study.study.language.partition("-")[0] == "en":
         return
     english = words_in("en")

@@ -1,6 +1,5 @@
 """Checks of a study's items and lists, and of what study.toml says of them."""
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
@@ -17,6 +16,7 @@ from experiment.materials.render import render
 from experiment.plugins import unknown_name
 from experiment.records import Kind, Side
 from experiment.simulation.session import accuracy_of
+from experiment.studies.design import Design
 from experiment.studies.files import study_files
 from experiment.studies.published import read_published
 from experiment.trials.practice import read_practice
@@ -30,10 +30,8 @@ _KEYS = {
     "trials in each list": ("design", "trials_per_list"),
     "a session without an error": ("exclusion",),
 }
+_OF_ORDERS = ("sessions composed", "what the order must keep", "neighbouring trials")
 _LONGEST_FOUND = 200
-_JOINERS = "\u200c\u200d"
-# What is left where somebody read UTF-8 as if it were Latin-1, or lost a letter altogether.
-_MOJIBAKE = ("\ufffd", "Ã¤", "Ã¶", "Ã¼", "Ã©", "Ã¨", "Ã±", "â€™", "â€œ")
 
 
 def items(examined: Examined) -> Iterator[ParallaxError]:
@@ -47,29 +45,6 @@ def items(examined: Examined) -> Iterator[ParallaxError]:
         if finding.result is Result.FAILED and not refused:
             kind = StudyError if finding.check in _FATAL else StudyNote
             yield kind(f"{finding.check}: {finding.found}", where=file)
-    yield from _characters(examined, file)
-
-
-def _characters(examined: Examined, file: str) -> Iterator[ParallaxError]:
-    for item in examined.items:
-        text = f"{item.context} {item.good} {item.bad} {item.distractor}"
-        if broken := [mark for mark in _MOJIBAKE if mark in text]:
-            yield StudyError(
-                f'the item "{item.item_id}" holds "{broken[0]}": its letters were lost between '
-                "two encodings",
-                where=file,
-                expected="text in UTF-8",
-                remedy='Save the table again as "CSV UTF-8", or make it from the .xlsx',
-            )
-            return
-        control = [c for c in text if unicodedata.category(c)[0] == "C" and c not in _JOINERS]
-        if control:
-            yield StudyError(
-                f'the item "{item.item_id}" holds the invisible character {control[0]!r}',
-                where=file,
-                expected="text that people can see",
-            )
-            return
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
@@ -99,7 +74,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     audited = study.model_copy(update={"exclusion": sound_rules(examined)})
     failed = [each for each in audit(audited, built, examined.items) if not each.passed]
     for each in failed:
-        keys = _KEYS.get(each.name.partition(",")[0], ("design", "squares"))
+        keys = _keys_of(each.name.partition(",")[0], study.design)
         yield DesignError(
             f"the lists fail a check of the design, {each.name}: {_shortened(each.found)}",
             where=examined.at(*keys),
@@ -113,6 +88,13 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
             where=examined.at("payment", "bonus"),
             expected="items of the kind catch, catch_trials in a square, or another bonus",
         )
+
+
+def _keys_of(check: str, design: Design) -> tuple[str, ...]:
+    """Return the key that a check of the lists is about."""
+    if check in _OF_ORDERS:
+        return ("design", "order" if "order" in design.model_fields_set else "separate")
+    return _KEYS.get(check, ("design", "squares"))
 
 
 def _unknown_column(examined: Examined, built: BuiltLists) -> ParallaxError | None:

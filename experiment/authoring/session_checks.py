@@ -11,6 +11,8 @@ from experiment.simulation.responders import RESPONDERS, Rater
 from experiment.studies.study import Study
 from experiment.trials.presentations import Arranged, answer_keys, load_presentation
 
+_MOST_PLACES = 100_000
+
 
 def answers(examined: Examined) -> Iterator[ParallaxError]:
     """Yield keys that are not as many as the answers, and responders that cannot give them."""
@@ -58,6 +60,13 @@ def _not_rating(examined: Examined) -> Iterator[ParallaxError]:
 def places(examined: Examined) -> Iterator[ParallaxError]:
     """Yield places that leave the sides unbalanced."""
     study = examined.study
+    for quota, one in enumerate(study.design.quotas):
+        if one.participants_per_list is None and one.trials_per_list is None:
+            yield StudyNote(
+                "the quota changes nothing",
+                where=examined.at("design", "quotas", quota),
+                expected="participants_per_list, trials_per_list, or both",
+            )
     options = _balanced_over(study)
     for number in map(study.design.places, range(study.design.n_lists)):
         if number % options == 0:
@@ -72,6 +81,24 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
             expected=f"{wanted}, because {each}",
         )
         return
+
+
+def size(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield that a study is for more participants than a run can hold.
+
+    Raises:
+        StudyError: It is; what is counted over all places would then take hours.
+    """
+    number = examined.study.design.n_lists
+    if number <= _MOST_PLACES:
+        number = examined.study.design.n_places
+    if number > _MOST_PLACES:
+        raise StudyError(
+            f"the study has {number:,} places or more",
+            where=examined.at("design", "participants_per_list"),
+            expected=f"{_MOST_PLACES:,} at most: so many sessions are composed and audited",
+        )
+    yield from ()
 
 
 def _balanced_over(study: Study) -> int:
@@ -100,6 +127,12 @@ def pauses(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyNote(
             "a break between blocks never comes in a session of one block",
             where=examined.at("design", "order", "breaks"),
+            expected="block in one of design.squares, design.shared or design.given",
+        )
+    if order.blocks == "counterbalanced" and len(blocks) == 1:
+        yield StudyNote(
+            "there is one block alone, so that no order of blocks can be counterbalanced",
+            where=examined.at("design", "order", "blocks"),
             expected="block in one of design.squares, design.shared or design.given",
         )
     for block, page in order.pages.items():

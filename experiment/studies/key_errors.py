@@ -54,6 +54,15 @@ class KeyErrors:
                 expected=f"one of: {', '.join(known)}",
                 remedy=_nearest(key, known) or f"Take it out: {_REFERENCE}",
             )
+        if not path and kind == "value_error":
+            # What two tables say together is wrong: the message names the key.
+            problem, _, expected = str(error["ctx"]["error"]).partition("; ")
+            named = tuple(problem.split(" ")[0].rstrip(":").split("."))
+            return StudyError(
+                problem,
+                where=place(self._file, self._lines, named),
+                expected=expected.removeprefix("expected "),
+            )
         if kind == "missing":
             return StudyError(
                 f'the key "{key}"{_in(table)} is missing',

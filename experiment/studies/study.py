@@ -209,13 +209,19 @@ class Study(_Table):
     @model_validator(mode="after")
     def _amounts_of_the_currency(self) -> Self:
         if (terms := self.recruitment) is not None:
-            reward = checked_amount(terms.reward, self.currency)
-            screened_out = checked_amount(terms.screen_out_reward or "0", self.currency)
+            reward = self._amount("reward", terms.reward)
+            screened_out = self._amount("screen_out_reward", terms.screen_out_reward or "0")
             if reward == 0:
                 raise ValueError("recruitment.reward is nothing; everyone who finishes is paid")
             if screened_out >= reward:
                 raise ValueError("recruitment.screen_out_reward is not less than the reward")
         return self
+
+    def _amount(self, key: str, amount: str) -> int:
+        try:
+            return checked_amount(amount, self.currency)
+        except ValueError as error:
+            raise ValueError(f"recruitment.{key}: {error}") from error
 
     @property
     def currency(self) -> str:

@@ -102,7 +102,7 @@ def _clean(text: str) -> str:
 def _problem(question: Question, answer: str) -> str:
     if not answer:
         return gettext("Please answer this question.") if question.required else ""
-    if question.type == "choice" and answer not in question.options:
+    if question.type == "choice" and answer not in map(_clean, question.options):
         return gettext("Please choose one of the answers.")
     if question.type == "number" and (
         len(answer) > _LONGEST_NUMBER or not _NUMBER.fullmatch(answer)

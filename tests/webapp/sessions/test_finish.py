@@ -40,6 +40,12 @@ def test_fields_left_empty_are_not_stored(session, participant):
     assert answers(session) == {"language": "a"}
 
 
+def test_an_option_with_spaces_can_be_chosen(session, participant):
+    spaced = Question(name="language", label="?", type="choice", options=["a ", "b"], required=True)
+    assert finish(session, participant, [spaced], {"language": "a "}, NOW) == {}
+    assert answers(session) == {"language": "a"}
+
+
 @pytest.mark.parametrize(
     ("given_", "wrong"),
     [

@@ -1,0 +1,154 @@
+"""Checks of what stands in the items: texts that people cannot read, or that say too much."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+
+from experiment.authoring.findings import Examined, StudyNote
+from experiment.errors import ParallaxError, StudyError
+from experiment.records import Item, Variant
+
+_JOINERS = "\u200c\u200d"
+_REPLACED = "\ufffd"
+_SPREADSHEET_ERROR = re.compile(r"#(?:NAME\?|REF!|VALUE!|N/A|DIV/0!|NULL!|NUM!)")
+_EMPTY_WORDS = {"nan", "null", "none", "n/a", "undefined"}
+_MARK = re.compile(r"(?:[*#%]|\?+\*?|OK(?=\s))\s*(?=\w)")
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|&(?:[a-z]+|#\d+);")
+# Without any of these in it, no text is marked, an error or markup.
+_SIGNS = re.compile(r"[#<&*%?]|OK\s")
+_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")
+
+# What is wrong with the texts of an item, with what is expected instead; None where nothing is.
+_Fault = Callable[[list[str]], tuple[str, str] | None]
+
+
+def texts(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield the first item of each kind that shows what nobody meant people to read."""
+    file = str(examined.study.materials_path)
+    looked_at = [item for item in examined.items if not _is_plain(item)]
+    for kind, fault in (*((StudyError, f) for f in _FATAL), *((StudyNote, f) for f in _ODD)):
+        for item in looked_at:
+            if found := fault(_shown(item)):
+                problem, expected = found
+                yield kind(f'the item "{item.item_id}" {problem}', where=file, expected=expected)
+                break
+    if unnamed := next((item for item in examined.items if not item.item_id.strip()), None):
+        yield StudyError(
+            f'the item with the text "{unnamed.good}" has no item_id',
+            where=file,
+            expected="an id of its own for each item",
+        )
+
+
+def twice(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield the first two items of a list that show the same texts."""
+    for number, entries in enumerate(examined.built.lists if examined.built else ()):
+        seen: dict[tuple[str, ...], str] = {}
+        for entry in entries:
+            item = entry.item
+            other = seen.setdefault((item.context, item.good, item.alternative), item.item_id)
+            if other != item.item_id:
+                yield StudyNote(
+                    f'the items "{other}" and "{item.item_id}" show the same texts, and '
+                    f"participants of list {number} see both",
+                    where=str(examined.study.materials_path),
+                    expected="each pair once",
+                )
+                return
+
+
+def _is_plain(item: Item) -> bool:
+    """Return whether no check finds anything: most items of large materials are plain."""
+    texts = (item.context, item.good, item.bad, item.distractor)
+    whole = "".join(texts)
+    return (
+        whole.isascii()
+        and whole.isprintable()
+        and not _SIGNS.search(whole)
+        and not any(text.casefold() in _EMPTY_WORDS or text.isspace() for text in texts)
+    )
+
+
+def _shown(item: Item) -> list[str]:
+    return [item.context, *(item.version(str(name)) for name in Variant)]
+
+
+def _blank(shown: list[str]) -> tuple[str, str] | None:
+    if any(text and not text.strip() for text in shown):
+        return "has a text of white space alone", "a sentence"
+    return None
+
+
+def _lost(shown: list[str]) -> tuple[str, str] | None:
+    for word in " ".join(shown).split():
+        if _REPLACED in word or _is_mojibake(word):
+            expected = (
+                'text in UTF-8: save the table again as "CSV UTF-8", or make it from the .xlsx'
+            )
+            return f'holds "{word}": its letters were lost between two encodings', expected
+    return None
+
+
+def _is_mojibake(word: str) -> bool:
+    """Return whether a word is UTF-8 that somebody read as if it were another encoding."""
+    if word.isascii():
+        return False
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            read = word.encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+        return not read.isascii()
+    return False
+
+
+def _invisible(shown: list[str]) -> tuple[str, str] | None:
+    for mark in "".join(shown):
+        if unicodedata.category(mark)[0] == "C" and mark not in _JOINERS:
+            return f"holds the invisible character {mark!r}", "text that people can see"
+    return None
+
+
+def _spreadsheet(shown: list[str]) -> tuple[str, str] | None:
+    found = _SPREADSHEET_ERROR.search(" ".join(shown))
+    return (f'holds "{found[0]}", an error of the spreadsheet', "a sentence") if found else None
+
+
+def _marked(shown: list[str]) -> tuple[str, str] | None:
+    versions = [text for text in shown[1:] if text]
+    marks = [_MARK.match(text) for text in versions]
+    if len(versions) > 1 and any(marks) and not all(marks):
+        text = next(t for t, mark in zip(versions, marks, strict=True) if mark)
+        return (
+            f'shows a judgment: "{text}"',
+            "the sentence without the mark, which people would see",
+        )
+    return None
+
+
+def _markup(shown: list[str]) -> tuple[str, str] | None:
+    if found := _MARKUP.search(" ".join(shown)):
+        return f'holds "{found[0]}", which people see as it stands', "plain text"
+    return None
+
+
+def _hollow(shown: list[str]) -> tuple[str, str] | None:
+    for text in shown:
+        if text.strip().casefold() in _EMPTY_WORDS:
+            return f'has "{text}" for a text, as programs write empty cells', "a sentence"
+    return None
+
+
+def _mixed(shown: list[str]) -> tuple[str, str] | None:
+    for word in " ".join(shown).split():
+        if word.isascii():
+            continue
+        names = {unicodedata.name(c, "").split(" ")[0] for c in word if c.isalpha()}
+        if len(found := sorted(names.intersection(_SCRIPTS))) > 1:
+            scripts = " and ".join(name.capitalize() for name in found)
+            return f'mixes letters that only look alike, {scripts}, in "{word}"', "one script"
+    return None
+
+
+_FATAL: tuple[_Fault, ...] = (_blank, _lost, _invisible, _spreadsheet, _marked)
+_ODD: tuple[_Fault, ...] = (_markup, _hollow, _mixed)
