@@ -44,6 +44,7 @@ RUNS = {
     "mutation": ["exclusion", "--sample", "2"],
     "ngram": [SAMPLE, "--tokens", "5000"],
     "peer_scores": [],
+    "positions": ["minimal", "--seeds", "5"],
     "report": ["--run", "{folder}/run", "--scores", "{folder}/scores.parquet", "--repeat", "1"],
     # The transformer is run below, without the environment of others' programs.
     "scoring": [
