@@ -51,6 +51,7 @@ RUNS = {
         *("--share", "1000000", "--busy", "--words", "1000"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
+    "planted": ["{folder}/instance"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1"],
     "planted": ["{folder}/instance", "--others", "1"],
     "screenshots": [
