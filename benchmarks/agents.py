@@ -1,9 +1,10 @@
 """Let programs of several kinds take part, and see which of them their certificates give away.
 
-Usage: python benchmarks/agents.py [--each 16] [--people 500] [--pace 0.3] [--chromium PATH]
+Usage: python benchmarks/agents.py [--each 8] [--people 500] [--pace 0.3] [--chromium PATH]
 
 The bounds are those of the product, fixed before any agent of this bench ran. People are simulated
-(benchmarks/agent_bench/people.py), programs take part for real: over HTTP or in a browser.
+(benchmarks/agent_bench/people.py), programs take part for real: over HTTP or in a browser. Each
+kind of program is looked at among a hundred simulated people, as if they had come to one run.
 """
 
 import argparse
@@ -15,21 +16,24 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from agent_bench import browsers, scripts
-from agent_bench.choices import fingerprint_nats, trained
-from agent_bench.people import METHODS, person
+from agent_bench.choices import Chooser, Scores, expected, highest, trained
+from agent_bench.figures import area, bound, print_people, print_programs
+from agent_bench.people import METHODS, Shown, person, shown
 from agent_bench.site import Site, served
 from playwright.async_api import async_playwright
 from sqlalchemy import select
 
-from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
+from experiment.integrity.choices import model_nats
+from experiment.integrity.norms import Norms
+from experiment.integrity.observed import ObservedSession
 from experiment.materials.read import item_from_row
 from experiment.records import Item
 from experiment.simulation.session import accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from webapp.database.engine import reading
-from webapp.database.models import Participant, Response, RunItem, Trial
+from webapp.database.models import RunItem
 
 SWITCHES = ["--no-sandbox", "--disable-gpu"]
 SCRIPTS: Mapping[str, scripts.Script] = {
@@ -40,9 +44,10 @@ SCRIPTS: Mapping[str, scripts.Script] = {
     "replayed person": scripts.replaying,
 }
 REPLAYED_TWICE = "replayed person, twice in the run"
-MODEL = "browser, a model's choices"
-MIMIC = "browser that mimics people"
-_ONE_IN = 100
+# Those whose choices are the model's, so that the model itself may know them.
+BY_MODEL = ("browser, a model's choices", "mimic, a model's choices", "mimic that reads and drifts")
+# Who comes to a run beside the programs, by how they answer.
+CROWD = {"mouse": 60, "touch": 15, "keyboard": 23, "switch": 2}
 
 
 def send_scripts(site: Site, options: argparse.Namespace) -> dict[str, str]:
@@ -61,25 +66,27 @@ def send_scripts(site: Site, options: argparse.Namespace) -> dict[str, str]:
 
 
 def send_browsers(
-    site: Site, options: argparse.Namespace, choose: browsers.Chooser
+    site: Site, options: argparse.Namespace, scores: Scores, items: Sequence[Item]
 ) -> dict[str, str]:
     """Let every program with a browser take part; return its kind likewise."""
     chance = random.Random(options.seed)
-    either: browsers.Chooser = lambda texts: chance.randrange(len(texts))  # noqa: E731
+    either: Chooser = lambda texts: chance.randrange(len(texts))  # noqa: E731
+    models, right = highest(scores), expected({one.good for one in items}, chance)
     wanted = {
         "browser, scripted clicks": (browsers.click, either),
         "browser, scripted keys": (browsers.press, either),
-        MODEL: (browsers.think_and_press, choose),
-        MIMIC: (browsers.mimic, either),
+        BY_MODEL[0]: (browsers.think_and_press, models),
+        "mimic, choices at random": (browsers.mimic, either),
+        BY_MODEL[1]: (browsers.mimic, models),
+        "mimic, nearly always right": (browsers.mimic, right),
+        BY_MODEL[2]: (browsers.read_and_mimic, models),
     }
     found = asyncio.run(_browse(site, wanted, options))
     return {ref: name for name, refs in found.items() for ref in refs}
 
 
 async def _browse(
-    site: Site,
-    wanted: Mapping[str, tuple[browsers.Act, browsers.Chooser]],
-    options: argparse.Namespace,
+    site: Site, wanted: Mapping[str, tuple[browsers.Act, Chooser]], options: argparse.Namespace
 ) -> dict[str, list[str]]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)
@@ -91,118 +98,90 @@ async def _browse(
 
 
 def people(
-    items: Sequence[Item], number: int, trials: int, seed: int
-) -> dict[str, list[Certificate]]:
-    """Return the certificates of simulated people by the way in which they answer."""
-    found: dict[str, list[Certificate]] = {}
-    for method in METHODS:
+    items: Sequence[Shown], trials: int, numbers: Mapping[str, int], seed: str
+) -> dict[str, list[ObservedSession]]:
+    """Return so many simulated people by the way in which they answer."""
+    found: dict[str, list[ObservedSession]] = {}
+    for method, number in numbers.items():
         for n in range(number):
             rng = random.Random(f"{seed} {method} {n}")
-            shown = [rng.choice(items) for _ in range(trials)]
-            lengths = [len(one.context) + len(one.good) + len(one.bad) for one in shown]
-            found.setdefault(method, []).append(certify(person(lengths, method, rng)))
+            seen = rng.sample(items, min(trials, len(items)))
+            found.setdefault(method, []).append(person(seen, method, rng))
     return found
 
 
-def score(certificate: Certificate) -> float:
-    """Return the nats for a program, which order sessions as the score does."""
-    return sum(nats for _, nats in certificate.signals)
-
-
-def area(of_people: Sequence[float], of_programs: Sequence[float]) -> float:
-    """Return the area under the ROC: how often a program's score is above a person's."""
-    pairs = [(p > h) + (p == h) / 2 for p in of_programs for h in of_people]
-    return sum(pairs) / len(pairs)
-
-
-def bound(of_people: Sequence[float]) -> float:
-    """Return the score that one in a hundred people exceeds."""
-    ordered = sorted(of_people)
-    return ordered[min(len(ordered) - 1, len(ordered) - len(ordered) // _ONE_IN - 1)]
-
-
-def print_people(found: Mapping[str, Sequence[Certificate]]) -> None:
-    """Print how many simulated people raise a flag, by how they answer."""
-    print(f"{'simulated people':<38}{'n':>5}{'flagged':>9}{'by the score':>14}")
-    for method, certificates in found.items():
-        any_flag = sum(bool(flags(one)) for one in certificates) / len(certificates)
-        scored = sum("agent_likelihood" in flags(one) for one in certificates) / len(certificates)
-        print(f"{method:<38}{len(certificates):>5}{any_flag:>9.1%}{scored:>14.1%}")
-
-
-def print_programs(
-    found: Mapping[str, Sequence[Certificate]], of_people: Sequence[Certificate]
-) -> None:
-    """Print, of each kind, the area under the ROC and how many are found."""
-    human = [score(one) for one in of_people]
-    limit = bound(human)
-    print(f"\n{'programs':<38}{'n':>5}{'area':>7}{'at 1 %':>8}{'flagged':>9}  flags")
-    for name, certificates in found.items():
-        of_kind = [score(one) for one in certificates]
-        above = sum(one > limit for one in of_kind) / len(of_kind)
-        raised = [flags(one) for one in certificates]
-        names = sorted({flag for one in raised for flag in one})
-        caught = sum(map(bool, raised)) / len(raised)
-        print(
-            f"{name:<38}{len(of_kind):>5}{area(human, of_kind):>7.3f}{above:>8.0%}{caught:>9.0%}"
-            f"  {', '.join(f'{flag} {sum(flag in one for one in raised)}' for flag in names)}"
-        )
-    print(
-        f"at 1 %: of the score, at the bound {limit:.2f} nats that one in a hundred people passes"
-    )
+def among(
+    crowd: Sequence[ObservedSession], sessions: Sequence[ObservedSession]
+) -> list[Certificate]:
+    """Return the certificates of sessions that come to one run with a crowd."""
+    norms = Norms.from_sessions([*crowd, *sessions])
+    return [certify(one, norms.without(one)) for one in sessions]
 
 
 def print_choices(
-    site: Site,
-    kinds: Mapping[str, str],
-    items: Sequence[Item],
-    choose: browsers.Chooser,
-    options: argparse.Namespace,
+    found: Mapping[str, Sequence[ObservedSession]],
+    human: Sequence[ObservedSession],
+    crowd: Sequence[ObservedSession],
+    difference: Mapping[str, float],
 ) -> None:
-    """Print how well a model's own choices are known by that model, given how hard items are."""
-    model = {one.item_id: choose([one.good, one.alternative]) == 0 for one in items}
-    easy = accuracy_of(read_published(load_study(options.study)))
-    accuracy = {one.item_id: easy(one.construction, one.condition) for one in items}
+    """Print how well a model's own choices are known by that model, given how hard items are.
 
-    def nats(chosen: Mapping[str, bool]) -> float:
-        return fingerprint_nats(
-            list(chosen.values()), [model[i] for i in chosen], [accuracy[i] for i in chosen]
+    Args:
+        found: The programs' sessions by kind.
+        human: Simulated people.
+        crowd: Those from whom it is known how hard items are.
+        difference: The model's score of the good option less that of the other, by items.
+    """
+    norms = Norms.from_sessions(crowd)
+
+    def nats(session: ObservedSession) -> float:
+        answers = session.answers
+        return model_nats(
+            [bool(one.chose_good) for one in answers],
+            [norms.accuracy(one) for one in answers],
+            [difference[one.item] for one in answers],
         )
 
-    human = []
-    for n in range(options.people):
-        rng = random.Random(f"{options.seed} choices {n}")
-        shown = rng.sample(items, min(options.trials, len(items)))
-        human.append(nats({i.item_id: rng.random() < accuracy[i.item_id] for i in shown}))
-    chosen = _chosen(site)
-    agents = [nats(chosen[ref]) for ref, kind in kinds.items() if kind == MODEL]
-    found = sum(one > bound(human) for one in agents) / len(agents)
-    print(
-        f"\nchoices alone, {MODEL}: area {area(human, agents):.3f}, {found:.0%} at 1 % of simulated"
-        f" people (the model itself is known)"
-    )
+    of_people = [nats(one) for one in human]
+    print("\nchoices alone, where the model itself is suspected")
+    for kind in BY_MODEL:
+        of_kind = [nats(one) for one in found[kind]]
+        above = sum(one > bound(of_people) for one in of_kind) / len(of_kind)
+        print(f"{kind:<38}{len(of_kind):>5}{area(of_people, of_kind):>7.3f}{above:>8.0%}")
 
 
-def _shown_items(site: Site) -> list[Item]:
+def _items(site: Site) -> list[Item]:
     with reading(site.app.extensions["parallax"].sessions) as session:
         rows = session.scalars(select(RunItem.item).where(RunItem.run_id == site.run.id)).all()
     return [item_from_row(row) for row in rows]
 
 
-def _chosen(site: Site) -> dict[str, dict[str, bool]]:
-    """Return of each session which trials were answered with the good option."""
-    rows = (
-        select(Participant.ref, RunItem.item_id, Response.chosen_side == Trial.good_side)
-        .join(Trial, Trial.participant_id == Participant.id)
-        .join(RunItem, RunItem.id == Trial.run_item_id)
-        .join(Response, Response.trial_id == Trial.id)
-        .where(Participant.run_id == site.run.id)
+def _print(
+    found: Mapping[str, Sequence[ObservedSession]],
+    items: Sequence[Item],
+    scores: Scores,
+    options: argparse.Namespace,
+) -> None:
+    study = load_study(options.study)
+    easy, trials = accuracy_of(read_published(study)), study.design.trials_per_list
+    seen = [shown(one, easy) for one in items]
+    crowd = [
+        one
+        for group in people(seen, trials, CROWD, f"{options.seed} crowd").values()
+        for one in group
+    ]
+    human = people(seen, trials, dict.fromkeys(METHODS, options.people), f"{options.seed} people")
+    norms = Norms.from_sessions(crowd)
+    judged = {method: [certify(one, norms) for one in group] for method, group in human.items()}
+    print_people(judged)
+    print_programs(
+        {kind: among(crowd, sessions) for kind, sessions in found.items()},
+        [one for group in judged.values() for one in group],
     )
-    found: dict[str, dict[str, bool]] = {}
-    with reading(site.app.extensions["parallax"].sessions) as session:
-        for ref, item_id, good in session.execute(rows):
-            found.setdefault(ref, {})[item_id] = good
-    return found
+    apart = {one.item_id: scores([one.good, one.alternative]) for one in items}
+    difference = {item: good - other for item, (good, other) in apart.items()}
+    everybody = [one for group in human.values() for one in group]
+    print_choices(found, everybody, crowd, difference)
 
 
 def main() -> None:
@@ -215,25 +194,20 @@ def main() -> None:
     parser.add_argument("--windows", type=int, default=8, help="browser windows at a time")
     parser.add_argument("--scripts", type=int, default=32, help="scripts at a time")
     parser.add_argument("--sentences", type=int, default=20_000, help="the model's training text")
-    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--seed", type=int, default=2027)
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
     options = parser.parse_args()
-    study = load_study(options.study)
-    options.trials = study.design.trials_per_list
     with tempfile.TemporaryDirectory() as folder:
-        choose = trained(Path(folder), options.study, options.sentences)
+        scores = trained(Path(folder), options.study, options.sentences)
         with served(Path(folder), options.study, options.seed) as (for_scripts, for_browsers):
+            items = _items(for_browsers)
             kinds = send_scripts(for_scripts, options)
-            kinds |= send_browsers(for_browsers, options, choose)
-            known = for_scripts.certificates() | for_browsers.certificates()
-            found: dict[str, list[Certificate]] = {}
+            kinds |= send_browsers(for_browsers, options, scores, items)
+            known = for_scripts.observed() | for_browsers.observed()
+            found: dict[str, list[ObservedSession]] = {}
             for ref, kind in kinds.items():
                 found.setdefault(kind, []).append(known[ref])
-            items = _shown_items(for_browsers)
-            human = people(items, options.people, options.trials, options.seed)
-            print_people(human)
-            print_programs(found, [one for group in human.values() for one in group])
-            print_choices(for_browsers, kinds, items, choose, options)
+            _print(found, items, scores, options)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from sqlalchemy import func, select
 from tqdm import tqdm
 from werkzeug.serving import make_server
 
+from experiment.participation import EventKind
 from experiment.studies.load import BUILT_IN, load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
@@ -42,7 +43,6 @@ from webapp.database.models import Event, Participant, Response, Trial
 from webapp.recruiters.settings import load_settings
 from webapp.runs.launch import launch
 from webapp.services import EXTENSION, Services
-from webapp.sessions.record import LATE_ANSWER
 
 # The tests' server, this time as durable as in production.
 sys.path.append(str(Path(__file__).parents[1]))
@@ -231,7 +231,7 @@ def count(instance: Path, clients: list[Client]) -> dict[str, int]:
             .join(Response, Response.trial_id == Trial.id)
         ).all()
         late = session.execute(
-            select(func.count(Event.id)).where(Event.kind == LATE_ANSWER)
+            select(func.count(Event.id)).where(Event.kind == EventKind.LATE_ANSWER)
         ).scalar_one()
         arrived = session.execute(select(func.count(Participant.id))).scalar_one()
         trials = session.execute(select(func.count(Trial.id))).scalar_one()

@@ -18,6 +18,20 @@ class Ending(StrEnum):
     WITHDRAWN = "withdrawn"  # took their consent back
 
 
+class EventKind(StrEnum):
+    """What can happen in a session beside its answers."""
+
+    PREMATURE_PRESS = "premature_press"
+    LATE_ANSWER = "late_answer"
+    SECOND_DEVICE = "second_device"
+    COMPREHENSION_WRONG = "comprehension_wrong"
+    PASTED = "pasted"
+    LEFT = "left"
+    WITHDRAWN = "withdrawn"
+    ERASED = "erased"
+    FORGOTTEN = "forgotten"
+
+
 class State(StrEnum):
     """How far a participant has come."""
 

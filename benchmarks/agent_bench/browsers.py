@@ -7,10 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from playwright.async_api import Browser, Locator, Page
 
+from agent_bench.choices import Chooser
 from agent_bench.site import Site
 
-# Shows the two texts of a trial, and gives the place of the one to choose.
-Chooser = Callable[[list[str]], int]
 Act = Callable[[Page, int, random.Random, float], Awaitable[None]]
 # The count says the position first, or the page's own words where a study has other ones.
 _SHOWN = "n => !document.getElementById('trial') || document.getElementById('count').textContent.startsWith(n + ' ')"  # noqa: E501
@@ -61,12 +60,36 @@ async def mimic(page: Page, place: int, rng: random.Random, pace: float) -> None
     """Take as long as people, lead the mouse along a bow, and hold the button as they do."""
     target = page.locator("[data-side]:visible").nth(place)
     wait_s = 0.2 + rng.lognormvariate(math.log(1.8), 0.45) * pace
+    await _press_after(page, target, rng, wait_s)
+
+
+async def read_and_mimic(page: Page, place: int, rng: random.Random, pace: float) -> None:
+    """Do so, take longer for longer texts, drift, and leave the mouse where it is already."""
+    options = page.locator("[data-side]:visible")
+    length = sum(map(len, await options.locator("[data-field]").all_inner_texts()))
+    _MOOD[page] = 0.8 * _MOOD.get(page, 0.0) + rng.gauss(0, 0.12)
+    expected = 0.6 * math.log(max(1, length) / 70) + _MOOD[page]
+    wait_s = 0.2 + rng.lognormvariate(math.log(1.8) + expected, 0.3) * pace
+    await _press_after(page, options.nth(place), rng, wait_s, rest=rng.random() < 0.5)
+
+
+async def _press_after(
+    page: Page, target: Locator, rng: random.Random, wait_s: float, *, rest: bool = False
+) -> None:
     began = asyncio.get_running_loop().time()
-    await _lead(page, target, rng)
+    if not rest or not await _is_there(page, target):
+        await _lead(page, target, rng)
     await asyncio.sleep(max(0.0, wait_s - (asyncio.get_running_loop().time() - began)))
     await page.mouse.down()
     await asyncio.sleep(rng.lognormvariate(math.log(0.09), 0.25))
     await page.mouse.up()
+
+
+async def _is_there(page: Page, target: Locator) -> bool:
+    box, (x, y) = await target.bounding_box(), _AT.get(page, (-1.0, -1.0))
+    if box is None:
+        return False
+    return 0 < x - box["x"] < box["width"] and 0 < y - box["y"] < box["height"]
 
 
 async def _lead(page: Page, target: Locator, rng: random.Random) -> None:
@@ -89,6 +112,8 @@ async def _lead(page: Page, target: Locator, rng: random.Random) -> None:
 
 # Where each window's pointer is: the browser does not tell.
 _AT: dict[Page, tuple[float, float]] = {}
+# By how much each window's log times lie above its average at present.
+_MOOD: dict[Page, float] = {}
 
 
 async def all_of(

@@ -1,6 +1,6 @@
-"""A language model's own choices, and how far somebody's choices are that model's."""
+"""A language model's own choices, and those of a program that is nearly always right."""
 
-import math
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,15 +10,18 @@ from analysis.commands.text import text
 from lm.commands.train import train
 from lm.registry import load_scorer
 
-# A model that chooses by itself takes what it scores higher, but for a slip.
-_SLIP = 0.03
+# How often a program that knows what is expected chooses the other option.
+_SLIP = 0.02
+
+Scores = Callable[[list[str]], list[float]]
+Chooser = Callable[[list[str]], int]
 
 
-def trained(folder: Path, study: str, sentences: int) -> Callable[[list[str]], int]:
-    """Train a trigram model on a study's training text; return what it would choose.
+def trained(folder: Path, study: str, sentences: int) -> Scores:
+    """Train a trigram model on a study's training text; return how it scores texts.
 
     Returns:
-        A function from the texts on the screen to the place of the one that it scores highest.
+        A function from texts as the screen shows them to their log-probabilities in nats.
     """
     corpus, model = folder / "text.txt", folder / "model"
     for command, arguments in (
@@ -28,33 +31,38 @@ def trained(folder: Path, study: str, sentences: int) -> Callable[[list[str]], i
         CliRunner().invoke(command, arguments, catch_exceptions=False)
     scorer = load_scorer(model)
 
+    def scores(texts: list[str]) -> list[float]:
+        found = scorer.score([("", _plain(shown)) for shown in texts])
+        return [float(one.logprobs_nats.sum()) for one in found]
+
+    return scores
+
+
+def highest(scores: Scores) -> Chooser:
+    """Return a function that gives the place of the text that a model scores highest."""
+
     def choose(texts: list[str]) -> int:
-        plain = [shown.rstrip(".").lower() for shown in texts]
-        scores = scorer.score([("", sentence) for sentence in plain])
-        totals = [float(one.logprobs_nats.sum()) for one in scores]
-        return totals.index(max(totals))
+        found = scores(texts)
+        return found.index(max(found))
 
     return choose
 
 
-def fingerprint_nats(
-    chose_good: list[bool], model_good: list[bool], people_accuracy: list[float]
-) -> float:
-    """Return by how much a model's choices explain a session's better than people's do.
-
-    It is conditional on difficulty: what is hard for people, too, says little.
+def expected(good: set[str], rng: random.Random) -> Chooser:
+    """Return a function that gives the place of the expected text, but for a slip.
 
     Args:
-        chose_good: Of each trial, whether the good option was chosen.
-        model_good: Whether the model chooses it.
-        people_accuracy: How often people choose it, 0 to 1.
-
-    Returns:
-        The log likelihood ratio in nats, above 0 where the model explains more.
+        good: The expected texts.
+        rng: What slips are drawn from.
     """
-    nats = 0.0
-    for chosen, models, accuracy in zip(chose_good, model_good, people_accuracy, strict=True):
-        of_model = 1 - _SLIP if chosen == models else _SLIP
-        bounded = min(max(accuracy, _SLIP), 1 - _SLIP)
-        nats += math.log(of_model) - math.log(bounded if chosen else 1 - bounded)
-    return nats
+    plain = set(map(_plain, good))
+
+    def choose(texts: list[str]) -> int:
+        place = next(n for n, shown in enumerate(texts) if _plain(shown) in plain)
+        return (place + (rng.random() < _SLIP)) % len(texts)
+
+    return choose
+
+
+def _plain(shown: str) -> str:
+    return shown.rstrip(".").lower()

@@ -2,14 +2,18 @@
 
 Reading takes longer for longer texts (Just & Carpenter 1980, Psychological Review 87, 329-354),
 times are log-normal (van der Linden 2006), go with the time before (Gilden, Thornton & Mallon 1995,
-Science 267, 1837-1839) and shrink with practice. How strongly, is drawn anew for each person.
+Science 267, 1837-1839) and shrink with practice. How strongly, is drawn anew for each person. Items
+differ in how hard they are and in how long they take (van der Linden 2007, Psychometrika 72,
+287-308), and what is hard takes longer.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import exp, log
 
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from experiment.records import Item
 
 METHODS = ("mouse", "touch", "keyboard", "switch")
 _INPUT = {"mouse": "pointer", "touch": "touch", "keyboard": "key", "switch": "key"}
@@ -17,6 +21,50 @@ _HOLD_MS = {"mouse": 95.0, "touch": 80.0, "keyboard": 90.0}
 # Somebody who uses a switch waits until the scanning comes by the option.
 _SCAN_MS = 1200.0
 _CARELESS = 0.05
+# Somebody who follows the text with the mouse never leaves it at rest.
+_RESTLESS = 0.05
+# How far items of one kind differ in difficulty (logits) and in log time.
+_DIFFICULTY_SD, _INTENSITY_SD = 0.5, 0.1
+# By how much log time grows with each logit of difficulty.
+_HESITATION = 0.06
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An item as people find it.
+
+    Attributes:
+        item: Its name.
+        kind: Its construction and condition.
+        n_characters: How long its texts are.
+        logit: How easy it is for the average person, in logits.
+        intensity: By how much its log time lies above that of others as long.
+    """
+
+    item: str
+    kind: str
+    n_characters: int
+    logit: float
+    intensity: float
+
+
+def shown(item: Item, accuracy_of: Callable[[str, str], float]) -> Shown:
+    """Return an item with what is published of its kind and what is drawn of itself.
+
+    Args:
+        item: The item.
+        accuracy_of: People's published accuracy, by construction and condition.
+    """
+    rng = random.Random(f"item {item.item_id}")
+    published = min(0.99, accuracy_of(item.construction, item.condition))
+    logit = log(published / (1 - published)) + rng.gauss(0, _DIFFICULTY_SD)
+    return Shown(
+        item.item_id,
+        f"{item.construction}, {item.condition}",
+        len(item.context) + len(item.good) + len(item.bad),
+        logit,
+        rng.gauss(0, _INTENSITY_SD) - _HESITATION * (logit - 2),
+    )
 
 
 class Person:
@@ -26,6 +74,10 @@ class Person:
         method: mouse, touch, keyboard or switch.
         rng: What they are drawn from.
         lockout_ms: The study's.
+
+    Attributes:
+        method: How they answer.
+        rests: How often their mouse stays where it is when the same option is chosen again.
     """
 
     def __init__(self, method: str, rng: random.Random, lockout_ms: float) -> None:
@@ -38,13 +90,24 @@ class Person:
         self._innovation = rng.uniform(0.06, 0.15)
         self._hold_ms = rng.lognormvariate(log(_HOLD_MS.get(method, 1.0)), 0.25)
         self._hold_noise = rng.uniform(0.18, 0.35)
+        self._ability = rng.gauss(0, 0.7)
+        self._reads = 0.3 if careless else 1.0
+        self._follows = self._reads * rng.uniform(0.4, 1.6)
         self._mood = 0.0
+        self.rests = 0.0 if rng.random() < _RESTLESS else rng.uniform(0.1, 0.9)
 
-    def rt_ms(self, position: int, n_characters: int) -> float:
+    def chooses_good(self, trial: Shown) -> bool:
+        """Return whether the expected option of the next trial is chosen."""
+        if self._rng.random() > self._reads:
+            return self._rng.random() < 0.5
+        return self._rng.random() < 1 / (1 + exp(-trial.logit - self._ability))
+
+    def rt_ms(self, position: int, trial: Shown) -> float:
         """Return the time of the next trial."""
         rng = self._rng
         self._mood = 0.85 * self._mood + rng.gauss(0, self._innovation)
-        expected = self._slope * log(n_characters / 70) - self._practice * log(position)
+        expected = self._slope * log(trial.n_characters / 70) - self._practice * log(position)
+        expected += self._follows * trial.intensity
         rt_ms = self._median_ms * exp(expected + self._mood + rng.gauss(0, self._noise))
         if rng.random() < 0.03:
             rt_ms *= rng.uniform(2, 6)
@@ -60,30 +123,30 @@ class Person:
 
 
 def person(
-    lengths: Sequence[int], method: str, rng: random.Random, *, lockout_ms: float = 150.0
+    trials: Sequence[Shown], method: str, rng: random.Random, *, lockout_ms: float = 150.0
 ) -> ObservedSession:
-    """Return the session of a person who reads texts of these lengths.
+    """Return the session of a person to whom these items are shown.
 
     One in ten is without a connection for a while, one in ten loads the page again.
 
     Args:
-        lengths: The characters of each trial, in order.
+        trials: What is shown in each trial, in order.
         method: How they answer.
         rng: What everything is drawn from.
         lockout_ms: The study's.
     """
     who, network_ms = Person(method, rng, lockout_ms), rng.lognormvariate(log(80), 0.6)
-    offline = _stretch(len(lengths), rng) if rng.random() < 0.1 else range(0)
-    reloaded = rng.randrange(len(lengths)) if rng.random() < 0.1 else -1
+    offline = _stretch(len(trials), rng) if rng.random() < 0.1 else range(0)
+    reloaded = rng.randrange(len(trials)) if rng.random() < 0.1 else -1
     now, back, answers, side = rng.uniform(8_000, 60_000), 0.0, [], "first"
-    for place, length in enumerate(lengths):
-        rt_ms, hold_ms = who.rt_ms(place + 1, length), who.hold_ms()
+    for place, trial in enumerate(trials):
+        rt_ms, hold_ms = who.rt_ms(place + 1, trial), who.hold_ms()
         seen_before = rng.uniform(300, 9_000) if place == reloaded else 0.0
         now += seen_before + rt_ms + hold_ms + rng.uniform(15, 40)
         crosses, side = side, rng.choice(("first", "second"))
         back = max(back, now + 60_000) if place in offline else back
         sent = max(now, back)
-        moves, path = _way(who.method, crosses != side, rng)
+        moves, path = _way(who, crosses != side, rng)
         answers.append(
             ObservedAnswer(
                 position=place + 1,
@@ -93,7 +156,10 @@ def person(
                 waited_ms=sent - now,
                 input_method=_INPUT[method],
                 side=side,
-                n_characters=length,
+                n_characters=trial.n_characters,
+                item=trial.item,
+                kind=trial.kind,
+                chose_good=who.chooses_good(trial),
                 has_onset=True,
                 trusted=True,
                 times_shown=2 if place == reloaded else 1,
@@ -112,9 +178,9 @@ def _stretch(n: int, rng: random.Random) -> range:
     return range(begin, min(n, begin + rng.randint(3, 15)))
 
 
-def _way(method: str, crosses: bool, rng: random.Random) -> tuple[int, float]:
-    if method != "mouse":
+def _way(who: Person, crosses: bool, rng: random.Random) -> tuple[int, float]:
+    if who.method != "mouse":
         return 0, 0.0
-    if not crosses and rng.random() < 0.5:
+    if not crosses and rng.random() < who.rests:
         return rng.randint(0, 4), rng.uniform(0, 20)
     return rng.randint(5, 60), rng.uniform(90, 160) * rng.lognormvariate(0, 0.35)

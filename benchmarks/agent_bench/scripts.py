@@ -9,7 +9,7 @@ from uuid import UUID
 
 import httpx
 
-from agent_bench.people import person
+from agent_bench.people import Shown, person
 from agent_bench.site import Site
 
 Answer = dict[str, object]
@@ -85,7 +85,10 @@ def replaying(
 ) -> Iterator[tuple[float, Answer]]:
     """Post a person's own measurements, at their pace, to trials that this person never saw."""
     method = rng.choice(("mouse", "touch", "keyboard"))
-    others = [rng.randint(60, 160) for _ in lengths]
+    others = [
+        Shown(f"unseen {n}", "unseen", rng.randint(60, 160), 2.0, rng.gauss(0, 0.1))
+        for n in range(len(lengths))
+    ]
     seen = person(others, method, rng)
     for answer in seen.answers:
         rt_ms, hold_ms = max(150.0, (answer.rt_ms or 0) * pace), answer.hold_ms or 0

@@ -9,13 +9,13 @@ from pathlib import Path
 from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from experiment.integrity.certificate import Certificate
+from experiment.integrity.observed import ObservedSession
 from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Run
-from webapp.runs.integrity import certificates
+from webapp.runs.integrity import observed_sessions
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
 
@@ -49,11 +49,12 @@ class Site:
         token = home.removeprefix(self.origin).split("/")[2]
         return self.app.extensions["parallax"].tokens.read(token)
 
-    def certificates(self) -> dict[str, Certificate]:
-        """Return what is known of each session that has an answer, by reference."""
+    def observed(self) -> dict[str, ObservedSession]:
+        """Return what was seen of each session that has an answer, by reference."""
         with reading(self.app.extensions["parallax"].sessions) as session:
             study = study_as_launched(session, self.run)
-            return {one.ref: found for one, found in certificates(session, self.run, study)}
+            found = observed_sessions(session, self.run, study)
+            return {person.ref: seen for person, seen in found}
 
 
 @contextmanager

@@ -7,41 +7,60 @@ simulated people of ``benchmarks/agents.py`` above one half, and more of those w
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from statistics import correlation, fmean, linear_regression, median, stdev
+from statistics import correlation, fmean, median, quantiles, stdev
 
+from experiment.integrity.choices import blindness, detachment
 from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early, unexplained_ms
+from experiment.integrity.norms import Norms, log_times, time_residuals, timed
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 
-# Sums above this are more likely than not a program's, by the score.
+# Sums above this are more likely than not a program's, by the score; the second where what others
+# did is known, too, because who answers without reading differs from them as programs do.
 BASE_NATS = 3.4
+BASE_AMONG_OTHERS_NATS = 5.4
 # A finger, a mouse button or a key stays down for longer than this.
 _SHORTEST_HOLD_MS = 12.0
 _FEWEST = 10
 _FEWEST_FOR_SHAPE = 24
+# Spreads up to which all speaks for a program, from which on nothing does, and by how many nats.
+_EVEN_HOLDS = (0.05, 0.12, 3.0)
+_EVEN_TIMES = (0.10, 0.20, 4.0)
+_RESTS = (0.05, 0.15, 2.0)
+# A mouse rests that goes no farther than this share of its way to another option.
+_AT_REST = 0.15
 # Clocks that browsers made so coarse on purpose tell nothing of a press.
 _COARSE_MS = 50.0
 # Means and deviations of people's correlations; those of independent draws have mean 0.
 _READING = (0.36, 0.14)
 _DRIFT = (0.15, 0.10)
-# Deviations from the median beyond which a time is drawn in.
-_FARTHEST = 2.0
 # The most that one correlation says, for a person and for a program: it is soon imitated.
 _NATS = (-1.5, 4.0)
+_CHOICES = (-1.5, 3.0)
 
 
-def signals(session: ObservedSession) -> dict[str, float]:
-    """Return the nats of each signal that can be told."""
+def signals(session: ObservedSession, others: Norms | None = None) -> dict[str, float]:
+    """Return the nats of each signal that can be told.
+
+    Args:
+        session: The session.
+        others: What everybody else of the run did; None where that is not known.
+    """
     if not session.answers:
         return {}
     found = {name: signal(session) for name, signal in SIGNALS.items()}
+    if others is not None:
+        found |= {name: signal(session, others) for name, signal in AMONG_OTHERS.items()}
     return {name: nats for name, nats in found.items() if nats is not None}
 
 
 def likelihood(nats: Mapping[str, float]) -> float | None:
     """Return the score from 0 to 1 of some signals; None where there is none."""
-    return 1 / (1 + math.exp(BASE_NATS - sum(nats.values()))) if nats else None
+    if not nats:
+        return None
+    base = BASE_NATS if AMONG_OTHERS.keys().isdisjoint(nats) else BASE_AMONG_OTHERS_NATS
+    return 1 / (1 + math.exp(base - sum(nats.values())))
 
 
 def _share(flags: Sequence[bool]) -> float:
@@ -107,20 +126,24 @@ def _even_holds(session: ObservedSession) -> float | None:
     holds = [hold for hold in holds_ms(session) if hold >= _SHORTEST_HOLD_MS]
     if len(holds) < _FEWEST:
         return None
-    return 3.0 if stdev(holds) < 0.04 * fmean(holds) + 1 else 0.0
+    # Half of them lie within this; a busy machine draws single ones out.
+    first, middle, third = quantiles(holds, n=4)
+    return _falling((third - first - 2) / middle, *_EVEN_HOLDS)
 
 
 def crossings(session: ObservedSession) -> list[ObservedAnswer]:
     """Return the answers for which a mouse had to go from one option to another."""
+    return [answer for before, answer in _by_mouse(session) if answer.side != before.side]
+
+
+def _by_mouse(session: ObservedSession) -> Iterator[tuple[ObservedAnswer, ObservedAnswer]]:
+    """Yield the answers whose mouse's way is known, each after the one before it."""
     ordered = sorted(session.answers, key=lambda one: one.position)
-    return [
-        answer
-        for before, answer in pairwise(ordered)
-        if before.input_method == answer.input_method == "pointer"
-        and answer.side != before.side
-        and answer.pointer_moves is not None
-        and answer.pointer_path_px is not None
-    ]
+    for before, answer in pairwise(ordered):
+        by_mouse = before.input_method == answer.input_method == "pointer"
+        known = answer.pointer_moves is not None and answer.pointer_path_px is not None
+        if by_mouse and known:
+            yield before, answer
 
 
 def _jumps(session: ObservedSession) -> float | None:
@@ -145,17 +168,14 @@ def _even_paths(session: ObservedSession) -> float | None:
     return None if variation is None else 3.0 if variation < 0.05 else 0.0
 
 
-def _timed(session: ObservedSession) -> list[ObservedAnswer]:
-    ordered = sorted(session.answers, key=lambda one: one.position)
-    return [answer for answer in ordered if answer.rt_ms and answer.n_characters]
-
-
-def _log_times(answers: Sequence[ObservedAnswer]) -> list[float]:
-    """Return log reaction times, those far off drawn in: somebody was called away."""
-    times = [math.log(answer.rt_ms) for answer in answers if answer.rt_ms]
-    middle = median(times)
-    spread = _FARTHEST * 1.4826 * median(abs(one - middle) for one in times)
-    return [max(middle - spread, min(middle + spread, one)) for one in times]
+def _rests(session: ObservedSession) -> float | None:
+    """A mouse that travels to where it is already, whenever the same option is chosen again."""
+    stays = [answer for before, answer in _by_mouse(session) if answer.side == before.side]
+    ways = [answer.pointer_path_px or 0.0 for answer in crossings(session)]
+    if len(stays) < _FEWEST or len(ways) < _FEWEST // 2:
+        return None
+    near = _AT_REST * median(ways)
+    return _falling(_share([(one.pointer_path_px or 0.0) <= near for one in stays]), *_RESTS)
 
 
 def log_rt_sd(session: ObservedSession) -> float | None:
@@ -167,27 +187,29 @@ def log_rt_sd(session: ObservedSession) -> float | None:
 def _even_times(session: ObservedSession) -> float | None:
     """Reaction times that hardly differ."""
     deviation = log_rt_sd(session)
-    return None if deviation is None else 4.0 if deviation < 0.10 else 0.0
+    return None if deviation is None else _falling(deviation, *_EVEN_TIMES)
+
+
+def _falling(value: float, all_: float, none: float, most: float) -> float:
+    """Return the most nats up to one value, none from the other on, and a line between them."""
+    return most * min(1.0, max(0.0, (none - value) / (none - all_)))
 
 
 def length_correlation(session: ObservedSession) -> float | None:
     """Return how log reaction times go with the log length of the texts (Pearson)."""
-    answers = _timed(session)
+    answers = timed(session)
     if len(answers) < _FEWEST_FOR_SHAPE:
         return None
     lengths = [math.log(answer.n_characters) for answer in answers]
-    return None if stdev(lengths) < 0.1 else _correlation(lengths, _log_times(answers))
+    return None if stdev(lengths) < 0.1 else _correlation(lengths, log_times(answers))
 
 
 def time_autocorrelation(session: ObservedSession) -> float | None:
     """Return how log reaction times, without what length explains, go with the last two."""
-    answers = _timed(session)
-    if len(answers) < _FEWEST_FOR_SHAPE:
+    residuals = time_residuals(session)
+    if not residuals:
         return None
-    lengths, times = [math.log(answer.n_characters) for answer in answers], _log_times(answers)
-    if stdev(lengths):
-        fitted = linear_regression(lengths, times)
-        times = [time - fitted.slope * length for time, length in zip(times, lengths, strict=True)]
+    times = [residuals[position] for position in sorted(residuals)]
     return (_correlation(times[:-1], times[1:]) + _correlation(times[:-2], times[2:])) / 2
 
 
@@ -207,8 +229,7 @@ def _shape(found: float | None, n: float, people: tuple[float, float]) -> float 
     # Below nothing, a correlation is no more a program's than at nothing.
     found = max(found, 0.0)
     nats = _log_density(found, 0.0, chance) - _log_density(found, mean, theirs)
-    least, most = _NATS
-    return max(least, min(most, nats))
+    return _within(nats, _NATS)
 
 
 def _log_density(value: float, mean: float, deviation: float) -> float:
@@ -223,6 +244,21 @@ def _reading(session: ObservedSession) -> float | None:
 def _drift(session: ObservedSession) -> float | None:
     """Times that know nothing of the trial before, as independent draws."""
     return _shape(time_autocorrelation(session), 2 * len(session.answers), _DRIFT)
+
+
+def _choices(session: ObservedSession, others: Norms) -> float | None:
+    """Choices that are no harder where others err: at random, or always right."""
+    return _within(blindness(session, others), _CHOICES)
+
+
+def _items(session: ObservedSession, others: Norms) -> float | None:
+    """Times that owe nothing to the items, beside the length of their texts."""
+    return _within(detachment(session, others), _NATS)
+
+
+def _within(nats: float | None, bounds: tuple[float, float]) -> float | None:
+    least, most = bounds
+    return None if nats is None else max(least, min(most, nats))
 
 
 def _copied(session: ObservedSession) -> float | None:
@@ -248,8 +284,14 @@ SIGNALS: Mapping[str, Callable[[ObservedSession], float | None]] = {
     "even_holds": _even_holds,
     "jumps": _jumps,
     "even_paths": _even_paths,
+    "rests": _rests,
     "even_times": _even_times,
     "reading": _reading,
     "drift": _drift,
     "copied": _copied,
+}
+# What is told from what everybody else did.
+AMONG_OTHERS: Mapping[str, Callable[[ObservedSession, Norms], float | None]] = {
+    "choices": _choices,
+    "items": _items,
 }

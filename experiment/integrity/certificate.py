@@ -13,6 +13,7 @@ from experiment.integrity.agent import (
     time_autocorrelation,
 )
 from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early, unexplained_ms
+from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedSession
 
 # Fewer intervals tell nothing of a pace.
@@ -39,6 +40,7 @@ class Certificate:
         n_shown_again: Trials that had been on the screen before.
         seen_before_ms: For how long they had been, together.
         n_premature: Presses that came too early to be choices.
+        n_pasted: Answers of the questionnaire into which something was pasted.
         n_devices: Devices on which the session was opened.
         device_facts: Facts that the first one told, 0 to 4.
         hold_ms: How long presses last, in the median.
@@ -66,6 +68,7 @@ class Certificate:
     n_shown_again: int
     seen_before_ms: float
     n_premature: int
+    n_pasted: int
     n_devices: int
     device_facts: int
     hold_ms: float | None
@@ -78,12 +81,17 @@ class Certificate:
     agent_likelihood: float | None
 
 
-def certify(session: ObservedSession) -> Certificate:
-    """Return the certificate of a session."""
+def certify(session: ObservedSession, others: Norms | None = None) -> Certificate:
+    """Return the certificate of a session.
+
+    Args:
+        session: The session.
+        others: What everybody else of the run did with the same items; None where nobody looked.
+    """
     answers = session.answers
     apart = unexplained_ms(session)
     beyond = sum(abs(ms) > TOLERANCE_MS for ms in apart)
-    found = signals(session)
+    found = signals(session, others)
     return Certificate(
         n_answers=len(answers),
         claimed_ms=sum(answer.rt_ms or 0.0 for answer in answers),
@@ -100,6 +108,7 @@ def certify(session: ObservedSession) -> Certificate:
         n_shown_again=sum((answer.times_shown or 1) > 1 for answer in answers),
         seen_before_ms=sum(answer.seen_before_ms or 0.0 for answer in answers),
         n_premature=session.n_premature,
+        n_pasted=session.n_pasted,
         n_devices=session.n_devices,
         device_facts=session.device_facts,
         hold_ms=median_hold_ms(session),

@@ -18,6 +18,9 @@ class ObservedAnswer:
         input_method: key, pointer or touch.
         side: Where the chosen option stood, or the point of the scale.
         n_characters: How long the texts on the screen were.
+        item: The item's name.
+        kind: Its construction and condition.
+        chose_good: Whether the expected one of two options was chosen; None for other trials.
         has_onset: Whether the browser said what it knows the painting from.
         trusted: Whether the browser itself saw the press.
         times_shown: How often the trial was on the screen.
@@ -36,6 +39,9 @@ class ObservedAnswer:
     input_method: str = ""
     side: str = ""
     n_characters: int = 0
+    item: str = ""
+    kind: str = ""
+    chose_good: bool | None = None
     has_onset: bool = False
     trusted: bool | None = None
     times_shown: int | None = None
@@ -66,6 +72,7 @@ class ObservedSession:
         lockout_ms: For how long after the painting the page takes no press.
         gap_ms: How long the page is empty between two trials.
         after_pauses: The positions before which another page came.
+        n_pasted: Answers of the questionnaire into which something was pasted.
         n_copied: How many answers have the very times of somebody else's answer in the run; None
             where nobody looked.
     """
@@ -77,4 +84,5 @@ class ObservedSession:
     lockout_ms: float = 0.0
     gap_ms: float = 0.0
     after_pauses: frozenset[int] = frozenset()
+    n_pasted: int = 0
     n_copied: int | None = None

@@ -1,8 +1,24 @@
 """The tables of what a session's records tell of how it came about."""
 
+from collections.abc import Mapping
+
+from experiment.participation import EventKind
 from experiment.tables.column import Column, TableSchema
 
 _PARTICIPANT = Column("participant", "string", "random reference; not a platform's worker id")
+
+# The codebook of the column ``kind``.
+EVENT_KINDS: Mapping[EventKind, str] = {
+    EventKind.PREMATURE_PRESS: "was no choice",
+    EventKind.LATE_ANSWER: "a second, different answer to a trial",
+    EventKind.SECOND_DEVICE: "the session was opened elsewhere, too",
+    EventKind.COMPREHENSION_WRONG: "wrong answers about the instructions",
+    EventKind.PASTED: "into an answer of the questionnaire",
+    EventKind.LEFT: "ended before the last trial",
+    EventKind.WITHDRAWN: "stopped, and kept what was given",
+    EventKind.ERASED: "stopped, and had it erased",
+    EventKind.FORGOTTEN: "nothing leads to them any more",
+}
 
 EVENTS = TableSchema(
     "events",
@@ -15,9 +31,7 @@ EVENTS = TableSchema(
         Column(
             "kind",
             "string",
-            "premature_press (was no choice), late_answer (a second, different answer to a trial),"
-            " second_device, comprehension_wrong (wrong answers about the instructions), left,"
-            " withdrawn, erased",
+            ", ".join(f"{kind} ({meaning})" for kind, meaning in EVENT_KINDS.items()),
         ),
         Column("detail", "string", "what is known of it, as a JSON object of texts"),
         Column("at", "datetime", "the server's clock (UTC)"),
@@ -70,6 +84,7 @@ INTEGRITY = TableSchema(
         Column("n_shown_again", "integer", "trials that had been on the screen before"),
         Column("seen_before_ms", "number", "for how long they had been, together", unit="ms"),
         Column("n_premature", "integer", "presses that came too early to be choices"),
+        Column("n_pasted", "integer", "questionnaire answers into which something was pasted"),
         Column("n_devices", "integer", "devices on which the session was opened"),
         Column("device_facts", "integer", "facts that the first of them told, 0 to 4"),
         Column(

@@ -8,12 +8,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.serving import BaseWSGIServer
 
+from experiment.participation import EventKind
 from experiment.studies.load import load_study
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Answer, Device, Event, Participant, Response, Run, Trial
 from webapp.runs.launch import launch
-from webapp.sessions.record import LATE_ANSWER
 
 
 @dataclass
@@ -52,7 +52,7 @@ def _of(session: Session, participant: Participant) -> Stored:
         state=participant.state,
         positions=[position for position, _ in rows],
         responses=[response for _, response in rows],
-        late_answers=sum(event.kind == LATE_ANSWER for event in events),
+        late_answers=sum(event.kind == EventKind.LATE_ANSWER for event in events),
         questionnaire={answer.field: answer.value for answer in answers},
         devices=list(session.scalars(select(Device).where(Device.participant_id == of))),
     )

@@ -37,7 +37,9 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
     if study.asks_before_start:
         yield gettext("Your answers to the questions before the start, unless you are sent back.")
     if study.questionnaire:
-        yield gettext("Your answers to the questions at the end.")
+        yield gettext(
+            "Your answers to the questions at the end, and whether you pasted something into them."
+        )
     if known_to_platform:
         yield gettext(
             "The code by which the recruiting platform knows you and your session, so that you can"

@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.orm import Session
 
-from experiment.participation import State
+from experiment.participation import EventKind, State
 from experiment.payment.payment import PaymentKind, PaymentState
 from webapp.core.forgotten import forgotten_id, is_forgotten
 from webapp.core.tokens import new_reference
@@ -33,7 +33,6 @@ from webapp.recruiters.statuses import AssignmentStatus
 from webapp.sessions.links import SINGLE
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
 
-FORGOTTEN = "forgotten"
 _NO_REASON = "(forgotten)"
 _SETTLED = (PaymentState.DONE, PaymentState.REFUSED, PaymentState.WITHDRAWN)
 
@@ -91,7 +90,9 @@ def find_person(session: Session, who: str) -> Person:
 
 def find_buried(session: Session, tombstones: Collection[str]) -> Iterator[Person]:
     """Yield everybody of a restored database who was forgotten before, to be forgotten at once."""
-    gone = frozenset(session.scalars(select(Event.participant_id).where(Event.kind == FORGOTTEN)))
+    gone = frozenset(
+        session.scalars(select(Event.participant_id).where(Event.kind == EventKind.FORGOTTEN))
+    )
     for participant in session.scalars(select(Participant).order_by(Participant.id)).all():
         if participant.id not in gone and tombstone_of(participant.ref) in tombstones:
             yield _person(session, [participant], set())
@@ -196,7 +197,7 @@ def _forget_participant(session: Session, participant: Participant, now: datetim
     )
     participant.platform_id = participant.visit_mark = None
     participant.code = new_reference()
-    session.add(Event(participant_id=participant.id, kind=FORGOTTEN, detail={}, at=now))
+    session.add(Event(participant_id=participant.id, kind=EventKind.FORGOTTEN, detail={}, at=now))
 
 
 def forgotten_participants(session: Session, run: Run) -> frozenset[int]:
@@ -204,6 +205,6 @@ def forgotten_participants(session: Session, run: Run) -> frozenset[int]:
     noted = (
         select(Event.participant_id)
         .join(Participant, Participant.id == Event.participant_id)
-        .where(Participant.run_id == run.id, Event.kind == FORGOTTEN)
+        .where(Participant.run_id == run.id, Event.kind == EventKind.FORGOTTEN)
     )
     return frozenset(session.scalars(noted))

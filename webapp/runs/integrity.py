@@ -14,12 +14,13 @@ from sqlalchemy.orm import Session
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
+from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
-from experiment.participation import Ending
+from experiment.participation import Ending, EventKind
+from experiment.records import PAIR
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
-from webapp.sessions.measurements import PREMATURE_PRESS
 
 _ROWS_AT_A_TIME = 2_000
 _MS = timedelta(milliseconds=1)
@@ -37,13 +38,22 @@ def certificates(
         study: Its study, as it was launched.
         only: The id of the one participant who is asked about; None for all.
     """
+    norms = Norms.from_sessions(_what_everybody_did(session, run))
+    for person, seen in observed_sessions(session, run, study, only=only):
+        yield person, certify(seen, norms.without(seen))
+
+
+def observed_sessions(
+    session: Session, run: Run, study: Study, *, only: int | None = None
+) -> Iterator[tuple[Participant, ObservedSession]]:
+    """Yield everybody who answered a trial with what the server saw of them, likewise."""
     facts = _Facts(session, run, study)
     answers = _answers(run)
     if only is not None:
         answers = answers.where(Participant.id == only)
     with session.execute(answers.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
         for person, rows in groupby(found, key=lambda row: row.Participant):
-            yield person, certify(facts.observed(person, list(rows)))
+            yield person, facts.observed(person, list(rows))
 
 
 def certificate_of(
@@ -88,13 +98,15 @@ class _Facts:
         self._devices: dict[int, list[Device]] = {}
         for device in session.scalars(devices.where(*of_run).order_by(Device.id)):
             self._devices.setdefault(device.participant_id, []).append(device)
-        premature = (
-            select(Event.participant_id, func.count(Event.id))
+        events = (
+            select(Event.participant_id, Event.kind, func.count(Event.id))
             .join(Participant, Participant.id == Event.participant_id)
-            .where(*of_run, Event.kind == PREMATURE_PRESS)
-            .group_by(Event.participant_id)
+            .where(*of_run, Event.kind.in_((EventKind.PREMATURE_PRESS, EventKind.PASTED)))
+            .group_by(Event.participant_id, Event.kind)
         )
-        self._premature: Mapping[int, int] = dict(session.execute(premature).all())
+        self._events: Mapping[tuple[int, str], int] = {
+            (who, kind): n for who, kind, n in session.execute(events)
+        }
         self._shared = {tuple(row) for row in session.execute(_shared_times(run))}
 
     def observed(self, person: Participant, rows: list[Any]) -> ObservedSession:
@@ -102,14 +114,13 @@ class _Facts:
         devices = self._devices.get(person.id, [])
         blocks = [self._study.design.block_of.get(row.item["template"], "") for row in rows]
         pauses = {*breaks_before(self._study, blocks), *pages_before(self._study, blocks)}
-        answers = tuple(
-            _answer(row.position, row.item, row.Response, begun) for row in rows if row.Response
-        )
+        answers = tuple(_answer(row, row.Response, begun) for row in rows if row.Response)
         return ObservedSession(
             answers=answers,
             n_devices=len(devices),
             device_facts=_n_facts(devices[0]) if devices else 0,
-            n_premature=self._premature.get(person.id, 0),
+            n_premature=self._events.get((person.id, EventKind.PREMATURE_PRESS), 0),
+            n_pasted=self._events.get((person.id, EventKind.PASTED), 0),
             lockout_ms=self._study.trial.lockout_ms,
             gap_ms=self._study.trial.gap_ms,
             after_pauses=frozenset(rows[place - 1].position for place in pauses),
@@ -117,14 +128,24 @@ class _Facts:
         )
 
 
-def _answers(run: Run) -> Select[Participant, int, dict[str, str], Response]:
+def _answers(
+    run: Run,
+) -> Select[Participant, int, str, str | None, str, dict[str, str], Response]:
     answered = (
         select(Response.id)
         .join(Trial, Trial.id == Response.trial_id)
         .where(Trial.participant_id == Participant.id)
     )
     return (
-        select(Participant, Trial.position, RunItem.item, Response)
+        select(
+            Participant,
+            Trial.position,
+            Trial.good_side,
+            Trial.options,
+            RunItem.item_id,
+            RunItem.item,
+            Response,
+        )
         .join(Trial, Trial.participant_id == Participant.id)
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .outerjoin(Response, Response.trial_id == Trial.id)
@@ -145,18 +166,74 @@ def _shared_times(run: Run) -> Select[float | None, float | None]:
     )
 
 
-def _answer(
-    position: int, item: Mapping[str, str], response: Response, begun: datetime
-) -> ObservedAnswer:
+def _what_everybody_did(session: Session, run: Run) -> Iterator[ObservedSession]:
+    """Yield every session with its choices and times alone."""
+    items = select(RunItem.id, RunItem.item_id, RunItem.item).where(RunItem.run_id == run.id)
+    facts = {
+        id_: (item_id, _kind(item), _n_characters(item))
+        for id_, item_id, item in session.execute(items)
+    }
+    rows = (
+        select(
+            Trial.participant_id,
+            Trial.position,
+            Trial.run_item_id,
+            Trial.good_side,
+            Trial.options,
+            Response.chosen_side,
+            Response.rt_ms,
+        )
+        .join(Response, Response.trial_id == Trial.id)
+        .join(Participant, Participant.id == Trial.participant_id)
+        .where(Participant.run_id == run.id)
+        .order_by(Trial.participant_id, Trial.position)
+    )
+    with session.execute(rows.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
+        for _, of_one in groupby(found, key=lambda row: row.participant_id):
+            answers = []
+            for row in of_one:
+                item, kind, n_characters = facts[row.run_item_id]
+                answers.append(
+                    ObservedAnswer(
+                        position=row.position,
+                        arrived_ms=0.0,
+                        rt_ms=row.rt_ms,
+                        item=item,
+                        kind=kind,
+                        n_characters=n_characters,
+                        chose_good=_chose_good(row, row.chosen_side),
+                    )
+                )
+            yield ObservedSession(tuple(answers))
+
+
+def _kind(item: Mapping[str, str]) -> str:
+    return f"{item['construction']}, {item['condition']}"
+
+
+def _n_characters(item: Mapping[str, str]) -> int:
+    return sum(len(item.get(name) or "") for name in _TEXTS)
+
+
+def _chose_good(trial: Any, chosen_side: str) -> bool | None:  # noqa: ANN401
+    """Return whether the expected one of two options was chosen; None for other trials."""
+    pair = not trial.options or len(trial.options.split()) == len(PAIR)
+    return chosen_side == trial.good_side if pair and chosen_side and trial.good_side else None
+
+
+def _answer(row: Any, response: Response, begun: datetime) -> ObservedAnswer:  # noqa: ANN401
     return ObservedAnswer(
-        position=position,
+        position=row.position,
         arrived_ms=(response.recorded_at - begun) / _MS,
         rt_ms=response.rt_ms,
         release_ms=response.release_ms,
         waited_ms=response.waited_ms,
         input_method=response.input_method,
         side=response.chosen_side or str(response.rating),
-        n_characters=sum(len(item.get(name) or "") for name in _TEXTS),
+        n_characters=_n_characters(row.item),
+        item=row.item_id,
+        kind=_kind(row.item),
+        chose_good=_chose_good(row, response.chosen_side),
         has_onset=response.onset_source is not None,
         trusted=response.trusted,
         times_shown=response.times_shown,

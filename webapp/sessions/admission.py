@@ -11,7 +11,7 @@ from enum import StrEnum
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import Ending, State
+from experiment.participation import Ending, EventKind, State
 from experiment.studies.admission import admits
 from experiment.studies.question import Question
 from experiment.studies.study import Study
@@ -20,8 +20,6 @@ from webapp.database.models import Answer, Event, Participant, Run
 from webapp.sessions.consent import give_place
 from webapp.sessions.finish import checked_answers
 from webapp.sessions.leave import leave
-
-WRONG_ANSWERS = "comprehension_wrong"
 
 
 class Step(StrEnum):
@@ -41,7 +39,7 @@ def next_step(session: Session, participant: Participant, study: Study) -> Step:
 def tries_used(session: Session, participant: Participant) -> int:
     """Return how often somebody answered the questions on the instructions wrongly."""
     wrong = select(func.count(Event.id)).where(
-        Event.participant_id == participant.id, Event.kind == WRONG_ANSWERS
+        Event.participant_id == participant.id, Event.kind == EventKind.COMPREHENSION_WRONG
     )
     return session.execute(wrong).scalar_one()
 
@@ -123,7 +121,14 @@ def check_comprehension(
         give_place(session, run, study, participant, now)
         _store(session, participant, check.questions, answers)
         return {}
-    session.add(Event(participant_id=participant.id, kind=WRONG_ANSWERS, detail=answers, at=now))
+    session.add(
+        Event(
+            participant_id=participant.id,
+            kind=EventKind.COMPREHENSION_WRONG,
+            detail=answers,
+            at=now,
+        )
+    )
     if used + 1 >= check.tries:
         leave(session, participant, Ending.FAILED_CHECK, now)
         return {}

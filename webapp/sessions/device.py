@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from experiment.participation import EventKind
 from webapp.core.i18n import gettext
 from webapp.core.tokens import new_reference
 from webapp.database.models import Device, Event, Participant
@@ -20,9 +21,6 @@ _Family = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")
 _LanguageTag = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)
 ]
-
-
-SECOND_DEVICE = "second_device"
 
 
 class GivenDevice(BaseModel):
@@ -85,7 +83,11 @@ def note_device(
     session.add(Device(participant_id=participant.id, **facts, noted_at=now))
     if stored:
         detail = {"device": str(len(stored) + 1), "user_agent_family": device.user_agent_family}
-        session.add(Event(participant_id=participant.id, kind=SECOND_DEVICE, detail=detail, at=now))
+        session.add(
+            Event(
+                participant_id=participant.id, kind=EventKind.SECOND_DEVICE, detail=detail, at=now
+            )
+        )
     session.flush()
 
 

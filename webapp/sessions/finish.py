@@ -12,6 +12,7 @@ from experiment.studies.question import Question
 from webapp.core.i18n import gettext
 from webapp.database.models import Answer, Participant
 from webapp.sessions.lease import come_back
+from webapp.sessions.pasted import pasted_events
 
 LONGEST_TEXT = 5000
 _LONGEST_NUMBER = 32
@@ -54,6 +55,8 @@ def finish(
         for name, value in answers.items()
         if value
     )
+    answered = [name for name, value in answers.items() if value]
+    session.add_all(pasted_events(participant.id, answered, given, now))
     if not late:
         participant.state = move(State.ANSWERED, State.FINISHED)
         participant.finished_at = now

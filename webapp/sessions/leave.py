@@ -5,12 +5,10 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import MOVES, Ending, State, move
+from experiment.participation import MOVES, Ending, EventKind, State, move
 from experiment.records import Kind
 from webapp.database.models import Event, Participant, Response, RunItem, Trial
 from webapp.sessions.assign import free_places
-
-LEFT = "left"
 
 
 def leave(session: Session, participant: Participant, ending: Ending, now: datetime) -> bool:
@@ -28,7 +26,12 @@ def leave(session: Session, participant: Participant, ending: Ending, now: datet
     participant.ending = ending
     free_places(session, [participant.id])
     session.add(
-        Event(participant_id=participant.id, kind=LEFT, detail={"ending": ending.value}, at=now)
+        Event(
+            participant_id=participant.id,
+            kind=EventKind.LEFT,
+            detail={"ending": ending.value},
+            at=now,
+        )
     )
     session.flush()
     return True

@@ -18,9 +18,9 @@ from pydantic import (
     WrapValidator,
 )
 
+from experiment.participation import EventKind
 from webapp.database.models import Event
 
-PREMATURE_PRESS = "premature_press"
 _DAY_MS = 24 * 60 * 60 * 1000
 _MOST_PREMATURE = 20
 
@@ -106,7 +106,7 @@ def premature_events(
     return [
         {
             "participant_id": participant_id,
-            "kind": PREMATURE_PRESS,
+            "kind": EventKind.PREMATURE_PRESS,
             "detail": {
                 "position": str(position),
                 **{name: str(value) for name, value in press.model_dump(exclude_none=True).items()},

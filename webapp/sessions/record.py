@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import Ending, State, move
+from experiment.participation import Ending, EventKind, State, move
 from experiment.records import PAIR, SIDES, Side
 from experiment.studies.admission import Attention
 from webapp.core.i18n import gettext
@@ -18,7 +18,6 @@ from webapp.sessions.lease import come_back
 from webapp.sessions.leave import catch_errors, leave
 from webapp.sessions.measurements import Measurements, keep_premature
 
-LATE_ANSWER = "late_answer"
 # Of who never consented, or took it back, nothing more is stored.
 NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
 
@@ -184,7 +183,11 @@ def _keep_late(
     fields = answer.model_dump(mode="json", exclude_none=True, exclude={"waited_ms", "premature"})
     detail = {name: str(value) for name, value in fields.items()}
     kept = session.scalars(
-        select(Event).where(Event.participant_id == participant.id, Event.kind == LATE_ANSWER)
+        select(Event).where(
+            Event.participant_id == participant.id, Event.kind == EventKind.LATE_ANSWER
+        )
     )
     if all(event.detail != detail for event in kept):
-        session.add(Event(participant_id=participant.id, kind=LATE_ANSWER, detail=detail, at=now))
+        session.add(
+            Event(participant_id=participant.id, kind=EventKind.LATE_ANSWER, detail=detail, at=now)
+        )

@@ -6,7 +6,7 @@ from enum import StrEnum
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import Ending, State, move
+from experiment.participation import Ending, EventKind, State, move
 from webapp.core.i18n import gettext
 from webapp.database.models import (
     Answer,
@@ -25,7 +25,6 @@ from webapp.sessions.leave import how_far
 # Who consented and has not finished: declining now takes that back. Who finished is shown the
 # closing page, from which they may still have everything erased.
 STILL_THERE = (State.WORKING, State.ANSWERED, State.ABANDONED)
-WITHDRAWN, ERASED = "withdrawn", "erased"
 
 
 class Wish(StrEnum):
@@ -63,16 +62,18 @@ def withdraw(session: Session, participant: Participant, wish: Wish, now: dateti
         participant.ending = participant.ending or _ending(session, participant)
         participant.state = move(state, State.WITHDRAWN)
         participant.withdrawn_at = now
-        _note(session, participant, WITHDRAWN, now)
+        _note(session, participant, EventKind.WITHDRAWN, now)
     if wish is Wish.ERASE and not is_erased(session, participant):
         erase_given(session, participant)
-        _note(session, participant, ERASED, now)
+        _note(session, participant, EventKind.ERASED, now)
     session.flush()
 
 
 def is_erased(session: Session, participant: Participant) -> bool:
     """Return whether what a participant gave was erased."""
-    noted = select(Event.id).where(Event.participant_id == participant.id, Event.kind == ERASED)
+    noted = select(Event.id).where(
+        Event.participant_id == participant.id, Event.kind == EventKind.ERASED
+    )
     return session.scalar(noted.limit(1)) is not None
 
 
@@ -95,5 +96,5 @@ def erase_given(session: Session, participant: Participant) -> None:
         session.execute(delete(table).where(table.participant_id == participant.id))
 
 
-def _note(session: Session, participant: Participant, kind: str, now: datetime) -> None:
+def _note(session: Session, participant: Participant, kind: EventKind, now: datetime) -> None:
     session.add(Event(participant_id=participant.id, kind=kind, detail={}, at=now))

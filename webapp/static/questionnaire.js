@@ -4,6 +4,9 @@
 import { recallSession, updateSession } from "./memory.js";
 import { send } from "./navigation.js";
 
+// The hidden field that says into which answers something was pasted, and how much.
+const PASTED = "_pasted";
+
 /** @param {AbortSignal} signal Aborted when the page is left. */
 export function openQuestionnaire(signal) {
   const form = document.querySelector("main form");
@@ -37,7 +40,7 @@ function keepWritten(form, signal) {
       /** @type {HTMLTextAreaElement} */ (field).value = kept;
     } else if (field instanceof HTMLInputElement && field.type === "radio") {
       field.checked = field.value === kept;
-    }
+    } else if (field === form.elements.namedItem(PASTED)) field.value = kept;
   }
   const keep = () => {
     const now = new FormData(form);
@@ -47,4 +50,19 @@ function keepWritten(form, signal) {
     });
   };
   form.addEventListener("input", keep, { signal });
+  form.addEventListener("paste", (event) => notePasted(form, event), { signal });
+}
+
+/**
+ * Counts what is pasted into an answer; the text itself is told nowhere else than in the answer.
+ * @param {HTMLFormElement} form
+ * @param {ClipboardEvent} event
+ */
+function notePasted(form, event) {
+  const counts = form.elements.namedItem(PASTED);
+  const { name } = /** @type {HTMLInputElement} */ (event.target);
+  const length = event.clipboardData?.getData("text/plain").length ?? 0;
+  if (!(counts instanceof HTMLInputElement) || !name || !length) return;
+  const told = JSON.parse(counts.value || "{}");
+  counts.value = JSON.stringify({ ...told, [name]: (told[name] ?? 0) + length });
 }

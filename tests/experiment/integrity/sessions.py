@@ -18,10 +18,12 @@ def observed(
         1500.0 * (length / 70) ** 0.8 * rng.lognormvariate(slow, 0.25)
         for length, slow in zip(lengths, drift, strict=True)
     ]
-    pressed, answers = 20_000.0, []
+    pressed, answers, before = 20_000.0, [], ""
     for place, (rt_ms, length) in enumerate(zip(times, lengths, strict=False)):
         hold = rng.lognormvariate(4.5, 0.25)
         pressed += rt_ms + hold + 20
+        side = rng.choice(("first", "second"))
+        rests, before = side == before and rng.random() < 0.5, side
         answers.append(
             ObservedAnswer(
                 position=place + 1,
@@ -30,14 +32,14 @@ def observed(
                 release_ms=rt_ms + hold,
                 waited_ms=0.0,
                 input_method="pointer",
-                side=rng.choice(("first", "second")),
+                side=side,
                 n_characters=length,
                 has_onset=True,
                 trusted=True,
                 times_shown=1,
                 seen_before_ms=0.0,
                 pointer_moves=rng.randint(6, 40),
-                pointer_path_px=rng.uniform(150, 600),
+                pointer_path_px=rng.uniform(0, 10) if rests else rng.uniform(150, 600),
                 was_hidden=False,
                 lost_focus=False,
             )

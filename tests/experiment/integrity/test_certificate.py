@@ -92,6 +92,7 @@ SUSPICIOUS = {
     "even_holds": lambda session: changed(session, release_ms=lambda a: a.rt_ms + 90),
     "jumps": lambda session: changed(session, pointer_moves=1),
     "even_paths": lambda session: changed(session, pointer_path_px=240.0),
+    "rests": lambda session: changed(session, pointer_path_px=lambda a: 300.0 + a.position),
     "even_times": lambda session: changed(session, rt_ms=lambda a: 900.0 + a.position),
     "reading": lambda session: changed(session, rt_ms=lambda a: 1500.0 - 9 * a.n_characters),
     "drift": lambda session: changed(session, rt_ms=lambda a: 900.0 if a.position % 2 else 1500.0),

@@ -6,15 +6,16 @@ import re
 import pytest
 from sqlalchemy import select
 
+from experiment.participation import EventKind
 from experiment.tables.files import read_table
-from experiment.tables.observation_tables import EVENTS, INTEGRITY
+from experiment.tables.observation_tables import EVENT_KINDS, EVENTS, INTEGRITY
 from tests.webapp.conftest import Visitor, start_run
 from tests.webapp.runs.test_exclude import study_with
 from webapp.database.engine import reading
-from webapp.database.models import Participant, Run, Verdict
+from webapp.database.models import Event, Participant, Run, Verdict
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
-from webapp.runs.integrity import certificates, flags_of
+from webapp.runs.integrity import certificates, flags_of, observed_sessions
 from webapp.runs.runs import study_as_launched
 from webapp.users.roles import Role
 
@@ -135,3 +136,50 @@ def test_the_replay_and_the_command_show_it(program, researcher, sessions, run, 
 def test_programs_that_shall_answer_raise_no_flag(send, sessions, simulated_run, shell):
     send(participants=2)
     assert "none is flagged" in shell("integrity", simulated_run.ref)
+
+
+def test_what_is_pasted_is_counted_and_never_kept(person, start, run, sessions, tmp_path):
+    pasting = start(run)
+    pasting.answer_all()
+    for told in ("no JSON", "[1]", '{"native_language": true}', '{"elsewhere": 5}'):
+        pasting.questionnaire(native_language="", _pasted=told)
+    pasting.questionnaire(native_language="English, pasted", _pasted='{"native_language": 15}')
+    with reading(sessions) as session:
+        found = [one for _, one in certificates(session, run, study_as_launched(session, run))]
+        export(session, run, tmp_path / "export")
+    assert [one.n_pasted for one in found] == [0, 1]
+    events = read_table(EVENTS, tmp_path / "export" / "events.csv")
+    pasted = [json.loads(row["detail"]) for row in events if row["kind"] == "pasted"]
+    assert pasted == [{"question": "native_language", "n_characters": "15"}]
+
+
+@pytest.mark.one_database
+def test_unread_marks_of_pasting_keep_no_questionnaire_from_being_stored(start, run, sessions):
+    for told in ("no JSON", "[" * 5_000, '{"native_language": 1e99}', '{"native_language": "1"}'):
+        visitor = start(run)
+        visitor.answer_all()
+        visitor.questionnaire(native_language="English", _pasted=told)
+    with reading(sessions) as session:
+        assert session.scalars(select(Event)).all() == []
+        assert set(session.scalars(select(Participant.state))) == {"finished"}
+
+
+@pytest.mark.one_database
+def test_choices_are_seen_against_those_of_the_others(start, run, sessions):
+    for n in range(6):
+        visitor = start(run)
+        for place in range(1, 9):
+            visitor.answer(place, side="first" if n else "second", rt_ms=900.0 + 10 * n)
+    with reading(sessions) as session:
+        study = study_as_launched(session, run)
+        seen = [one for _, one in observed_sessions(session, run, study)]
+    assert all(answer.chose_good is not None for one in seen for answer in one.answers)
+    assert len({answer.item for one in seen for answer in one.answers}) > 1
+    chosen = [sum(bool(answer.chose_good) for answer in one.answers) for one in seen]
+    assert len(set(chosen)) > 1
+
+
+def test_every_kind_of_event_stands_in_the_codebook():
+    assert set(EVENT_KINDS) == set(EventKind)
+    kind = next(column for column in EVENTS.columns if column.name == "kind")
+    assert all(f"{one} (" in kind.description for one in EventKind)

@@ -2,9 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint, false
+from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
+from experiment.participation import EventKind
 from webapp.core.tokens import new_reference
 from webapp.database.models.base import Base, UtcDateTime
 
@@ -141,7 +142,7 @@ class Event(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"), index=True)
-    kind: Mapped[str]
+    kind: Mapped[EventKind] = mapped_column(String)
     detail: Mapped[dict[str, str]] = mapped_column(JSON)
     at: Mapped[datetime] = mapped_column(UtcDateTime)
 
