@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from experiment.errors import StudyError
+from experiment.studies.catalogue import CATALOGUE_FILE
 from experiment.studies.study import PUBLISHED_FILE, STUDY_FILE, Study
 
 LARGEST_STUDY_BYTES = 64 * 1024 * 1024
@@ -42,7 +43,8 @@ def _names(study: Study) -> Iterator[str]:
             )
         if (study.folder / path).is_file():
             yield path.as_posix()
-    yield from (_name(study, path) for path in (study.folder / "texts").rglob("*.md"))
+    for pattern in ("*.md", CATALOGUE_FILE):
+        yield from (_name(study, path) for path in (study.folder / "texts").rglob(pattern))
 
 
 def _name(study: Study, path: Path) -> str:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from experiment.errors import ParallaxError, StudyError, shown
 from experiment.plugins import unknown_name
+from experiment.studies.catalogue import own_messages
 from experiment.studies.key_errors import KeyErrors
 from experiment.studies.study import STUDY_FILE, Study
 from experiment.studies.toml_lines import TomlLines
@@ -107,6 +108,7 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
         raise StudyErrors(found, folder) from error
     if missing := list(text_errors(study)):
         raise StudyErrors(missing, folder)
+    own_messages(study)
     return study
 
 

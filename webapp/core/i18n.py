@@ -1,25 +1,48 @@
-"""The language of participants' pages: gettext catalogues, and which way the text runs."""
+"""The language of participants' pages: gettext catalogues, and which way the text runs.
 
+What a study's own catalogue says comes first, then ours, then English. English that stands on a
+page of another language is marked as such, so that it is read and laid out as English.
+"""
+
+from collections.abc import Mapping
 from pathlib import Path
 
 import flask_babel  # type: ignore[import-untyped]
 from babel import Locale, UnknownLocaleError
-from flask import Flask, g, request
+from flask import Flask, g, has_request_context, request
+from markupsafe import Markup, escape
 
 # What the sources are written in needs no catalogue.
 SOURCE_LANGUAGE = "en"
 CATALOGUES = Path(__file__).parents[1] / "translations"
+_UNTRANSLATED = Markup('<span lang="en" dir="ltr">{}</span>')
+
+
+class Untranslated(str):
+    """A text in English on a page of another language; pages mark it, other readers need not."""
+
+    __slots__ = ()
+
+    def __html__(self) -> Markup:
+        """Return the text as pages show it."""
+        return _UNTRANSLATED.format(escape(str(self)))
 
 
 def translate_pages(app: Flask) -> None:
     """Let the app's pages and errors speak the language of the run a request is about."""
     flask_babel.Babel(app, locale_selector=_locale)
+    app.jinja_env.globals |= {"_": _on_page, "tongue": _tongue}
     app.context_processor(lambda: {"language": _language(), "direction": _locale().text_direction})
 
 
-def set_language(language: str) -> None:
-    """Answer the present request in a language from here on."""
-    g.language = language
+def set_language(language: str, own: Mapping[str, str] | None = None) -> None:
+    """Answer the present request in a language from here on.
+
+    Args:
+        language: The language.
+        own: The study's own translations by their English messages.
+    """
+    g.language, g.own_messages = language, own or {}
     flask_babel.refresh()
 
 
@@ -30,7 +53,33 @@ def gettext(message: str, **values: object) -> str:
         message: The English text, with ``%(name)s`` where a value goes.
         **values: The values by name.
     """
-    return str(flask_babel.gettext(message, **values))
+    text, translated = _translation(message)
+    said = text % values if values else text
+    return said if translated else Untranslated(said)
+
+
+def _on_page(message: str, **values: object) -> Markup:
+    """Return a message as a template shows it; ``striptags`` makes it fit for an attribute."""
+    text, translated = _translation(message)
+    said = Markup(text) % values if values else Markup(text)
+    return said if translated else _UNTRANSLATED.format(said)
+
+
+def _tongue(*messages: str) -> Markup:
+    """Return the attributes of an element into which a script puts messages if all are English."""
+    translated = any(_translation(message)[1] for message in messages)
+    return Markup("") if translated else Markup(' lang="en" dir="ltr"')
+
+
+def _translation(message: str) -> tuple[str, bool]:
+    """Return a message in the request's language, and whether it is in that language."""
+    own = g.get("own_messages", {}) if has_request_context() else {}
+    if message in own:
+        return own[message], True
+    text = str(flask_babel.gettext(message))
+    if text != message or not has_request_context():
+        return text, True
+    return text, _language().partition("-")[0].lower() == SOURCE_LANGUAGE
 
 
 def languages() -> list[str]:

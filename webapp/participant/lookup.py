@@ -4,6 +4,7 @@ from flask import g
 from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
 
+from experiment.studies.catalogue import own_messages
 from webapp.core.i18n import set_language
 from webapp.database.models import Participant, Run
 from webapp.http.security_headers import open_to
@@ -49,6 +50,9 @@ def _describe_response_for(session: Session, run: Run) -> None:
     g.simulated = run.simulated
     g.run_ref = run.ref
     bind_contextvars(run=run.ref)
+    # What goes wrong before the study is read is said in its language, too.
     set_language(run.language)
     services = current_services()
-    open_to(services.recruiter(run.recruiter).sites(services.study_of(session, run)))
+    study = services.study_of(session, run)
+    set_language(run.language, own_messages(study))
+    open_to(services.recruiter(run.recruiter).sites(study))

@@ -3,7 +3,7 @@
 import re
 import shutil
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
 import webapp
+from experiment.errors import StudyError
 from experiment.studies.load import BUILT_IN, load_study
 from webapp.core.i18n import CATALOGUES, SOURCE_LANGUAGE, gettext, languages
 from webapp.database.models import Run
@@ -99,12 +100,16 @@ def test_outside_a_request_messages_stand_as_they_were_written():
 def run_in(launched, tmp_path):
     """Return a function that launches the minimal study as if it were of another language."""
 
-    def launch(language: str) -> Run:
-        folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    def launch(language: str, own: Mapping[str, str] | None = None) -> Run:
+        folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / language / "minimal")
         (folder / "texts" / "en").rename(folder / "texts" / language)
         path = folder / "study.toml"
         text = path.read_text("utf-8").replace('language = "en"', f'language = "{language}"')
         path.write_text(text, encoding="utf-8")
+        if own:
+            entries = [f'msgid "{message}"\nmsgstr "{text}"\n' for message, text in own.items()]
+            catalogue_file = folder / "texts" / language / "messages.po"
+            catalogue_file.write_text("\n".join(entries), encoding="utf-8")
         return launched(load_study(str(folder)))
 
     return launch
@@ -163,3 +168,45 @@ def test_what_is_stored_is_told_in_the_pages_language(client, italian, study):
     page = client.get(f"/run/{italian.ref}").text
     assert "Che cosa viene conservato" in page
     assert not [s for s in stored_data(study, known_to_platform=False) if s in page]
+
+
+def test_what_is_untranslated_is_marked_as_english_and_the_studys_own_words_come_first(
+    client, run_in, start
+):
+    """Persian has no catalogue of ours; the study translates one message."""
+    run = run_in(
+        "fa",
+        own={
+            "I agree and want to take part": "موافقم",
+            "{position} of {total}": "{position} از {total}",
+        },
+    )
+    consent = client.get(f"/run/{run.ref}").text
+    assert '<html lang="fa" dir="rtl">' in consent
+    assert "موافقم" in consent
+    assert '<span lang="en" dir="ltr">I do not want to take part</span>' in consent
+    assert '<span lang="en" dir="ltr">Once, of each device' in consent
+    page = start(run).page().text
+    assert '<span lang="en" dir="ltr" id="indicator"' in page
+    assert '<span id="count"' in page
+    assert 'data-count="{position} از {total}"' in page
+    assert 'data-practice="Practice {position} of {total}"' in page
+    sent = client.post(f"/run/{run.ref}", data={}, headers={"Accept": "application/json"})
+    assert "<span" not in (sent.json or {}).get("error", {}).get("message", "")
+    marked = re.findall(r'="[^"<>]*<span', consent + page)
+    assert not marked, "an attribute holds text alone"
+
+
+@pytest.mark.one_database
+def test_english_pages_and_translated_ones_mark_nothing(client, run_in, start):
+    for run in (run_in("it"), run_in("en-GB"), run_in("de")):
+        assert 'lang="en" dir="ltr"' not in client.get(f"/run/{run.ref}").text
+        assert 'lang="en" dir="ltr"' not in start(run).page().text
+
+
+@pytest.mark.one_database
+def test_a_studys_catalogue_that_cannot_be_used_is_named(run_in):
+    with pytest.raises(StudyError, match="other places for values"):
+        run_in("fa", own={"Trial %(number)s cannot be answered so.": "آزمون"})
+    with pytest.raises(StudyError, match="cannot be read"):
+        run_in("ps", own={'Start"': "x"})
