@@ -200,7 +200,8 @@ def test_a_double_click_answers_one_trial_and_is_kept_as_an_event(site, link, pa
     for response in (first, second):
         assert response.trusted and response.input_method == "pointer"
         assert response.rt_ms <= response.release_ms
-        assert response.onset_source in ("presentation", "frames")
+        # Chromium tells presentation times; a layout that it tells none of went unseen for long.
+        assert response.onset_source == "presentation"
 
 
 def events_of(site) -> list[str]:

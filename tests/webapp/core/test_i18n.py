@@ -209,4 +209,4 @@ def test_a_studys_catalogue_that_cannot_be_used_is_named(run_in):
     with pytest.raises(StudyError, match="other places for values"):
         run_in("fa", own={"Trial %(number)s cannot be answered so.": "آزمون"})
     with pytest.raises(StudyError, match="cannot be read"):
-        run_in("ps", own={'Start"': "x"})
+        run_in("ps", own={"Start": 'x"\nnonsense'})
