@@ -71,6 +71,18 @@ def test_what_no_native_speaker_has_read_says_so_and_is_nearly_whole(language):
     assert len(messages() - translated) < len(messages()) / 10
 
 
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_the_page_of_a_persons_own_data_speaks_every_language(language):
+    page = {
+        "Your data",
+        "Please type in your code",
+        "Download what is stored of you",
+        "Nobody in this study was shown this code.",
+    }
+    assert page <= messages()
+    assert page <= {m.id for m in entries(language) if m.string}
+
+
 @pytest.mark.parametrize("language", REVIEWED)
 def test_every_message_is_translated_and_none_is_uncertain(language):
     translated = {m.id for m in entries(language) if m.string and not m.fuzzy}
