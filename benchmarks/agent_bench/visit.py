@@ -8,7 +8,7 @@ from uuid import UUID
 
 from flask.testing import FlaskClient
 
-from agent_bench.people import METHODS, person
+from agent_bench.people import METHODS, Shown, person
 from experiment.integrity.observed import ObservedAnswer
 
 _DEVICE = {"user_agent_family": "Firefox", "refresh_rate_hz": 60.0, "language": "en-GB"}
@@ -64,7 +64,11 @@ class Visit:
         blunt: bool = False,
     ) -> list[dict]:
         """Answer the trials in order, and return what was measured."""
-        seen = person(self.lengths, self.rng.choice(METHODS[:3]), self.rng)
+        trials = [
+            Shown(f"item {place}", "any", length, 2.0, self.rng.gauss(0, 0.1))
+            for place, length in enumerate(self.lengths)
+        ]
+        seen = person(trials, self.rng.choice(METHODS[:3]), self.rng)
         sent: list[dict] = []
         for place, observed in list(enumerate(seen.answers))[first:upto]:
             rt_ms, hold_ms = max(200.0, observed.rt_ms or 0.0), observed.hold_ms or 0.0

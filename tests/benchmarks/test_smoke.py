@@ -51,9 +51,9 @@ RUNS = {
         *("--share", "1000000", "--busy", "--words", "1000"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
-    "planted": ["{folder}/instance"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1"],
     "planted": ["{folder}/instance", "--others", "1"],
+    "reaction_times": ["--chromium", "{chromium}", "--trials", "2"],
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
