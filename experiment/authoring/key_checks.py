@@ -25,7 +25,7 @@ from experiment.trials.presentations import load_presentation
 
 # The lowest minimum wage of the United States: below it a study is no fair offer.
 _LEAST_HOURLY, _ITS_CURRENCY = 725, "USD"
-# Above it somebody may have written cents.
+# Above it somebody may have written minor units.
 _MOST_HOURLY = 20_000
 _LONGEST_PLATFORM_TITLE = 128
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -220,7 +220,7 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyNote(
             f"the reward is {in_words(hourly, study.currency)} an hour",
             where=examined.at("recruitment", "reward"),
-            expected='an amount in dollars, such as "2.50"',
+            expected='an amount in whole units of the currency, such as "2.50"',
         )
     if study.currency == _ITS_CURRENCY and hourly < _LEAST_HOURLY:
         yield StudyNote(

@@ -162,9 +162,10 @@ def connection_lock(connection: Connection, key: int, *, shared: bool) -> bool:
     return bool(connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one())
 
 
-def connection_unlock(connection: Connection, key: int) -> None:
-    """Give back a lock that a connection has alone."""
-    connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": key})
+def connection_unlock(connection: Connection, key: int, *, shared: bool = False) -> None:
+    """Give back a lock that a connection has alone, or together with others."""
+    function = "pg_advisory_unlock_shared" if shared else "pg_advisory_unlock"
+    connection.execute(text(f"SELECT {function}(:key)"), {"key": key})
 
 
 @contextmanager

@@ -83,6 +83,10 @@ class _InDatabase:
 
     def release(self) -> None:
         self._released.set()
+        if (connection := self._connection) is not None:
+            # The database lets go some time after a connection has ended, so it is told before.
+            with suppress(SQLAlchemyError):
+                connection_unlock(connection, _LOCK, shared=True)
         self._let_go()
         self._engine.dispose()
 

@@ -21,8 +21,18 @@ def is_colorless_green(columns: Iterable[str]) -> bool:
     return set(columns) >= _COLUMNS
 
 
-def read_colorless_green(table: RawTable) -> list[Draft]:
-    """Return each sentence's beginning with its two forms; models' columns are left aside.
+def read_colorless_green(
+    table: RawTable, *, identical: bool = False
+) -> tuple[list[Draft], tuple[str, ...]]:
+    """Return each sentence's beginning with its two forms, and notes, without models' columns.
+
+    The published Italian table has a sentence whose two forms are one word, which nobody can choose
+    between.
+
+    Args:
+        table: The file's rows.
+        identical: Whether a sentence's two forms may be the same word; else it is left out, with a
+            note.
 
     Raises:
         MaterialsError: A sentence has not exactly one correct and one wrong form.
@@ -39,7 +49,14 @@ def read_colorless_green(table: RawTable) -> list[Draft]:
                 expected="two rows for each sentence, class correct and wrong",
             )
         forms[class_] = row
-    return [_draft(key, forms) for key, forms in sentences.items()]
+    drafts = [_draft(key, forms) for key, forms in sentences.items()]
+    same = [] if identical else [draft for draft in drafts if draft.good == draft.bad]
+    notes = tuple(
+        f'Sentence {draft.item_id} was left out: both of its forms are "{draft.good}", so nobody '
+        "could choose between them."
+        for draft in same
+    )
+    return [draft for draft in drafts if draft not in same], notes
 
 
 def _draft(key: tuple[str, str, str], forms: dict[str, RawRow]) -> Draft:

@@ -88,9 +88,9 @@ def read_materials(
     if not named and set(ITEMS.column_names) <= set(table.columns) and path.suffix != ".xlsx":
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     if is_colorless_green(table.columns):
-        return _found(
-            read_colorless_green(table), path, "a table of Gulordava et al. (2018)", table.notes
-        )
+        drafts, left_out = read_colorless_green(table, identical=identical)
+        notes = (*table.notes, *left_out)
+        return _found(drafts, path, "a table of Gulordava et al. (2018)", notes)
     return _from_table(
         join_lists(order_options(table)), named or {}, identical=identical, alone=alone
     )

@@ -254,3 +254,19 @@ def test_conditions_without_shared_items_have_a_template_each(tmp_path):
     found = read_materials(write(tmp_path / "p.csv", table))
     assert [item.template for item in found.items] == ["p_x", "p_x", "p_y"]
     assert [item.condition for item in found.items] == ["x", "x", "y"]
+
+
+def test_a_published_sentence_with_one_form_twice_is_left_out_and_named(tmp_path):
+    header = "pattern constr_id sent_id correct_number form class type prefix".replace(" ", "\t")
+    rows = [
+        ("p", "1", "0", "sing", form, class_, "original", "the walls near the")
+        for form, class_ in (("key", "correct"), ("keys", "wrong"))
+    ] + [
+        ("p", "1", "1", "sing", "sheep", class_, "generated", "the walls near the")
+        for class_ in ("correct", "wrong")
+    ]
+    path = write(tmp_path / "p.tab", "\n".join([header, *map("\t".join, rows)]) + "\n")
+    found = read_materials(path)
+    assert [item.item_id for item in found.items] == ["p-1-0"]
+    assert any("p-1-1" in note and '"sheep"' in note for note in found.notes)
+    assert len(read_materials(path, identical=True).items) == 2
