@@ -89,8 +89,8 @@ def read_materials(
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     if is_colorless_green(table.columns):
         drafts, left_out = read_colorless_green(table, identical=identical)
-        notes = (*table.notes, *left_out)
-        return _found(drafts, path, "a table of Gulordava et al. (2018)", notes)
+        said = [*table.notes, *left_out]
+        return _found(drafts, path, "a table of Gulordava et al. (2018)", said)
     return _from_table(
         join_lists(order_options(table)), named or {}, identical=identical, alone=alone
     )
