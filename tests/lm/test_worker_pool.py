@@ -56,7 +56,11 @@ def test_a_killed_parent_leaves_no_worker_behind(tmp_path: Path, how: signal.Sig
 
 
 def is_alive(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        # It ended between the two questions.
+        return False
 
 
 def test_an_error_in_the_block_ends_the_workers():

@@ -118,7 +118,8 @@ def test_who_keeps_asking_at_a_stop_is_told_to_go_elsewhere(started, connect):
     while not connections or connections[-1] is None:
         kept.request("GET", "/healthz")
         reply = kept.getresponse()
-        assert (reply.status, json.load(reply)) == (200, {"status": "ok"})
+        # No later than the stop is known: yes before it, no after it, always an answer.
+        assert (reply.status, json.load(reply)["status"]) in ((200, "ok"), (503, "unavailable"))
         connections.append(reply.getheader("Connection"))
         assert connections[-1] == "close" or kept.sock is socket_of_kept
     assert connections[-1] == "close"
