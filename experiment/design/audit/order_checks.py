@@ -3,13 +3,13 @@
 import random
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import inf, sqrt
+from math import expm1, inf, sqrt
 from statistics import fmean, median, variance
 
 from experiment.design.audit.check import Check, check, info
 from experiment.design.audit.sessions import Session
 from experiment.design.lists import BuiltLists, ListEntry
-from experiment.design.ordering.chain import SWEEPS, draw_by_chain, step_through
+from experiment.design.ordering.chain import SWEEPS, draw_by_chain, penalty, step_through
 from experiment.design.ordering.constraints import Constraint, Spread, keeps
 from experiment.design.ordering.declared import beginning, declared, separate_columns
 from experiment.design.ordering.order import draw_order, groups_apart, is_counted
@@ -25,6 +25,8 @@ SEEDS = 1000
 _DEVIATION = 5.5
 _LEAST_EXPECTED = 5
 _LONG_STRETCH = 4
+# An order's draw takes about the square of its trials; of longer sessions fewer are drawn.
+_LONG_SESSION = 400
 _TOO_MANY = "not compared: drawn by exact counts, with too many states to count each out"
 _CHAINS, _DRAWS, _MOST_RHAT = 4, 50, 1.3
 
@@ -121,6 +123,7 @@ def _block_checks(
     if asked and not is_counted(n, asked):
         yield _chains_agree(n, asked, generator(seed, "audit", "chains", block), name)
         return
+    n_seeds = round(n_seeds * min(1, (_LONG_SESSION / max(1, n)) ** 2))
     drawn = [draw_order(n, asked, generator(seed, "audit", block, i)) for i in range(n_seeds)]
     positions: list[list[int]] = [[] for _ in range(n)]
     for order in drawn:
@@ -151,8 +154,14 @@ def _slack(n: int, asked: Sequence[Constraint]) -> float | None:
 def _off_centre(positions: Sequence[Sequence[int]], n: int, slack: float) -> Iterator[str]:
     for index, at in enumerate(positions):
         error = sqrt(variance(at) / len(at)) if len(at) > 1 else 0.0
-        if abs(fmean(at) - (n - 1) / 2) > _DEVIATION * error + slack + 1e-9:
+        if abs(fmean(at) - (n - 1) / 2) > _deviation(len(at)) * error + slack + 1e-9:
             yield f"trial {index + 1} of the list: {fmean(at) + 1:.1f}"
+
+
+def _deviation(n_draws: int) -> float:
+    """Return Student's deviate that is as rare as the normal one: Gaver & Kafadar (1984)."""
+    freedom = max(1, n_draws - 1)
+    return sqrt(freedom * expm1(_DEVIATION**2 / freedom))
 
 
 def _distribution(
@@ -161,18 +170,14 @@ def _distribution(
     groups = groups_apart(n, asked)
     sizes = tuple(len(group) for group in groups or ())
     if groups is None or any(isinstance(each, Spread) for each in asked):
-        return info(
-            name, "not compared: drawn by exact counts, with too many states to count each out"
-        )
+        return info(name, _TOO_MANY)
     statistics, exact = list[tuple[float, int]](), dict[int, list[float] | None]()
     for number, group in enumerate(groups):
         if sizes[number] not in exact:
             exact[sizes[number]] = position_shares(sizes, number)
         shares = exact[sizes[number]]
         if shares is None:
-            return info(
-                name, "not compared: drawn by exact counts, with too many states to count each out"
-            )
+            return info(name, _TOO_MANY)
         statistics.extend(_chi_square(positions[index], shares) for index in group)
     found = (
         f"median chi-square {median(value for value, _ in statistics):.0f} at "
@@ -228,7 +233,7 @@ def _one_chain(
 ) -> list[list[int]]:
     order, chain = _drawn(start, asked, rng), []
     for _ in range(_DRAWS):
-        step_through(order, asked, rng)
+        step_through(order, asked, rng, penalty(len(order)))
         chain.append(list(order))
     return chain
 

@@ -1,7 +1,7 @@
 """A Markov chain over orders, for constraints whose orders cannot be counted.
 
 The chain swaps two trials at a time. Its stationary distribution gives an order with v violations
-a weight of ``exp(-PENALTY * v)``; every order can be reached, and those without a violation all
+a weight of ``exp(-penalty * v)``; every order can be reached, and those without a violation all
 weigh the same. Metropolis, Rosenbluth, Rosenbluth, Teller & Teller (1953), "Equation of state
 calculations by fast computing machines", Journal of Chemical Physics 21, 1087-1092.
 """
@@ -12,10 +12,12 @@ from collections.abc import Sequence
 
 from experiment.design.ordering.constraints import Constraint, keeps
 
-PENALTY = 3.0
 # A sweep is as many steps as there are trials.
 SWEEPS = 40
 _MORE_SWEEPS = 400
+_PENALTY, _LONG_SESSION = 3.0, 400
+# With a higher penalty a chain is more often without a violation, and moves more slowly.
+_HIGHER = (0.0, 1.0, 2.0)
 
 
 def draw_by_chain(
@@ -29,15 +31,27 @@ def draw_by_chain(
         rng: The source of randomness.
     """
     order = list(start)
-    for sweep in range(1, SWEEPS + _MORE_SWEEPS + 1):
-        step_through(order, constraints, rng)
-        if sweep >= SWEEPS and keeps(order, constraints):
-            return order
+    for higher in _HIGHER:
+        for sweep in range(1, SWEEPS + _MORE_SWEEPS + 1):
+            step_through(order, constraints, rng, penalty(len(order)) + higher)
+            if sweep >= SWEEPS and keeps(order, constraints):
+                return order
     return None
 
 
-def step_through(order: list[int], constraints: Sequence[Constraint], rng: random.Random) -> None:
-    """Take one sweep of the chain in place."""
+def penalty(n: int) -> float:
+    """Return what a violation costs in an order of n trials.
+
+    The longer the order, the more places there are for a violation; with their number grows what
+    each costs, so that orders without any stay common.
+    """
+    return _PENALTY + (math.log(2 * n / _LONG_SESSION) if n > _LONG_SESSION else 0.0)
+
+
+def step_through(
+    order: list[int], constraints: Sequence[Constraint], rng: random.Random, cost: float
+) -> None:
+    """Take one sweep of the chain in place; each violation more costs so much."""
     n = len(order)
     for _ in range(n):
         a, b = int(rng.random() * n), int(rng.random() * n)
@@ -46,7 +60,7 @@ def step_through(order: list[int], constraints: Sequence[Constraint], rng: rando
         before = _violations(order, constraints, a, b)
         order[a], order[b] = order[b], order[a]
         worse = _violations(order, constraints, a, b) - before
-        if worse > 0 and rng.random() >= math.exp(-PENALTY * worse):
+        if worse > 0 and rng.random() >= math.exp(-cost * worse):
             order[a], order[b] = order[b], order[a]
 
 

@@ -1,26 +1,33 @@
 """Exact counts of the sequences in which no group meets itself, and even draws from them.
 
-Groups are inserted one after the other. All that matters of a sequence is how many of its
-neighbours are alike: a group of n enters it in k runs, l of them between alike neighbours, in
+Counting. A group of n is cut into k runs in C(n - 1, k - 1) ways. Let ``runs[K]`` be the ways to
+cut every group and to put the K runs in any order; a group more makes it
+
+    runs'[K] = sum over k of C(n - 1, k - 1) * C(K, k) * runs[K - k].
+
+This counts a sequence once for each set of alike neighbours that are taken as one run. With
+``N(y)`` the polynomial whose coefficient of y^a is the number of sequences with a alike neighbours,
+``N(1 + z)`` is therefore the sum of ``runs[length - b] * z^b``; shifting it back gives each count.
+
+Drawing. A group of n enters a sequence in k runs, l of them between alike neighbours, in
 
     C(n - 1, k - 1) * C(alike, l) * C(length + 1 - alike, k - l)
 
-ways, after which ``alike - l + n - k`` neighbours are alike. Summed up, this counts every
-sequence exactly once; followed backwards with these counts as weights, it draws each with the
-same probability. Whole numbers throughout: nothing is rounded.
+ways, after which ``alike - l + n - k`` neighbours are alike. Followed backwards with the counts as
+weights, this draws each sequence with the same probability. Whole numbers throughout: nothing is
+rounded.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from math import comb
 
 Layer = dict[int, int]
 
 
 @lru_cache(maxsize=256)
-def count_layers(sizes: tuple[int, ...], most_alike: int = 0) -> tuple[Layer, ...]:
+def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
     """Return, after each group, how many sequences there are with so many alike neighbours.
 
     Args:
@@ -28,31 +35,49 @@ def count_layers(sizes: tuple[int, ...], most_alike: int = 0) -> tuple[Layer, ..
         most_alike: How many alike neighbours may be left in the end.
     """
     layers: list[Layer] = [{0: 1}]
-    length, to_come = 0, sum(sizes)
-    for n in sizes:
+    runs, to_come = [1], sum(sizes)
+    for before, n in enumerate(sizes):
         to_come -= n
-        layer: Layer = {}
-        for alike, ways in layers[-1].items():
-            for k, l_ in _entries(n, alike, length):
-                after = alike - l_ + n - k
-                if after <= to_come + most_alike:
-                    ways_in = _ways_in(n, k, l_, alike, length)
-                    layer[after] = layer.get(after, 0) + ways * ways_in
-        layers.append(layer)
-        length += n
-    return tuple(layers)
+        runs = _with_group(runs, before, n)
+        # Each of the groups to come parts as many alike neighbours as it has trials, at most.
+        counts = _shifted_back(runs[::-1], to_come + most_alike)
+        # Seeds give the orders that they always gave: draws go through a layer from its end.
+        layers.append({alike: counts[alike] for alike in reversed(range(len(counts)))})
+    return tuple({alike: ways for alike, ways in layer.items() if ways} for layer in layers)
 
 
-def _entries(n: int, alike: int, length: int) -> list[tuple[int, int]]:
-    return [
-        (k, l_)
-        for k in range(1, n + 1)
-        for l_ in range(max(0, k - (length + 1 - alike)), min(k, alike) + 1)
-    ]
+def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
+    """Return the ways with one group more: for ``fewest + 1`` runs, and for each number above."""
+    cuts = list(_binomials(n - 1, n - 1))
+    longer = list[int]()
+    for extra in range(len(runs) + n - 1):
+        choices = list(_binomials(fewest + 1 + extra, n))
+        longer.append(
+            sum(
+                cuts[k - 1] * choices[k] * runs[extra + 1 - k]
+                for k in range(max(1, extra + 2 - len(runs)), min(n, extra + 1) + 1)
+            )
+        )
+    return longer
 
 
-def _ways_in(n: int, k: int, l_: int, alike: int, length: int) -> int:
-    return comb(n - 1, k - 1) * comb(alike, l_) * comb(length + 1 - alike, k - l_)
+def _shifted_back(coefficients: Sequence[int], most: int) -> list[int]:
+    """Return the coefficients of p(y - 1) up to y^most, from those of p(y)."""
+    # p(-1 - t) needs additions alone.
+    left = [(-1) ** power * each for power, each in enumerate(coefficients)][::-1]
+    found = list[int]()
+    for power in range(min(most + 1, len(coefficients))):
+        left = list(accumulate(left))
+        found.append((-1) ** power * left.pop())
+    return found
+
+
+def _binomials(n: int, most: int) -> Iterator[int]:
+    """Yield C(n, 0), C(n, 1), ... up to C(n, most), each made from the one before."""
+    value = 1
+    for k in range(most + 1):
+        yield value
+        value = value * (n - k) // (k + 1)
 
 
 def draw_sequence(
@@ -72,22 +97,36 @@ def draw_sequence(
     layers = count_layers(sizes, most_alike)
     entries: list[tuple[int, int]] = []
     length = sum(sizes)
-    for n, layer in zip(reversed(sizes), reversed(layers[:-1]), strict=True):
+    for n, (layer, then) in zip(reversed(sizes), reversed(list(pairwise(layers))), strict=True):
         length -= n
-        choices, weights = list[tuple[int, int, int]](), list[int]()
-        for before, ways in layer.items():
-            # How many runs there are follows from what is alike before and after.
-            for l_ in range(min(before, n) + 1):
-                k = before - l_ + n - alike
-                if max(1, l_) <= k <= n and k - l_ <= length + 1 - before:
-                    choices.append((before, k, l_))
-                    weights.append(ways * _ways_in(n, k, l_, before, length))
-        alike, k, l_ = choices[draw_weighted(weights, rng)]
+        # The ways into a layer's count sum to it.
+        left = rng.randrange(then[alike])
+        into = _ways_into(n, alike, length, layer)
+        alike, k, l_, ways = next(into)
+        while left >= ways:
+            left -= ways
+            alike, k, l_, ways = next(into)
         entries.append((k, l_))
     sequence: list[int] = []
     for group, (n, (k, l_)) in enumerate(zip(sizes, reversed(entries), strict=True)):
         sequence = _insert(sequence, group, n, k, l_, rng)
     return sequence
+
+
+def _ways_into(
+    n: int, alike: int, length: int, layer: Layer
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield what was alike before, the runs, those between alike neighbours, and the ways."""
+    cuts = list(_binomials(n - 1, n - 1))
+    for before, ways in layer.items():
+        if not alike - n < before <= alike + n:
+            continue
+        others = list(_binomials(length + 1 - before, n))
+        for l_, between in enumerate(_binomials(before, min(before, n))):
+            # How many runs there are follows from what is alike before and after.
+            k = before - l_ + n - alike
+            if max(1, l_) <= k <= n and k - l_ <= length + 1 - before:
+                yield before, k, l_, ways * cuts[k - 1] * between * others[k - l_]
 
 
 def _insert(

@@ -11,8 +11,9 @@ from experiment.design.ordering.counting import count_layers, draw_sequence
 from experiment.design.ordering.spreading import draw_freely, draw_spread
 from experiment.errors import DesignError
 
-# Counting takes about the cube of the trials; beyond this a chain is faster.
-_MOST_COUNTED = 400
+# Counting takes some seconds for so many trials; beyond this a chain is faster. Where a group is
+# spread, counted orders are drawn until one leaves room for it, which may take long.
+_MOST_COUNTED, _MOST_WITH_SPREAD = 1200, 400
 
 
 def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) -> list[int]:
@@ -39,7 +40,7 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
     elif is_counted(n, constraints) and groups is not None:
         order = _counted(groups, spread, rng)
     else:
-        start = _counted(groups, None, rng) if groups is not None else None
+        start = _counted(groups, None, rng) if groups and n <= _MOST_COUNTED else None
         order = draw_by_chain(start or rng.sample(range(n), n), constraints, rng)
     if order is None:
         raise _no_order(n, constraints)
@@ -55,7 +56,8 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     """
     apart = _neighbours(constraints)
     spread = [each for each in constraints if isinstance(each, Spread)]
-    if n > _MOST_COUNTED or len(apart) + len(spread) < len(constraints) or len(spread) > 1:
+    most = _MOST_WITH_SPREAD if spread else _MOST_COUNTED
+    if n > most or len(apart) + len(spread) < len(constraints) or len(spread) > 1:
         return False
     groups = _groups_apart(n, apart)
     if groups is None:
@@ -107,7 +109,7 @@ def _counted(
     others = [group for group in groups if not (spread and spread.members & set(group))]
     sizes = tuple(len(group) for group in others)
     if spread is None:
-        numbers = draw_sequence(sizes, 0, rng) if count_layers(sizes)[-1].get(0) else None
+        numbers = draw_sequence(sizes, 0, rng) if count_layers(sizes, 0)[-1].get(0) else None
     else:
         numbers = draw_spread(sizes, len(spread.members), rng)
     if numbers is None:

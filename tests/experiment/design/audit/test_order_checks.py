@@ -70,9 +70,19 @@ def test_chains_that_agree_pass_and_say_how_well():
 
 def test_chains_that_stay_where_they_began_are_caught(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(order_checks, "draw_by_chain", lambda start, asked, rng: list(start))
-    monkeypatch.setattr(order_checks, "step_through", lambda order, asked, rng: None)
+    monkeypatch.setattr(order_checks, "step_through", lambda order, asked, rng, cost: None)
     [row] = rows(separate="", order={"in_a_row": {"template": 5}})
     assert not row.passed
+
+
+def test_chains_of_a_long_session_agree():
+    sizes = {"a": 270, "b": 180, "c": 180, "d": 139, "e": 130, "f": 130, "g": 100, "h": 72}
+    items = [item for name, n in sizes.items() for item in make_items(name, {"N": n}, ["plain"])]
+    squares = [{"templates": [name], "frames": n} for name, n in sizes.items()]
+    study = make_study(squares, lists=1, trials_per_list=1201)
+    [row] = drawing_checks(study, build_lists(study, items, 1), 1000)
+    assert row.passed
+    assert "4 chains" in row.name
 
 
 def test_stretches_of_another_length_are_no_fault_of_the_order():

@@ -2,13 +2,15 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise, permutations
+from math import comb, log, sqrt
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiment.design.ordering import chain, counting
 from experiment.design.ordering.constraints import (
     Beginning,
     Constraint,
@@ -17,6 +19,7 @@ from experiment.design.ordering.constraints import (
     Spread,
     keeps,
 )
+from experiment.design.ordering.counting import count_layers
 from experiment.design.ordering.order import draw_order, is_counted
 from experiment.design.ordering.positions import position_shares
 from experiment.errors import DesignError
@@ -192,6 +195,97 @@ def test_the_chain_reaches_every_allowed_order_about_equally_often(case: str):
     assert set(drawn) <= set(allowed)
     statistic, limit = chi_square(drawn.values(), len(allowed))
     assert statistic < limit
+
+
+@pytest.mark.parametrize("case", ["a distance of three", "two in a row at most"])
+def test_a_higher_penalty_leaves_the_chain_even(case: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(chain, "penalty", lambda n: 3.0 + log(6))
+    monkeypatch.setattr(chain, "SWEEPS", 200)
+    test_the_chain_reaches_every_allowed_order_about_equally_often(case)
+
+
+def inserted(sizes: Sequence[int]) -> dict[int, int]:
+    """Return how many sequences have so many alike neighbours, counted group by group."""
+    layer, length = {0: 1}, 0
+    for n in sizes:
+        following = Counter[int]()
+        for alike, ways in layer.items():
+            for k in range(1, n + 1):
+                for between in range(k + 1):
+                    gaps = comb(alike, between) * comb(length + 1 - alike, k - between)
+                    following[alike - between + n - k] += ways * comb(n - 1, k - 1) * gaps
+        layer, length = {alike: ways for alike, ways in following.items() if ways}, length + n
+    return layer
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 8), min_size=1, max_size=7), st.integers(0, 50))
+def test_each_count_is_that_of_inserting_the_groups_one_by_one(sizes: list[int], most_alike: int):
+    expected = {alike: ways for alike, ways in inserted(sizes).items() if alike <= most_alike}
+    assert count_layers(tuple(sizes), most_alike)[-1] == expected
+
+
+# The constructions of the published Italian sentences of Gulordava et al. (2018).
+LONG = (270, 180, 180, 139, 130, 130, 100, 60)
+
+
+def long_session(*more: int) -> tuple[int, Distance]:
+    labels = tuple(group for group, n in enumerate((*LONG, *more)) for _ in range(n))
+    return len(labels), Distance("construction", labels)
+
+
+def test_a_session_of_1189_trials_is_counted_in_steps_that_grow_with_its_square(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    n, apart = long_session()
+    steps = 0
+    binomials = counting._binomials
+
+    def watched(*asked: int) -> Iterator[int]:
+        nonlocal steps
+        for each in binomials(*asked):
+            steps += 1
+            yield each
+
+    monkeypatch.setattr(counting, "_binomials", watched)
+    count_layers.cache_clear()
+    assert is_counted(n, [apart])
+    assert keeps(draw_order(n, [apart], random.Random(1)), [apart])
+    assert 0 < steps < n**2
+
+
+def test_the_trials_of_a_long_session_stand_anywhere_on_average():
+    n, apart = long_session()
+    totals = [0] * len(LONG)
+    for seed in range(40):
+        for position, index in enumerate(draw_order(n, [apart], random.Random(seed)), start=1):
+            totals[apart.labels[index]] += position
+    # The middle of 1,189 is 595; the mean of 40 times 60 positions strays by 7.
+    for total, size in zip(totals, LONG, strict=True):
+        assert total / size / 40 == pytest.approx(595, abs=5 * 343 / sqrt(40 * size))
+
+
+def test_a_chain_finds_an_order_of_a_session_too_long_to_count():
+    n, apart = long_session(15)
+    assert not is_counted(n, [apart])
+    assert keeps(draw_order(n, [apart], random.Random(1)), [apart])
+
+
+PINNED: dict[str, tuple[list[Constraint], list[int]]] = {
+    "groups": ([distance("aaaabbbccd")], [8, 1, 5, 2, 7, 3, 9, 6, 0, 4]),
+    "pairs": ([distance("aabbccddee")], [3, 9, 0, 5, 8, 7, 4, 6, 1, 2]),
+    "a spread group": (
+        [distance("ssaaabbbcc"), members("ssaaabbbcc", "s")],
+        [9, 3, 1, 6, 4, 0, 7, 8, 5, 2],
+    ),
+    "a chain": ([distance("aaaabbbccd", 3)], [0, 7, 4, 3, 9, 5, 2, 8, 6, 1]),
+}
+
+
+@pytest.mark.parametrize("case", PINNED)
+def test_a_seed_gives_the_order_that_it_always_gave(case: str):
+    constraints, expected = PINNED[case]
+    assert draw_order(10, constraints, random.Random(7)) == expected
 
 
 @pytest.mark.parametrize("labels", ["aaabb", "aabbc", "aaabcd", "abcabc"])
