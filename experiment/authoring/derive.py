@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import gcd
 
 from experiment.design.shared import by_number, lists_named
+from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.dealing import LIST_COLUMNS
 from experiment.records import Item, Kind
@@ -55,6 +56,7 @@ class DesignPlan:
         shared: The templates that every list shows.
         given: The templates whose items name their list.
         notes: What was decided, in sentences.
+        blocks: The block of the session that each template belongs to; empty for a single one.
     """
 
     lists: int
@@ -65,6 +67,7 @@ class DesignPlan:
     shared: tuple[SharedPlan, ...]
     given: tuple[GivenPlan, ...]
     notes: tuple[str, ...]
+    blocks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def templates(self) -> set[str]:
@@ -127,6 +130,46 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     )
     trials = plan.in_each_list
     return replace(plan, trials_per_list=sum(trials.values()), separate=_separate(items, trials))
+
+
+def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPlan:
+    """Return the design with its templates in the blocks that a column of the items names.
+
+    Raises:
+        MaterialsError: No item has the column, or one template's items are in several blocks.
+    """
+    named: dict[str, list[str]] = {}
+    for item in items:
+        own = {"construction": item.construction, **dict(item.extra)}
+        block, known = own.get(column, ""), named.setdefault(item.template, [])
+        if block and block not in known:
+            known.append(block)
+    if not any(named.values()):
+        columns = dict.fromkeys(name for item in items for name, _ in item.extra)
+        raise MaterialsError(
+            f'no item has a column "{column}"',
+            where="--block",
+            expected=f"one of: {', '.join((*columns, 'construction'))}",
+        )
+    for template, blocks in named.items():
+        if len(blocks) > 1:
+            raise MaterialsError(
+                f"the items of {template} are in {len(blocks)} blocks: {', '.join(blocks)}",
+                where=f"--block {column}",
+                expected="all items of a construction and kind in one block",
+                remedy=f"Make the blocks constructions: --column construction={column} "
+                "--block construction",
+            )
+    of = {template: blocks[0] if blocks else "" for template, blocks in named.items()}
+    names = list(dict.fromkeys(of[name] for name in plan.in_each_list))
+    trials = plan.in_each_list
+    apart = all(
+        _separate(items, {t: n for t, n in trials.items() if of[t] == name}) for name in names
+    )
+    shown = ", ".join(name or "(none)" for name in names)
+    note = f'The blocks of a session are those of the column "{column}": {shown}.'
+    separate = plan.separate if apart else ""
+    return replace(plan, blocks=of, separate=separate, notes=(*plan.notes, note))
 
 
 def _given_column(items: Sequence[Item]) -> tuple[str, list[str]]:

@@ -13,13 +13,15 @@ from babel import Locale
 from experiment.authoring.findings import Examined, StudyNote, placed
 from experiment.authoring.words import words_in
 from experiment.errors import ParallaxError, StudyError
-from experiment.exclusion.rules import load_rule
+from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.render import render
 from experiment.money import in_words
 from experiment.payment.cost import hourly_minor
 from experiment.plugins import unknown_name
 from experiment.simulation.responders import RESPONDERS
+from experiment.studies.key_errors import misread
 from experiment.studies.load import PAGES
+from experiment.studies.study import Rule
 from experiment.trials.practice import read_practice
 from experiment.trials.presentations import load_presentation
 
@@ -66,9 +68,13 @@ def presentation(examined: Examined) -> Iterator[ParallaxError]:
     """Yield why the presentation cannot be loaded."""
     study = examined.study
     key = ("trial", "parameters") if study.trial.parameters else ("presentation",)
-    yield from _raised(
-        lambda: load_presentation(study.presentation, study.trial.parameters), examined.at(*key)
-    )
+    where = examined.at(*key)
+    try:
+        made = load_presentation(study.presentation, study.trial.parameters)
+    except ParallaxError as error:
+        yield placed(error, where)
+        return
+    yield from misread(study.trial.parameters, made, where)
 
 
 def practice(examined: Examined) -> Iterator[ParallaxError]:
@@ -164,9 +170,18 @@ def rules(examined: Examined) -> Iterator[ParallaxError]:
     """Yield exclusion rules that do not exist or lack a parameter."""
     for number, rule in enumerate(examined.study.exclusion):
         where = examined.at("exclusion", number)
-        yield from _raised(partial(load_rule, rule), where)
+        try:
+            yield from _misread(rule, where)
+        except ParallaxError as error:
+            yield placed(error, where)
         if rule in examined.study.exclusion[:number]:
             yield StudyNote("the rule stands there twice", where=where)
+
+
+def _misread(rule: Rule, where: str) -> Iterator[ParallaxError]:
+    yield from misread(rule.model_extra or {}, load_rule(rule), where)
+    for part in parts_of(rule):
+        yield from _misread(part, where)
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:

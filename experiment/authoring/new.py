@@ -11,7 +11,7 @@ import langcodes
 
 from experiment.authoring.asking import Asking, ask
 from experiment.authoring.check import check_folder
-from experiment.authoring.derive import DesignPlan, plan_design
+from experiment.authoring.derive import DesignPlan, in_blocks, plan_design
 from experiment.authoring.findings import placed
 from experiment.authoring.schema import schema_text
 from experiment.authoring.study_toml import SCHEMA_FILE, minutes, practice_toml, study_toml
@@ -57,6 +57,7 @@ def new_study(
     title: str = "",
     presentation: str = "",
     named: Mapping[str, str],
+    block: str = "",
 ) -> NewStudy | None:
     """Write a study folder; nothing is left of it where something is wrong.
 
@@ -67,6 +68,7 @@ def new_study(
         title: What participants see; empty for what they are asked.
         presentation: How trials are presented; empty for what suits the items.
         named: Our column to the source's header, where the header does not say it.
+        block: The source's column that names the block of the session; empty for a single block.
 
     Returns:
         What was written; None where the built-in study was copied.
@@ -92,6 +94,8 @@ def new_study(
     found = read_materials(source, named, alone=alone, language=language)
     asking = ask(found, presentation, language)
     design = plan_design(found.items, asking.answers)
+    if block:
+        design = in_blocks(design, found.items, block)
     if not design.trials_per_list:
         raise MaterialsError(
             f"the items fill no list. {' '.join(design.notes)}",

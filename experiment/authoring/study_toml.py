@@ -122,18 +122,26 @@ def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
         yield "[[design.squares]]"
         yield f"templates = [{_quoted(square.template)}]"
         yield f"frames = {square.frames}"
+        yield from _block(design, square.template)
     for shared in design.shared:
         yield ""
         yield f"# {shared.items} trials that every list has."
         yield "[[design.shared]]"
         yield f"templates = [{_quoted(shared.template)}]"
+        yield from _block(design, shared.template)
     for given in design.given:
         yield ""
         yield f"# {given.trials} trials in each list, as the items' column says."
         yield "[[design.given]]"
         yield f"templates = [{_quoted(given.template)}]"
         yield f"column = {_quoted(given.column)}"
+        yield from _block(design, given.template)
     yield ""
+
+
+def _block(design: DesignPlan, template: str) -> Iterator[str]:
+    if block := design.blocks.get(template):
+        yield f"block = {_quoted(block)} # blocks come as listed; [design.order] can change that"
 
 
 def _multiple(options: int) -> str:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import click
 
+from experiment.commands.missing_library import missing_library
+
 # More characters than any one-line help has: none is cut off.
 _LONGEST_HELP = 1_000
 
@@ -54,6 +56,17 @@ class LazyGroup(click.Group):
         module, _, attribute = self._lazy[cmd_name].target.partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute or cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the subcommand.
+
+        Raises:
+            ParallaxError: If it needs a library of an extra that is not installed.
+        """
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            raise missing_library(error) or error from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

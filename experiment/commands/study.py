@@ -39,6 +39,14 @@ _SHOWN_ITEMS = 2
     help=f"How items are shown, one of: {', '.join(PRESENTATIONS.built_in)}. Else what suits them.",
 )
 @click.option(
+    "--factor",
+    "factors",
+    multiple=True,
+    metavar="HEADER",
+    help="A column that makes the condition, with the others so named. Repeatable.",
+)
+@click.option("--block", default="", metavar="HEADER", help="The column that names the block.")
+@click.option(
     "--column",
     "columns",
     multiple=True,
@@ -51,6 +59,8 @@ def new(
     language: str,
     title: str,
     presentation: str,
+    factors: tuple[str, ...],
+    block: str,
     columns: tuple[str, ...],
 ) -> None:
     """Write a complete study folder NAME that launches as it is.
@@ -64,7 +74,8 @@ def new(
         language=language,
         title=title,
         presentation=presentation,
-        named=_named(columns),
+        named=_named((*columns, *([f"condition={'+'.join(factors)}"] if factors else []))),
+        block=block,
     )
     if made is not None:
         _tell(made)
@@ -84,6 +95,12 @@ def _named(columns: tuple[str, ...]) -> dict[str, str]:
                 f'"{column}" names no column',
                 where="--column",
                 expected="our column and the file's header, e.g. --column good=Sentence1",
+            )
+        if ours.strip() in named:
+            raise MaterialsError(
+                f'"{ours.strip()}" is named twice',
+                where="--column or --factor",
+                expected="each of our columns once; several --factor make the condition together",
             )
         named[ours.strip()] = header.strip()
     return named

@@ -72,7 +72,7 @@ def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
     """
     make = cast(Callable[..., ExclusionRule], RULES.load(rule.rule, own_code=own_code))
     if not own_code:
-        for part in _parts(rule):
+        for part in parts_of(rule):
             load_rule(part, own_code=False)
     try:
         return make(**(rule.model_extra or {}))
@@ -94,7 +94,7 @@ def needs_certificate(rule: ExclusionRule) -> bool:
     return bool(getattr(rule, "needs_certificate", False))
 
 
-def _parts(rule: Rule) -> Iterator[Rule]:
+def parts_of(rule: Rule) -> Iterator[Rule]:
     """Yield the rules that a rule is made of, as far as they are rules."""
     parts = (rule.model_extra or {}).get("rules")
     for part in parts if isinstance(parts, list | tuple) else ():

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PositiveInt,
@@ -33,6 +34,12 @@ def checked_pattern(pattern: str) -> str:
     except re.error as error:
         raise ValueError(f"a regular expression ({error})") from error
     return pattern
+
+
+def _ending(value: object) -> object:
+    if isinstance(value, str) and value in set(Ending):
+        return Ending(value)
+    raise ValueError(f"one of: {', '.join(Ending)}")
 
 
 class _Table(BaseModel):
@@ -157,7 +164,7 @@ class PanelTable(_Table):
     )
     signature: Signature | None = Field(default=None, description="what proves a link's origin")
     codes: Codes = Field(default=Codes(), description="the completion code of each ending")
-    codes_needed: list[Ending] = Field(
+    codes_needed: list[Annotated[Ending, BeforeValidator(_ending)]] = Field(
         default=[], description="endings of which the platform gives a code that you must write"
     )
     address: str = Field(

@@ -33,8 +33,8 @@ class PaymentState(StrEnum):
     A payment that is ``CALLING`` or ``UNKNOWN`` may or may not have been made, so the platform is
     asked before anything is done again. One that is ``ORDERED`` was set up, and the platform was
     told to pay it, which it is once: from then on it is only asked. One that was ``REFUSED`` was
-    certainly not made. One that is ``WITHDRAWN`` was taken back before anybody took it up, and is
-    never made.
+    certainly not made. One that is ``WITHDRAWN`` was taken back before anybody took it up, or
+    rejects what the platform had approved before, and is never made.
     """
 
     INTENDED = "intended"
@@ -44,6 +44,10 @@ class PaymentState(StrEnum):
     REFUSED = "refused"
     DONE = "done"
     WITHDRAWN = "withdrawn"
+
+
+# Nothing becomes of these any more.
+SETTLED_FOR_GOOD = (PaymentState.DONE, PaymentState.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)

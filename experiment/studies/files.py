@@ -31,6 +31,14 @@ def study_files(study: Study) -> dict[str, bytes]:
     return files
 
 
+def write_study_files(study: Study, folder: Path) -> None:
+    """Write what ``study_files`` returns into a folder, which is made if it is missing."""
+    for name, content in study_files(study).items():
+        copy = folder / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(content)
+
+
 def _names(study: Study) -> Iterator[str]:
     named = (study.materials.grammar or study.materials.items, study.trial.practice)
     for name in (STUDY_FILE, PUBLISHED_FILE, *filter(None, named)):

@@ -1,6 +1,6 @@
 """Wrong keys of study.toml in words: where each stands, what was expected, the nearest one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from types import UnionType
 from typing import Union, get_args, get_origin
@@ -76,6 +76,34 @@ class KeyErrors:
             expected=_expected(error),
             remedy=_meaning(self._model, path),
         )
+
+
+def misread(given: Mapping[str, object], made: object, where: str) -> Iterator[StudyError]:
+    """Yield the keys whose value was taken for one of another type, such as "2" for a number.
+
+    Args:
+        given: The keys as the file has them.
+        made: What was made of them, with an attribute for each.
+        where: Where the keys stand.
+    """
+    for key, value in given.items():
+        for one, words in _taken_for(value, getattr(made, key, None)):
+            yield StudyError(f"{key} is {shown(one)}", where=where, expected=words)
+
+
+def _taken_for(given: object, read: object) -> Iterator[tuple[object, str]]:
+    if isinstance(given, Mapping) and isinstance(read, Mapping):
+        for key in given.keys() & read.keys():
+            yield from _taken_for(given[key], read[key])
+    elif isinstance(given, list) and isinstance(read, list | tuple):
+        for one, own in zip(given, read, strict=False):
+            yield from _taken_for(one, own)
+    elif type(read) is bool and type(given) is not bool:
+        yield given, _TYPES["bool"]
+    elif type(read) is int and type(given) is not int:
+        yield given, _TYPES["int"]
+    elif type(read) is float and type(given) not in (int, float):
+        yield given, _TYPES["float"]
 
 
 def place(file: str, lines: TomlLines, path: Path) -> str:

@@ -102,7 +102,10 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(path, text, error) from error
     try:
-        study = Study.model_validate({**_without_own(keys), "folder": folder, "files": files})
+        # TOML says of each value what it is: "2" is no number, and 2.0 no count. A run that was
+        # launched before that was asked is read as it was then.
+        given = {**_without_own(keys), "folder": folder, "files": files}
+        study = Study.model_validate(given, strict=files is None)
     except ValidationError as error:
         found = KeyErrors(Study, str(path), TomlLines(text)).of(error)
         raise StudyErrors(found, folder) from error

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PositiveInt,
@@ -23,6 +24,11 @@ from experiment.studies.question import Question
 from experiment.studies.recruitment import Recruitment
 
 STUDY_FILE, PUBLISHED_FILE = "study.toml", "published.csv"
+
+
+def as_tuple(value: object) -> object:
+    """Return a list as a tuple, which TOML does not have; for the validators of models."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 class _Table(BaseModel):
@@ -87,7 +93,7 @@ class Construction(_Table):
 class Trials(_Table):
     """How trials go by, whatever their presentation."""
 
-    keys: tuple[str, ...] = Field(
+    keys: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         default=("1", "2"),
         min_length=2,
         description="the keys that choose the first option, the second, and so on",
@@ -159,6 +165,21 @@ class Payment(_Table):
         return minor_units(self.bonus_amount, self.currency)
 
 
+class Privacy(_Table):
+    """How long what identifies participants is kept."""
+
+    keep_identifying_days: int | None = Field(
+        default=None,
+        ge=0,
+        le=36_500,
+        description="how many days after the run was closed what identifies people is kept; "
+        "without it, until somebody is forgotten",
+    )
+    identifying_questions: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
+        default=(), description="the questions whose answers identify people, by name"
+    )
+
+
 class Simulation(_Table):
     """Who the simulated participants are."""
 
@@ -199,7 +220,19 @@ class Study(_Table):
         default=None, description="by which links people come from a panel and go back to it"
     )
     payment: Payment = Field(default=Payment())
+    privacy: Privacy = Field(default=Privacy())
     simulation: Simulation
+
+    @model_validator(mode="after")
+    def _questions_that_there_are(self) -> Self:
+        asked = [each.name for each in (*self.screening, *self.questionnaire)]
+        for name in self.privacy.identifying_questions:
+            if name not in asked:
+                raise ValueError(
+                    f'privacy.identifying_questions names "{name}", which no question is called;'
+                    f" the questions are {', '.join(asked) or 'none'}"
+                )
+        return self
 
     @model_validator(mode="before")
     @classmethod

@@ -70,6 +70,17 @@ PARTICIPANTS = TableSchema(
     ),
 )
 
+CONSENTS = TableSchema(
+    "consents",
+    "Which text each participant agreed to; the folder `consent` holds the texts, by version.",
+    ("participant",),
+    (
+        _PARTICIPANT,
+        Column("consent_version", "integer", "of the run's consent texts, from 1"),
+        Column("consent_sha256", "string", "the SHA-256 of the text's file"),
+    ),
+)
+
 # A table of its own, so that exports of earlier versions lack no column.
 ENDINGS = TableSchema(
     "endings",
@@ -254,7 +265,7 @@ PAYMENTS = TableSchema(
     (
         Column("payment", "integer", "the payment's place among those made, from 1"),
         _PARTICIPANT,
-        Column("paid_for", "string", "reward, bonus or compensation"),
+        Column("paid_for", "string", "reward, bonus, compensation or screen_out"),
         Column(
             "amount_minor",
             "integer",
@@ -312,6 +323,7 @@ EXPORT_TABLES = (
     ITEMS,
     LISTS,
     PARTICIPANTS,
+    CONSENTS,
     ENDINGS,
     DEVICES,
     ANSWERS,

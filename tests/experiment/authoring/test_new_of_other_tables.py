@@ -168,3 +168,46 @@ def test_what_cannot_be_meant_is_one_paragraph(new, tmp_path, lines, arguments, 
 def test_a_kind_that_is_none_is_said(new):
     output, _ = new(["good,bad,type", "a,b,target", "c,d,fillr"])
     assert 'The column "type" says no kinds of items, because of "fillr"' in output
+
+
+VERBS = {
+    "early": ("sleeps", "sings", "runs", "waits"),
+    "late": ("cooks", "reads", "swims", "rests"),
+}
+IN_PARTS = [
+    "good,bad,construction,part",
+    *(f"She often {verb}.,She {verb} often the.,verb_{part},{part}"
+      for part, verbs in VERBS.items() for verb in verbs),
+]  # fmt: skip
+
+
+def test_a_column_of_any_name_makes_the_blocks(new):
+    output, report = new(IN_PARTS, "--block", "part")
+    assert 'The blocks of a session are those of the column "part": early, late.' in output
+    assert [square.block for square in report.study.design.squares] == ["early", "late"]
+
+
+def test_items_of_one_construction_in_two_blocks_are_refused_with_a_way_out(new):
+    mixed = [*IN_PARTS[:-1], IN_PARTS[-1].replace(",late", ",early")]
+    with pytest.raises(ParallaxError, match="are in 2 blocks: late, early"):
+        new(mixed, "--block", "part")
+    _, report = new(mixed, "--column", "construction=part", "--block", "construction")
+    assert {square.block for square in report.study.design.squares} == {"early", "late"}
+
+
+def test_a_block_column_that_is_not_there_is_named(new):
+    with pytest.raises(ParallaxError, match='no item has a column "prat"'):
+        new(IN_PARTS, "--block", "prat")
+
+
+def test_factors_of_any_name_make_the_conditions(new):
+    rows = [row.rpartition(";")[0] for row in rows_of_items(4)]
+    output, _ = new(["sentence;item;Num;Att;kind", *rows], "--factor", "Num", "--factor", "Att",
+                    "--presentation", "rating")  # fmt: skip
+    assert "The conditions are made by Num and Att: sg_sg, sg_pl, pl_sg, pl_pl." in output
+
+
+def test_one_column_of_ours_is_named_once(new):
+    rows = [row.rpartition(";")[0] for row in rows_of_items(4)]
+    with pytest.raises(ParallaxError, match='"condition" is named twice'):
+        new(["sentence;item;Num;Att;kind", *rows], "--factor", "Num", "--column", "condition=Att")

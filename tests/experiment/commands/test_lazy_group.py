@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiment.commands.lazy_group import Lazy, LazyGroup
+from experiment.errors import ParallaxError
 
 
 @pytest.fixture
@@ -75,3 +76,23 @@ def test_an_unknown_option_is_refused_as_an_option(group: LazyGroup):
 
 def test_the_group_alone_shows_its_help(group: LazyGroup):
     assert "Things:" in CliRunner().invoke(group, []).output
+
+
+def test_a_library_that_is_not_installed_is_named_with_its_extra(
+    group: LazyGroup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "lazily_imported.py").write_text("import torch.nn\n")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    ended = CliRunner().invoke(group, ["greet"])
+    assert isinstance(ended.exception, ParallaxError)
+    assert str(ended.exception) == (
+        "this command needs a library that is not installed: torch. "
+        "Install it with: pip install 'parallax-experiments[lm]'."
+    )
+
+
+def test_a_module_of_ours_that_is_absent_stays_a_fault_of_the_program(
+    group: LazyGroup, tmp_path: Path
+):
+    (tmp_path / "lazily_imported.py").write_text("import experiment.absent\n")
+    assert isinstance(CliRunner().invoke(group, ["greet"]).exception, ModuleNotFoundError)
