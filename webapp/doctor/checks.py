@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from webapp.doctor import files, services
 from webapp.doctor.findings import Finding, Installation
+from webapp.doctor.retention import retention
 
 Check = Callable[[Installation], Iterator[Finding]]
 
@@ -16,6 +17,8 @@ CHECKS: Mapping[str, Check] = {
     "clock": services.clock,
     "backup": services.backup,
     "jobs": services.jobs,
+    "ready": services.ready,
+    "retention": retention,
     "web": services.web,
     "log": files.log,
 }

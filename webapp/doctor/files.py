@@ -6,17 +6,16 @@ import resource
 import shutil
 import stat
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 
 from webapp.core.instance import key_file
-from webapp.core.settings import FILE_NAME
 from webapp.doctor.findings import Finding, Installation, Level
 from webapp.server.open_files import FILES_BESIDES
 
 # What chance gives a key of 64 hexadecimal digits nearly always, and a word typed by hand never.
 _LEAST_LENGTH, _LEAST_CHARACTERS = 64, 12
 _LEAST_ROOM_BYTES, _GOOD_ROOM_BYTES = 64 * 2**20, 2**30
+_NAMES_SHOWN = 5
 _LAST_OF_LOG_BYTES = 8 * 2**20
 _PRIVATE = re.compile(
     rb"/p/[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_.-]{8,}"
@@ -48,20 +47,29 @@ def key(at: Installation) -> Iterator[Finding]:
 
 
 def files(at: Installation) -> Iterator[Finding]:
-    """Look at who may read and change the instance folder's files."""
-    data = at.folder.glob("*.sqlite3*")
-    open_to_others = [
-        path
-        for path in chain([at.folder / FILE_NAME, at.folder / "server.log"], data)
-        if path.exists() and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP)
-    ]
-    closed = not at.folder.stat().st_mode & stat.S_IRWXO
-    if open_to_others and not closed:
-        names = ", ".join(sorted(path.name for path in open_to_others))
-        say = f"every user of this machine may read {names}"
-        yield Finding("files", Level.WARNING, say, f"chmod o-rwx {at.folder}")
-    else:
-        yield Finding("files", Level.GOOD, "other users of this machine cannot read the data")
+    """Look at who may read and change the instance folder, its files, and an SQLite file."""
+    if wide := sorted(path for path in (at.folder, *at.folder.rglob("*")) if _is_wide(path)):
+        names = ", ".join(str(path.relative_to(at.folder)) for path in wide[:_NAMES_SHOWN])
+        many = f" and {len(wide) - _NAMES_SHOWN} more" if len(wide) > _NAMES_SHOWN else ""
+        say = f"others than their owner may use {names}{many} in {at.folder}"
+        yield Finding("files", Level.WARNING, say, f"chmod -R go-rwx {at.folder}")
+    data = at.engine.url.database if at.engine and at.engine.dialect.name == "sqlite" else None
+    elsewhere = data is not None and not Path(data).is_relative_to(at.folder)
+    if data and elsewhere and _is_wide(Path(data)):
+        wide.append(Path(data))
+        say = f"others than its owner may use {data}"
+        yield Finding("files", Level.WARNING, say, f"chmod go-rwx {data}*")
+    if not wide:
+        yield Finding("files", Level.GOOD, "only their owner may use the instance folder's files")
+
+
+def _is_wide(path: Path) -> bool:
+    """Return whether others than its owner may read, change or enter something; no for a link."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # a file that a server at work just took away
+        return False
+    return not stat.S_ISLNK(mode) and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def disk(at: Installation) -> Iterator[Finding]:

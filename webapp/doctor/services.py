@@ -10,6 +10,7 @@ from sqlalchemy import text
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.schema import revisions, stored_revision
 from webapp.doctor.findings import Finding, Installation, Level
+from webapp.http.health import HEALTHZ
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import last_done
 
@@ -87,6 +88,26 @@ def jobs(at: Installation) -> Iterator[Finding]:
         yield Finding("jobs", Level.GOOD, "each succeeded of late")
 
 
+def ready(at: Installation) -> Iterator[Finding]:
+    """Ask the server at its private port whether it should get participants."""
+    host, port = at.settings.metrics_host, at.settings.metrics_port
+    if not port:
+        yield Finding("ready", Level.GOOD, "not asked: there is no private port (metrics_port)")
+        return
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    base = f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
+    try:
+        found = httpx.get(f"{base}/readyz", timeout=_PATIENCE_S, trust_env=False).json()
+    except (httpx.HTTPError, ValueError) as error:
+        say = f"no server answers at {base}/readyz ({type(error).__name__})"
+        yield Finding("ready", Level.WARNING, say, "Does it run, with these settings?")
+        return
+    for problem in found["problems"]:
+        yield Finding("ready", Level.FAULT, problem, "docs/serving.md#several-machines")
+    if not found["problems"]:
+        yield Finding("ready", Level.GOOD, f"{base}/readyz says so")
+
+
 def web(at: Installation) -> Iterator[Finding]:
     """Ask the server as participants do: by its public address, through what stands in front."""
     base = at.settings.public_url.rstrip("/")
@@ -104,9 +125,9 @@ def web(at: Installation) -> Iterator[Finding]:
 
 def _through(base: str) -> Iterator[Finding]:
     with httpx.Client(timeout=_PATIENCE_S, trust_env=False) as client:
-        answered = client.get(f"{base}/readyz")
-        if answered.status_code != 200 or "ready" not in answered.text:
-            say = f"{base}/readyz answers {answered.status_code}"
+        answered = client.get(base + HEALTHZ)
+        if answered.status_code != 200 or "ok" not in answered.text:
+            say = f"{base}{HEALTHZ} answers {answered.status_code}"
             remedy = "Is Host passed on (proxy_set_header Host $host)? Else the log says why"
             yield Finding("web", Level.FAULT, say, remedy)
             return

@@ -1,4 +1,7 @@
-"""One line, and one count, for every request: what was asked, how it ended, how long it took."""
+"""One line, and one count, for every request: what was asked, how it ended, how long it took.
+
+That the server is well is no line of its own.
+"""
 
 import logging
 import re
@@ -11,6 +14,7 @@ from flask import Flask, Response, request
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from webapp.core.metrics import Metrics
+from webapp.http.health import HEALTHZ
 
 REQUEST_ID = "X-Request-ID"
 _LOG = logging.getLogger("parallax.requests")
@@ -50,7 +54,10 @@ def _end(metrics: Metrics | None, response: Response) -> Response:
     if not (response.is_json and status == HTTPStatus.OK):
         # Nobody asks about an answer that was acknowledged, and each byte is sent for every one.
         response.headers[REQUEST_ID] = environ[_ID]
-    _LOG.info(
+    # Anybody may ask whether the server is well, and monitors do every few seconds.
+    asked_for_health = request.path == HEALTHZ and status == HTTPStatus.OK
+    _LOG.log(
+        logging.DEBUG if asked_for_health else logging.INFO,
         "request",
         extra={
             "method": environ["REQUEST_METHOD"],

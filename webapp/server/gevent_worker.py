@@ -27,6 +27,8 @@ from webapp.server.service_manager import tell_alive
 if TYPE_CHECKING:
     from gevent.socket import socket
 
+    from webapp.server.private_port import PrivatePort
+
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.1
 # Who has a connection and was not told of the stop may just be sending the next request.
@@ -143,9 +145,11 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
 
     Attributes:
         managed: Whether a service manager wants to hear of it.
+        private_port: Where it is asked for metrics and readiness; None where nobody asks.
     """
 
     managed = False
+    private_port: "PrivatePort | None" = None
     _told = -_ALIVE_EVERY_S
 
     def load_wsgi(self) -> None:
@@ -164,6 +168,9 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             self._go_on()
         for server in servers:
             server.close()
+        if self.private_port is not None:
+            # From here on its questions are for the processes that stay.
+            gevent.spawn(self.private_port.stop)
         stopped = time.monotonic()
         while any(server.pool for server in servers):
             waited_s = time.monotonic() - stopped

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
-from webapp.core.instance import open_instance
+from webapp.core.instance import open_instance, write_for_owner_alone
 from webapp.core.logging import log_formatter
 from webapp.core.logging import write_logs as write_early_logs
 from webapp.core.settings import Settings
@@ -75,7 +75,9 @@ worker_tmp_dir = str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
 
 
 def on_starting(server: "Arbiter") -> None:
-    """Open the port of the metrics, which all workers share, and the way to systemd."""
+    """Open the private port, which all workers share, and the way to systemd."""
+    # Gunicorn, going into the background, gave files their usual modes back.
+    write_for_owner_alone()
     server.managed = take_over()
     allow_as_many_as_needed(_own.connections)
     server.metrics_socket = None
@@ -106,15 +108,21 @@ def post_worker_init(worker: "Worker") -> None:
 
     from webapp.core.logging import write_logs
     from webapp.server.background import start
+    from webapp.server.private_port import PrivatePort
     from webapp.server.service_manager import tell_ready, tell_waiting
-    from webapp.server.waiting import when_open
+    from webapp.server.waiting import app_of, when_open
 
     # The app has modules of its own by now (see below), and only its own knows what requests are
     # about.
     write_logs(_own.log_format, _own.log_level)
 
+    if worker.metrics_socket is not None:
+        worker.private_port = PrivatePort(
+            worker.metrics_socket, _folder, lambda: app_of(worker.wsgi)
+        )
+
     def begin(app: Flask) -> None:
-        start(app, worker.metrics_socket, stopping=lambda: not worker.alive)
+        start(app, stopping=lambda: not worker.alive)
         if worker.managed:
             # Its turn comes when the worker listens.
             gevent.spawn(tell_ready, worker.ppid)
@@ -128,6 +136,8 @@ def post_worker_init(worker: "Worker") -> None:
 
 def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
     """Let the worker end its jobs, unless it never came so far as to begin them."""
+    if worker.private_port is not None:
+        worker.private_port.stop()
     if worker.booted:
         from webapp.server.background import stop
         from webapp.server.waiting import app_of

@@ -5,11 +5,9 @@ for all of them. What the database holds is the same on every machine that asks 
 """
 
 import os
-import socket
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,50 +31,24 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
-class MetricsServer(ThreadingHTTPServer):
-    """Answers with all metrics whoever asks at a socket, from threads of its own.
+def collect_registry(
+    metrics: Metrics | None, sessions: Sessions | None, instance: Path
+) -> "CollectorRegistry":
+    """Return what the server's processes counted, and what the database holds when it is asked.
 
     Args:
-        listening: A socket that listens; several processes may share it.
-        metrics: What this process counts.
-        sessions: The database's sessions.
+        metrics: What this process counts, if nothing is counted into files.
+        sessions: The database's sessions; None while it is waited for.
         instance: The instance folder.
     """
-
-    # Whoever was let in is answered before the process ends.
-    daemon_threads = False
-
-    def __init__(
-        self, listening: socket.socket, metrics: Metrics, sessions: Sessions, instance: Path
-    ) -> None:
-        from prometheus_client import MetricsHandler
-
-        handler = MetricsHandler.factory(collect_registry(metrics, sessions, instance))
-        super().__init__(listening.getsockname()[:2], handler, bind_and_activate=False)
-        self.socket.close()
-        # A socket of this process, so that its threads take turns at it as at any other.
-        self.socket = socket.socket(fileno=os.dup(listening.fileno()))
-        # Every process wakes when somebody asks, and one answers: the others must not wait in
-        # ``accept`` for the next one, or they would not end before that one came.
-        self.socket.setblocking(False)
-        threading.Thread(target=self.serve_forever, name="metrics", daemon=True).start()
-
-    def stop(self) -> None:
-        """Let nobody in any more, and return once the others are answered."""
-        self.shutdown()
-        self.server_close()
-
-
-def collect_registry(metrics: Metrics, sessions: Sessions, instance: Path) -> "CollectorRegistry":
-    """Return what the server's processes counted, and what the database holds when it is asked."""
     from prometheus_client import CollectorRegistry
     from prometheus_client.multiprocess import MultiProcessCollector
 
-    if FOLDER_VARIABLE not in os.environ:
-        registry = metrics.registry
-    else:
-        registry = CollectorRegistry()
+    registry = CollectorRegistry()
+    if FOLDER_VARIABLE in os.environ:
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    elif metrics is not None:
+        registry.register(metrics.registry)
     registry.register(_Stored(sessions, instance))
     return registry
 
@@ -84,7 +56,7 @@ def collect_registry(metrics: Metrics, sessions: Sessions, instance: Path) -> "C
 class _Stored:
     """What the database holds, asked for whenever somebody wants the metrics."""
 
-    def __init__(self, sessions: Sessions, instance: Path) -> None:
+    def __init__(self, sessions: Sessions | None, instance: Path) -> None:
         self._sessions, self._instance = sessions, instance
 
     def describe(self) -> list["GaugeMetricFamily"]:
@@ -95,11 +67,10 @@ class _Stored:
         """Yield the metrics; of a database that cannot be asked, only that it cannot."""
         from prometheus_client.core import GaugeMetricFamily
 
-        try:
-            with reading(self._sessions) as session:
+        found = []
+        if self._sessions is not None:
+            with suppress(SQLAlchemyError), reading(self._sessions) as session:
                 found = list(_metrics(session))
-        except SQLAlchemyError:
-            found = []
         answers = float(bool(found))
         yield GaugeMetricFamily("parallax_database_up", "Whether the database answers", answers)
         if last := last_backup(self._instance):

@@ -104,6 +104,8 @@ def start(
     with _lock(instance) as lock, _listen(host, port) as listening:
         url = _url(listening)
         pid_file.unlink(missing_ok=True)
+        # Gunicorn would make it for everybody to read.
+        _log(instance).touch()
         subprocess.run(
             [
                 *_gunicorn(listening, workers, connections),

@@ -23,6 +23,7 @@ from webapp.database.use import hold
 from webapp.errors import WebappError
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import away, register_error_handlers
+from webapp.http.health import HEALTHZ, no
 from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
 from webapp.participant.assets import Assets, serve_assets
@@ -39,7 +40,6 @@ _BETWEEN_TRIES_S = 2.0
 _BETWEEN_LINES_S = 30.0
 _LARGEST_BODY_BYTES = 256 * 1024
 _USE = "parallax_use"
-_PROGRAMS_ASK = ("/healthz", "/readyz")
 _LOG = logging.getLogger(__name__)
 
 
@@ -189,8 +189,9 @@ def waiting_app() -> Flask:
     serve_assets(app, assets)
 
     def wait(path: str) -> Response:
-        return away(for_program=path.endswith("answers") or f"/{path}" in _PROGRAMS_ASK)
+        return away(for_program=path.endswith("answers"))
 
+    app.add_url_rule(HEALTHZ, "healthz", no)
     methods = ("GET", "POST", "PUT", "PATCH", "DELETE")
     app.add_url_rule("/", "wait", wait, defaults={"path": ""}, methods=methods)
     app.add_url_rule("/<path:path>", "wait", wait, methods=methods)

@@ -2,20 +2,26 @@
 
 import os
 import resource
+import socket
+import subprocess
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from webapp.core.clock import utc_now
 from webapp.core.instance import secret_key
 from webapp.core.settings import Settings
 from webapp.database.backup.drill import Drill
 from webapp.database.backup.routine import note
+from webapp.database.engine import make_engine
 from webapp.doctor.checks import CHECKS
 from webapp.doctor.findings import Finding, Installation, Level, metrics_text
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import do
 from webapp.server import process as server
+from webapp.server.private_port import PrivatePort
 
 
 @pytest.fixture
@@ -49,12 +55,32 @@ def test_a_key_that_others_may_read_or_guess_is_found(at, instance):
 
 
 @pytest.mark.one_database
-def test_data_that_every_user_may_read_are_found(at, instance):
-    instance.chmod(0o755)
-    (instance / "parallax.sqlite3").chmod(0o644)
-    assert level("files", at()) == Level.WARNING
-    instance.chmod(0o700)
+def test_files_that_others_may_use_are_found_and_the_remedy_mends_them(at, instance, tmp_path):
     assert level("files", at()) == Level.GOOD
+    exports = instance / "exports"
+    exports.mkdir(mode=0o700)
+    (instance / "link").symlink_to(tmp_path)
+    for wide in (instance, instance / "parallax.sqlite3", exports):
+        for mode in (0o040, 0o004, 0o010):
+            wide.chmod(wide.stat().st_mode | mode)
+            [found] = CHECKS["files"](at())
+            assert found.level == Level.WARNING
+            assert str(wide.relative_to(instance)) in found.says
+            subprocess.run(found.remedy.split(), check=True)
+            assert level("files", at()) == Level.GOOD
+
+
+@pytest.mark.one_database
+def test_a_database_elsewhere_that_others_may_read_is_found(at, instance, tmp_path):
+    elsewhere = tmp_path / "elsewhere.sqlite3"
+    elsewhere.touch(0o644)
+    elsewhere.chmod(0o644)
+    other = replace(at(), engine=make_engine(f"sqlite:///{elsewhere}"))
+    [found] = CHECKS["files"](other)
+    assert found.level == Level.WARNING
+    assert str(elsewhere) in found.says
+    elsewhere.chmod(0o600)
+    assert level("files", other) == Level.GOOD
 
 
 @pytest.mark.one_database
@@ -126,6 +152,21 @@ def test_what_participants_find_at_the_public_address_is_looked_at(at, instance)
         server.stop(instance)
     assert level("web", at(public_url=started.url)) == Level.FAULT
     assert level("web", at(public_url="", host="0.0.0.0")) == Level.WARNING
+
+
+@pytest.mark.one_database
+def test_the_private_port_is_asked_for_what_speaks_against_sending_people(at, app, instance):
+    assert level("ready", at()) == Level.GOOD
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        private = PrivatePort(listening, instance, lambda: app)
+        assert level("ready", at(metrics_port=port, metrics_host="0.0.0.0")) == Level.GOOD
+        with app.extensions["parallax"].engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        [found] = CHECKS["ready"](at(metrics_port=port))
+        assert (found.level, "schema is 9999" in found.says) == (Level.FAULT, True)
+        private.stop()
+    assert level("ready", at(metrics_port=port)) == Level.WARNING
 
 
 def test_the_command_says_it_all_and_ends_with_1_at_a_fault(at, app, instance):

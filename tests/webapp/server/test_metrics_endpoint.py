@@ -1,20 +1,16 @@
 """Metrics must not fail because what they are about has failed."""
 
 import re
-import socket
-import threading
 
-import httpx
 from prometheus_client import generate_latest
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
-from tests.patience import PATIENCE_S
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.metrics import METRICS, Metrics
 from webapp.database.backup.routine import note
-from webapp.server.metrics_endpoint import MetricsServer, collect_registry
+from webapp.server.metrics_endpoint import collect_registry
 
 
 def test_a_database_that_does_not_answer_is_a_figure_too(app, sessions, instance):
@@ -42,19 +38,3 @@ def test_nothing_is_counted_unless_somebody_asks(app, instance, monkeypatch):
     other = create_app(instance)
     assert other.extensions[METRICS] is not None
     other.extensions["parallax"].engine.dispose()
-
-
-def test_a_process_that_did_not_answer_ends_without_waiting_for_the_next_question(
-    sessions, instance
-):
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}/metrics"
-        servers = [MetricsServer(listening, Metrics(), sessions, instance) for _ in range(4)]
-        for _ in range(5):
-            assert httpx.get(url, trust_env=False, timeout=PATIENCE_S).status_code == 200
-        ending = [threading.Thread(target=server.stop, daemon=True) for server in servers]
-        for each in ending:
-            each.start()
-        for each in ending:
-            each.join(PATIENCE_S / 10)
-        assert not any(each.is_alive() for each in ending)

@@ -29,6 +29,7 @@ class Service:
     process: subprocess.Popen[bytes]
     notifications: socket.socket
     log: Path
+    private: int
 
     @property
     def url(self) -> str:
@@ -37,6 +38,11 @@ class Service:
 
     def ask(self, path: str, **headers: str) -> httpx.Response:
         return httpx.get(self.url + path, headers=headers, timeout=PATIENCE_S, trust_env=False)
+
+    def ask_privately(self, path: str) -> httpx.Response:
+        return httpx.get(
+            f"http://127.0.0.1:{self.private}{path}", timeout=PATIENCE_S, trust_env=False
+        )
 
     def wait_for_notification(self, line: str) -> list[str]:
         """Return everything that was said before the line."""
@@ -63,6 +69,8 @@ def until(found: Callable[[], object]) -> object:
 @contextmanager
 def service(folder: Path, url: str) -> Iterator[Service]:
     log = folder / "log"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        private = free.getsockname()[1]
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications,
         log.open("wb") as writing,
@@ -73,6 +81,7 @@ def service(folder: Path, url: str) -> Iterator[Service]:
             "PARALLAX_INSTANCE": str(folder / "instance"),
             "PARALLAX_DATABASE_URL": url,
             "PARALLAX_WORKERS": "1",
+            "PARALLAX_METRICS_PORT": str(private),
             "NOTIFY_SOCKET": str(folder / "notify"),
         }
         process = subprocess.Popen(
@@ -81,7 +90,7 @@ def service(folder: Path, url: str) -> Iterator[Service]:
             stderr=writing,
         )
         try:
-            yield Service(process, notifications, log)
+            yield Service(process, notifications, log, private)
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(PATIENCE_S)
@@ -104,11 +113,16 @@ def test_a_server_waits_for_its_database_at_the_start_and_when_a_process_is_lost
         page = serving.ask("/run/any", **{"Accept-Language": "it"})
         assert page.status_code == 503 and int(page.headers["Retry-After"]) > 0
         assert '<html lang="it"' in page.text and 'http-equiv="refresh"' in page.text
-        assert serving.ask("/healthz").json()["error"]["code"] == "unavailable"
+        assert serving.ask("/healthz").json() == {"status": "unavailable"}
+        private = serving.ask_privately("/readyz")
+        assert (private.status_code, private.json()["status"]) == (503, "not ready")
+        assert private.json()["problems"] == ["the server waits for the database"]
+        assert "parallax_database_up 0.0" in serving.ask_privately("/metrics").text
         serving.wait_for_notification("STATUS=Waiting for the database")
         postgres.start()
         assert "READY=1" not in serving.wait_for_notification("READY=1")
-        assert serving.ask("/readyz").json() == {"status": "ready"}
+        assert serving.ask("/healthz").json() == {"status": "ok"}
+        assert serving.ask_privately("/readyz").json()["status"] == "ready"
         serving.wait_for_notification("WATCHDOG=1")
 
         postgres.stop()
@@ -119,7 +133,7 @@ def test_a_server_waits_for_its_database_at_the_start_and_when_a_process_is_lost
         assert serving.ask("/p/secret/answers").json()["error"]["code"] == "unavailable"
         postgres.start()
         serving.wait_for_notification("READY=1")
-        assert serving.ask("/readyz").status_code == 200
+        assert serving.ask("/healthz").status_code == 200
     assert serving.process.returncode == 0
     said = serving.log.read_text()
     assert "the database cannot be used: connection" in said

@@ -1,0 +1,144 @@
+"""The private port: metrics for Prometheus, and whether a server should get participants, and why.
+
+It is open as long as a process lives, also while the database is away.
+"""
+
+import json
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple, cast
+from urllib.parse import urlsplit
+
+from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.core.clock import utc_now
+from webapp.core.metrics import METRICS
+from webapp.database.backup.routine import age_s, last_backup
+from webapp.database.engine import reading
+from webapp.database.schema import revision_of, revisions
+from webapp.server.metrics_endpoint import collect_registry
+from webapp.services import EXTENSION, Services
+
+READYZ = "/readyz"
+# With less than this an answer or a log line may soon find no room any more.
+_ROOM_BYTES = 16 * 1024 * 1024
+# Who falls silent in the middle of a question must not keep a process from ending.
+_PATIENCE_S = 5.0
+
+
+class _Answer(NamedTuple):
+    status: HTTPStatus
+    content_type: str
+    body: bytes
+
+
+class PrivatePort(ThreadingHTTPServer):
+    """Answers who asks at a socket, from threads of its own.
+
+    Args:
+        listening: A socket that listens; several processes may share it.
+        instance: The instance folder.
+        app: Gives the app; None while the database is waited for.
+    """
+
+    # Whoever was let in is answered before the process ends.
+    daemon_threads = False
+
+    def __init__(
+        self, listening: socket.socket, instance: Path, app: Callable[[], Flask | None]
+    ) -> None:
+        super().__init__(listening.getsockname()[:2], _Handler, bind_and_activate=False)
+        self._instance, self._app = instance, app
+        self.socket.close()
+        # A socket of this process, so that its threads take turns at it as at any other.
+        self.socket = socket.socket(fileno=os.dup(listening.fileno()))
+        # Every process wakes when somebody asks, and one answers: the others must not wait in
+        # ``accept`` for the next one, or they would not end before that one came.
+        self.socket.setblocking(False)
+        threading.Thread(target=self.serve_forever, name="private port", daemon=True).start()
+
+    def stop(self) -> None:
+        """Let nobody in any more, and return once the others are answered."""
+        self.shutdown()
+        self.server_close()
+
+    def answer(self, path: str) -> _Answer:
+        """Return what is answered at an address."""
+        app = self._app()
+        if path == READYZ:
+            found = readiness(self._instance, app)
+            ready = HTTPStatus.SERVICE_UNAVAILABLE if found["problems"] else HTTPStatus.OK
+            return _Answer(ready, "application/json", json.dumps(found).encode() + b"\n")
+        if path not in ("/", "/metrics"):
+            return _Answer(HTTPStatus.NOT_FOUND, "text/plain", b"/metrics or /readyz\n")
+        # Imported once the folder of the counts is known: see ``webapp.core.metrics``.
+        from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+        sessions = None if app is None else _services(app).sessions
+        metrics = None if app is None else app.extensions[METRICS]
+        text = generate_latest(collect_registry(metrics, sessions, self._instance))
+        return _Answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, text)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PrivatePort
+    timeout = _PATIENCE_S
+
+    def do_GET(self) -> None:
+        status, content_type, body = self.server.answer(urlsplit(self.path).path)
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Log nothing: a balancer asks every few seconds."""
+
+
+def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
+    """Return whether a server should get participants, what speaks against it, and what is of use.
+
+    Nothing is written.
+
+    Args:
+        instance: The instance folder.
+        app: The app; None while the database is waited for.
+    """
+    problems = list(_problems(instance, app))
+    last = last_backup(instance)
+    return {
+        "status": "not ready" if problems else "ready",
+        "problems": problems,
+        "schema": revisions()[-1],
+        "backup_age_s": round(age_s(last, utc_now())) if last else None,
+    }
+
+
+def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
+    if not os.access(instance, os.W_OK | os.X_OK):
+        yield "the instance folder cannot be written to"
+    elif shutil.disk_usage(instance).free < _ROOM_BYTES:
+        yield "the instance folder's disk is full"
+    if app is None:
+        yield "the server waits for the database"
+        return
+    try:
+        with reading(_services(app).sessions) as session:
+            revision = revision_of(session.connection())
+    except SQLAlchemyError:
+        yield "the database does not answer"
+    else:
+        if revision != revisions()[-1]:
+            yield f"the database's schema is {revision}, this code works with {revisions()[-1]}"
+
+
+def _services(app: Flask) -> Services:
+    return cast(Services, app.extensions[EXTENSION])
