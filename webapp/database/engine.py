@@ -37,6 +37,15 @@ _POSTGRES_OPTIONS = (
 )
 
 
+# The same from this side: a database whose machine is gone is noticed within about a minute.
+_NOTICE_SILENCE = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+
+
 class DatabaseAwayError(WebappError):
     """The database does not answer, or cannot do its work at this moment; it may by itself."""
 
@@ -63,7 +72,9 @@ def _postgres_engine(url: str) -> Engine:
         parsed = parsed.set(drivername="postgresql+psycopg")
     arguments = {}
     if parsed.get_backend_name() == "postgresql":
-        arguments = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS}
+        given = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS, **_NOTICE_SILENCE}
+        # What the URL says of the connection counts more.
+        arguments = {name: value for name, value in given.items() if name not in parsed.query}
     return create_engine(
         parsed,
         poolclass=CountedPool,
@@ -169,6 +180,8 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
+        # What is deleted or replaced is overwritten in the file, not left in free pages.
+        "secure_delete=ON",
         # From here on only who writes to the file by other means is waited for, as
         # webapp.database.write_lock says, or another process that is just opening it.
         "busy_timeout=1000",

@@ -89,7 +89,7 @@ class FileLock:
             OSError: The file cannot be opened or locked; then nothing is held.
         """
         until = None if timeout_s is None else monotonic() + timeout_s
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             while not self._try():
                 if until is not None and monotonic() >= until:

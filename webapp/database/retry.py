@@ -5,7 +5,6 @@ once: an answer by its UUID, an arrival by the mark of its page, a device and a 
 their participant.
 """
 
-import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -13,12 +12,20 @@ from typing import Any, TypeVar
 from flask import Flask
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from tenacity import (
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_chain,
+    wait_fixed,
+)
 
 from webapp.database.engine import Sessions
 
 Result = TypeVar("Result")
 
-_PAUSES_S = (0.05, 0.2, 0.5)
+_PAUSES = (wait_fixed(0.05), wait_fixed(0.2), wait_fixed(0.5))
 # Whoever waits for an answer longer than this is better told so.
 _PATIENCE_S = 3.0
 # PostgreSQL's: a serialization failure, a deadlock, a server that is stopping, crashed or starting.
@@ -31,15 +38,14 @@ def retry_transient(work: Callable[[], Result]) -> Result:
     Args:
         work: Something that may be done twice, or that does nothing when it fails.
     """
-    began = time.monotonic()
-    for pause_s in _PAUSES_S:
-        try:
-            return work()
-        except DBAPIError as error:
-            if not is_transient(error) or time.monotonic() - began > _PATIENCE_S:
-                raise
-        time.sleep(pause_s)
-    return work()
+    # Made anew for each call: its state is a thread's, and a thread answers many requests in turns.
+    again = Retrying(
+        retry=retry_if_exception(is_transient),
+        stop=stop_after_attempt(1 + len(_PAUSES)) | stop_after_delay(_PATIENCE_S),
+        wait=wait_chain(*_PAUSES),
+        reraise=True,
+    )
+    return again(work)
 
 
 def in_transaction(sessions: Sessions, work: Callable[[Session], Result]) -> Result:
@@ -71,8 +77,10 @@ def _repeated(view: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def is_transient(error: DBAPIError) -> bool:
+def is_transient(error: BaseException) -> bool:
     """Return whether the same work may succeed in a moment."""
+    if not isinstance(error, DBAPIError):
+        return False
     # A connection that could not be made has no SQLSTATE: None. SQLite's errors do not even have
     # the attribute; they come after SQLite's own patience.
     state = getattr(error.orig, "sqlstate", "")

@@ -16,7 +16,7 @@ from webapp.database.models import Link, Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
-from webapp.participant.data_notice import answerable, stored_data
+from webapp.participant.data_notice import answerable, consent_text, stored_data
 from webapp.participant.leaving import report_ending, turned_away
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
@@ -28,6 +28,7 @@ from webapp.recruitment.claims import name_to_work_under, refuse_other_offers
 from webapp.recruitment.links import LinkWantedError, followed_link
 from webapp.services import current_services
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
+from webapp.sessions.consent_texts import text_hash
 from webapp.sessions.crowding import TooManyArrivalsError, count_arrival, refuse_hoarding
 from webapp.sessions.link_visits import keep_visit, note_refused
 from webapp.sessions.links import is_of_link, person_of
@@ -73,6 +74,9 @@ def decide(ref: str) -> ResponseReturnValue:
         if arrival.preview:
             return _look(session, run, study, arrival, decision)
         _refuse_other_offers(session, run, arrival)
+        text = _text(study, arrival)
+        if decision is Decision.ACCEPT and _text_shown() not in ("", text_hash(text)):
+            return _consent(study, arrival, changed=True), 409
         known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
         try:
             participant = known or enroll(
@@ -84,6 +88,7 @@ def decide(ref: str) -> ResponseReturnValue:
                 platform_id=platform_id,
                 visit_mark=_visit_mark(),
                 link=link,
+                text=text,
             )
         except NoRoomError as error:
             return turned_away(run, study, arrival, error)
@@ -136,10 +141,16 @@ def refuse_crowd(error: TooManyArrivalsError) -> ResponseReturnValue:
     return refused(error)
 
 
-def _consent(study: Study, arrival: Arrival) -> str:
+def _text(study: Study, arrival: Arrival) -> str:
+    return consent_text(study, known_to_platform=not is_of_link(arrival.platform_id))
+
+
+def _consent(study: Study, arrival: Arrival, *, changed: bool = False) -> str:
     return render_template(
         "consent.html",
         study=study,
+        changed=changed,
+        text_hash=text_hash(_text(study, arrival)),
         text=as_html(study.text("consent")),
         stored=stored_data(study, known_to_platform=not is_of_link(arrival.platform_id)),
         answerable=list(answerable(study)),
@@ -182,6 +193,11 @@ def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:
     pays = isinstance(current_services().recruiter(run.recruiter), PayingRecruiter)
     if pays and arrival.acceptance is not None:
         refuse_other_offers(session, run, arrival.acceptance)
+
+
+def _text_shown() -> str:
+    # The server may have begun to say something else since the page was opened.
+    return request.form.get("text", "")
 
 
 def _session_shown() -> str | None:

@@ -47,6 +47,21 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
         )
 
 
+def consent_text(study: Study, *, known_to_platform: bool) -> str:
+    """Return all that the consent page says, as people keep it and as their agreement is stored.
+
+    Args:
+        study: The study they are asked to take part in.
+        known_to_platform: Whether a recruiting platform said who they are.
+    """
+    stored = (
+        f"- {sentence}" for sentence in stored_data(study, known_to_platform=known_to_platform)
+    )
+    heading = gettext("What is stored of you")
+    parts = (study.text("consent").strip(), heading, *stored, *answerable(study))
+    return "\n\n".join(parts) + "\n"
+
+
 def answerable(study: Study) -> Iterator[str]:
     """Yield who answers for a study, one sentence each; nothing where it does not say."""
     about = study.study

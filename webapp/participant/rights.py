@@ -9,7 +9,7 @@ from experiment.participation import State
 from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError
-from webapp.participant.data_notice import answerable, stored_data
+from webapp.participant.data_notice import consent_text as text_of_consent
 from webapp.participant.leaving import report_ending
 from webapp.participant.lookup import requested_participant, requested_run
 from webapp.privacy.own_data import own_data, participant_of_code
@@ -85,11 +85,8 @@ def consent_text(ref: str) -> Response:
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
-    known = "platform" in request.args
-    sentences = [f"- {sentence}" for sentence in stored_data(study, known_to_platform=known)]
-    heading = gettext("What is stored of you")
-    parts = (study.text("consent").strip(), heading, *sentences, *answerable(study))
-    response = Response("\n\n".join(parts) + "\n", mimetype="text/plain")
+    text = text_of_consent(study, known_to_platform="platform" in request.args)
+    response = Response(text, mimetype="text/plain")
     name = f"consent-{study.name}.txt"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -6,6 +6,7 @@ from experiment.records import SIDES
 from experiment.studies.study import Study
 from experiment.trials.presentations import load_presentation
 from webapp.participant.markdown import as_html
+from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
 
 
@@ -24,6 +25,7 @@ def working_page(study: Study, work: Work, *, invitation: str = "") -> str:
         presentation=load_presentation(study.presentation, study.trial.parameters),
         work=work,
         invitation=invitation,
+        longest_text=LONGEST_TEXT,
         pages={position: as_html(study.text(name)) for position, name in work["pages"].items()},
         sides=list(zip(SIDES, work["keys"], strict=False)),
     )

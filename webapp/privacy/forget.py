@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind, State
 from experiment.payment.payment import PaymentKind, PaymentState
-from webapp.core.forgotten import forgotten_id, is_forgotten
+from webapp.core.forgotten import FORGOTTEN_PREFIX, forgotten_id, is_forgotten
 from webapp.core.tokens import new_reference
 from webapp.database.models import (
     Assignment,
@@ -124,6 +124,11 @@ def _person(session: Session, people: Sequence[Participant], also: set[str]) -> 
     return Person(people, frozenset(workers), assignments, payments)
 
 
+def find_participant(session: Session, participant: Participant) -> Person:
+    """Return a participant with the work and the payments of theirs in the run."""
+    return _person(session, [participant], set())
+
+
 def refuse_unpaid(person: Person) -> None:
     """Let pass only whose money is settled: who is forgotten can be paid no more.
 
@@ -155,6 +160,19 @@ def forget(session: Session, person: Person, now: datetime) -> None:
         person: Whom.
         now: The time.
     """
+    named = (assignment.platform_id for assignment in person.assignments)
+    _forget_refused_links(session, {*person.worker_ids, *named})
+    replace_ids(session, person)
+    for participant in person.participants:
+        _forget_participant(session, participant, now)
+    session.flush()
+
+
+def replace_ids(session: Session, person: Person) -> None:
+    """Put digests in the place of a platform's ids of somebody's work and payments.
+
+    Of a payment stays what the books need: its kind, amount, currency, state and times.
+    """
     work = {a.id: forgotten_id(a.platform_id, a.worker_id) for a in person.assignments}
     known = {a.platform_id: work[a.id] for a in person.assignments}
     _forget_payments(session, person.payments, known)
@@ -162,9 +180,14 @@ def forget(session: Session, person: Person, now: datetime) -> None:
         assignment.platform_id = assignment.worker_id = work[assignment.id]
         assignment.submit_to = assignment.receipt = ""
     session.flush()
-    for participant in person.participants:
-        _forget_participant(session, participant, now)
-    session.flush()
+
+
+def _forget_refused_links(session: Session, names: Collection[str]) -> None:
+    """Delete what links said that name somebody and were made so wrongly that nobody could come."""
+    nobodys = select(LinkVisit).where(LinkVisit.participant_id.is_(None))
+    for visit in session.scalars(nobodys).all():
+        if any(name in said for name in names for said in visit.parameters.values()):
+            session.delete(visit)
 
 
 def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[str, str]) -> None:
@@ -201,10 +224,10 @@ def _forget_participant(session: Session, participant: Participant, now: datetim
 
 
 def forgotten_participants(session: Session, run: Run) -> frozenset[int]:
-    """Return the keys of a run's participants who were forgotten."""
-    noted = (
-        select(Event.participant_id)
-        .join(Participant, Participant.id == Event.participant_id)
-        .where(Participant.run_id == run.id, Event.kind == EventKind.FORGOTTEN)
+    """Return the keys of a run's participants of whom no platform's id is known any more."""
+    noted = exists().where(
+        Event.participant_id == Participant.id, Event.kind == EventKind.FORGOTTEN
     )
-    return frozenset(session.scalars(noted))
+    erased = Participant.platform_id.startswith(FORGOTTEN_PREFIX)
+    gone = select(Participant.id).where(Participant.run_id == run.id, or_(noted, erased))
+    return frozenset(session.scalars(gone))

@@ -17,7 +17,7 @@ from webapp.database.models import Base, Device, LinkVisit, Participant, Payment
 from webapp.runs.people import AnsweredTrial, record_of
 from webapp.sessions.session_payload import shown_trial
 
-_KEYS = ("id", "participant_id", "trial_id", "run_id", "client_uuid")
+_KEYS = ("id", "participant_id", "trial_id", "run_id", "client_uuid", "consent_text_id")
 
 
 def participant_of_code(session: Session, run: Run, code: str) -> Participant | None:
@@ -46,7 +46,11 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
     ).all()
     return {
         "study": study.study.title,
-        "consent": {"version": run.study_version, "text": study.text("consent").strip()},
+        "consent": {
+            "study_version": run.study_version,
+            "text": record.consent.text if record.consent else study.text("consent").strip(),
+            "sha256": record.consent.sha256 if record.consent else None,
+        },
         "you": _plain(participant),
         "trials": [_trial(study, each) for each in record.trials],
         "answers": {each.field: each.value for each in record.answers},

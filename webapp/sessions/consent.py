@@ -20,6 +20,7 @@ from webapp.core.tokens import new_reference
 from webapp.database.models import Link, Participant, Place, Run, RunItem, Trial
 from webapp.errors import RequestError
 from webapp.sessions.assign import assign, has_free_place
+from webapp.sessions.consent_texts import agreed_text
 from webapp.sessions.lease import any_expired, release_expired
 
 
@@ -40,6 +41,7 @@ def enroll(
     platform_id: str | None = None,
     visit_mark: str | None = None,
     link: Link | None = None,
+    text: str = "",
 ) -> Participant:
     """Return the participant who decided, with a place and its trials if they accepted.
 
@@ -57,6 +59,7 @@ def enroll(
         visit_mark: The mark of the consent page whose button they pressed, which counts where no
             platform names them: pressing it twice makes one participant too.
         link: The link by which they come, if it is one that was given out.
+        text: What they read and agree to; empty where nobody read anything.
 
     Raises:
         NoRoomError: The run is closed or has no free place.
@@ -74,7 +77,7 @@ def enroll(
         participant = _newcomer(run, platform_id, visit_mark, link, now)
         try:
             with session.begin_nested():
-                _enter(session, run, study, participant, decision)
+                _enter(session, run, study, participant, decision, text)
         except IntegrityError:
             # The same person pressed the button twice, and the other request came first.
             known = _known(session, run, platform_id, visit_mark)
@@ -118,13 +121,20 @@ def _known(
 
 
 def _enter(
-    session: Session, run: Run, study: Study, participant: Participant, decision: Decision
+    session: Session,
+    run: Run,
+    study: Study,
+    participant: Participant,
+    decision: Decision,
+    text: str,
 ) -> None:
     session.add(participant)
     session.flush()
     if decision is Decision.DECLINE:
         participant.state = move(State.ARRIVED, State.DECLINED)
         return
+    if text:
+        participant.consent_text_id = agreed_text(session, run, text, participant.arrived_at).id
     participant.consented_at = participant.arrived_at
     if study.asks_before_start:
         refuse_newcomers(session, run, participant.arrived_at)

@@ -15,7 +15,7 @@ from experiment.participation import State, move
 from webapp.database.models import Participant, Place, Response, Run, Trial
 from webapp.sessions.assign import free_places
 
-AT_WORK = (State.WORKING, State.ANSWERED)
+ACTIVE_STATES = (State.WORKING, State.ANSWERED)
 # A clock that jumped back by hours ends no lease; one that was set right by more ran wild.
 _AHEAD = timedelta(days=1)
 
@@ -63,7 +63,7 @@ def expired(session: Session, run: Run, now: datetime) -> list[Participant]:
 
 def is_over(session: Session, participant: Participant, run: Run, now: datetime) -> bool:
     """Return whether a participant's place was given away, or may be at any moment."""
-    if participant.state not in AT_WORK:
+    if participant.state not in ACTIVE_STATES:
         return participant.state == State.ABANDONED
     begins, ends = _span(run, now)
     signs = (participant.consented_at, participant.returned_at)
@@ -128,7 +128,7 @@ def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
             select(Participant.id).where(
                 Participant.run_id == run.id, Participant.state == state, outside
             )
-            for state in AT_WORK
+            for state in ACTIVE_STATES
             for outside in (Participant.consented_at < begins, Participant.consented_at > ends)
         )
     )
@@ -136,7 +136,7 @@ def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
         Participant.id.in_(candidates),
         # Once more: PostgreSQL looks at this again when somebody has just changed the row. Not as
         # a plain column, by which SQLite would rather find everybody at work.
-        func.coalesce(Participant.state, "").in_(AT_WORK),
+        func.coalesce(Participant.state, "").in_(ACTIVE_STATES),
         ~Participant.consented_at.between(begins, ends),
         or_(Participant.returned_at.is_(None), ~Participant.returned_at.between(begins, ends)),
     )

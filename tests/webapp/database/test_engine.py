@@ -34,6 +34,18 @@ def test_answers_survive_a_power_cut_on_sqlite(engine: Engine):
     assert pragmas == ["wal", 2, 1]
 
 
+@pytest.mark.one_database
+def test_a_database_whose_machine_is_gone_is_noticed_unless_the_url_says_otherwise(postgres):
+    with postgres.database() as url:
+        for more, wanted in (("", "30000"), ("&tcp_user_timeout=5000", "5000")):
+            engine = open_database(url + more)
+            with engine.connect() as connection:
+                said = connection.connection.driver_connection.info.get_parameters()
+            engine.dispose()
+            assert said["tcp_user_timeout"] == wanted
+            assert (said["keepalives_idle"], said["keepalives_count"]) == ("30", "3")
+
+
 def test_foreign_keys_hold(engine: Engine):
     with make_sessions(engine)() as session, pytest.raises(IntegrityError):
         session.add(Place(run_id=99, list=0, place=0))

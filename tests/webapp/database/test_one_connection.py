@@ -46,7 +46,7 @@ def test_every_route_is_answered_with_one_connection(
     app, client, run, start, sessions, clock, answered
 ):
     address = f"/run/{run.ref}"
-    for page in ("/healthz", "/readyz", "/assets/1/page.js", "/assets/1/parallax.css", address):
+    for page in ("/healthz", "/assets/1/page.js", "/assets/1/parallax.css", address):
         with client.get(page) as response:
             assert response.status_code == 200
     assert client.get(f"{address}/compensation").status_code == 200

@@ -23,6 +23,15 @@ def test_a_preview_shows_consent_and_trials_and_stores_nothing(client, run, rows
     assert rows() == before
 
 
+def test_a_preview_ends_with_the_questionnaire_and_no_platforms_words(client, run, start):
+    page = client.post(f"/run/{run.ref}?preview=1", data={"decision": "accept"}).text
+    over = page[page.index('id="preview-over"') :]
+    assert "Accept the task" not in over
+    assert "You saw one trial of each kind, and nothing was stored." in over
+    assert 'name="native_language"' in over
+    assert 'name="native_language"' not in start(run).page().text
+
+
 def test_the_trials_of_a_preview_are_the_runs_own(client, run, start):
     page = client.post(f"/run/{run.ref}?preview=1", data={"decision": "accept"})
     real = [t for _ in range(2) for t in start(run).session()["trials"]]

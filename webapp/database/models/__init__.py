@@ -16,7 +16,7 @@ from webapp.database.models.participant import (
 from webapp.database.models.payment import Payment
 from webapp.database.models.recruitment import Assignment, Hit, Recruitment
 from webapp.database.models.report import OutgoingReport
-from webapp.database.models.run import Place, Run, RunCount, RunItem, StudyFile
+from webapp.database.models.run import ConsentText, Place, Run, RunCount, RunItem, StudyFile
 from webapp.database.models.user import AuditEntry, FailedSignIn, SignIn, Unblinding, User
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Assignment",
     "AuditEntry",
     "Base",
+    "ConsentText",
     "Device",
     "Event",
     "FailedSignIn",

@@ -36,6 +36,9 @@ class Participant(Base):
         default=False, server_default=false()
     )
     link_id: Mapped[int | None] = mapped_column(ForeignKey("link.id"), index=True)
+    consent_text_id: Mapped[int | None] = mapped_column(  # null of who declined, or came earlier
+        ForeignKey("consent_text.id")
+    )
     list: Mapped[int | None]
     place: Mapped[int | None]
     arrived_at: Mapped[datetime] = mapped_column(UtcDateTime)

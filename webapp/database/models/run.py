@@ -28,6 +28,22 @@ class Run(Base):
     lease_minutes: Mapped[int] = mapped_column(default=60)
     currency: Mapped[str] = mapped_column(default="USD")  # of everything it pays, ISO 4217
     closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null while it is open
+    # Up to when what identifies its people was erased, as the study says; null before.
+    identities_erased_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class ConsentText(Base):
+    """A text that participants of the run agreed to: the study's, and what is stored of them."""
+
+    __tablename__ = "consent_text"
+    __table_args__ = (UniqueConstraint("run_id", "version"), UniqueConstraint("run_id", "sha256"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    version: Mapped[int]  # of the run's, from 1, in the order in which they were first agreed to
+    sha256: Mapped[str]  # of the text
+    text: Mapped[str]
+    first_agreed_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class StudyFile(Base):

@@ -1,0 +1,45 @@
+"""``parallax study privacy``: drafts for a data protection officer."""
+
+from pathlib import Path
+
+import click
+
+from experiment.studies.load import load_study
+from experiment.tables.atomic_write import atomic_write
+from webapp.errors import WebappError
+from webapp.participant.data_notice import stored_data
+from webapp.privacy.drafts import platform_of, privacy_drafts
+
+
+@click.command()
+@click.argument("study")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for them; else they are printed.",
+)
+def privacy(study: str, out: Path | None) -> None:
+    """Draft STUDY's consent annex, record of processing and data flow.
+
+    They are Markdown, from the study's own settings. What no setting tells stands in brackets.
+    Files that stand there already are left alone.
+    """
+    loaded = load_study(study)
+    stored = stored_data(loaded, known_to_platform=bool(platform_of(loaded)))
+    drafts = privacy_drafts(loaded, stored)
+    if out is None:
+        for text in drafts.values():
+            click.echo(text)
+        return
+    if there := [name for name in drafts if (out / name).exists()]:
+        raise WebappError(
+            f"{', '.join(there)} stand there already, and may have been completed",
+            where=str(out),
+            expected="a folder without them",
+            remedy="Give another folder, and compare",
+        )
+    for name, text in drafts.items():
+        with atomic_write(out / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        click.echo(out / name)
+    click.echo("Complete what stands in brackets before anybody gets them.")

@@ -1,0 +1,56 @@
+"""The text that somebody agrees to: kept as they read it, once for all of a run who read the same.
+
+A run's study is frozen, but the sentences on what is stored are the program's: a later version or
+another translation of it may say them otherwise. Then whoever agrees from there on has another
+version of the text.
+"""
+
+import hashlib
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from webapp.database.models import ConsentText, Participant, Run
+
+# More texts than that are never agreed to for the first time at one moment.
+_TRIES = 10
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8, as ``sha256sum`` prints it of a file of the text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def agreed_text(session: Session, run: Run, text: str, now: datetime) -> ConsentText:
+    """Return a text of a run, kept now if nobody agreed to it before."""
+    sha256 = text_hash(text)
+    known = select(ConsentText).where(ConsentText.run_id == run.id, ConsentText.sha256 == sha256)
+    newest = select(func.max(ConsentText.version)).where(ConsentText.run_id == run.id)
+    for _ in range(_TRIES):
+        if (found := session.scalar(known)) is not None:
+            return found
+        version = (session.scalar(newest) or 0) + 1
+        new = ConsentText(
+            run_id=run.id, version=version, sha256=sha256, text=text, first_agreed_at=now
+        )
+        try:
+            with session.begin_nested():
+                session.add(new)
+        except IntegrityError:
+            continue  # somebody else's came first, and it may be the same
+        return new
+    raise RuntimeError("a consent text could not be kept")
+
+
+def consent_texts(session: Session, run: Run) -> list[tuple[ConsentText, int]]:
+    """Return every text of a run that somebody agreed to, with how many did, by version."""
+    query = (
+        select(ConsentText, func.count(Participant.id))
+        .outerjoin(Participant, Participant.consent_text_id == ConsentText.id)
+        .where(ConsentText.run_id == run.id)
+        .group_by(ConsentText.id)
+        .order_by(ConsentText.version)
+    )
+    return [(text, number) for text, number in session.execute(query)]
