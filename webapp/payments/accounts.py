@@ -28,7 +28,7 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.payments.ledger import payments_of
-from webapp.recruiters.statuses import HANDED_IN, PAID, AssignmentStatus
+from webapp.recruiters.statuses import PAID_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,18 @@ class PayeeAccount:
         """Whether the platform pays the reward, or has."""
         reward = self.payment(PaymentKind.REWARD)
         by_us = reward is not None and reward.state == PaymentState.DONE
-        return by_us or (self.assignment is not None and self.assignment.status in PAID)
+        return by_us or (self.assignment is not None and self.assignment.status in PAID_STATUSES)
 
     @property
     def rejected(self) -> bool:
         """Whether the platform was told to refuse the reward, or tells that it was refused."""
-        told = self.assignment is not None and self.assignment.status == AssignmentStatus.REJECTED
-        return told or self.payment(PaymentKind.REJECTION) is not None
+        at_the_platform = (
+            self.assignment is not None and self.assignment.status == AssignmentStatus.REJECTED
+        )
+        line = self.payment(PaymentKind.REJECTION)
+        # A rejection that the platform refused to make takes nothing from anybody.
+        by_us = line is not None and line.state != PaymentState.REFUSED
+        return at_the_platform or by_us
 
     @property
     def awaits_pay(self) -> bool:
@@ -145,7 +150,7 @@ def _submitted(session: Session, run: Run) -> dict[int, Assignment]:
         select(Assignment)
         .join(Hit, Hit.id == Assignment.hit_id)
         .where(Assignment.run_id == run.id, Assignment.participant_id.is_not(None))
-        .where(Hit.purpose == "recruitment", Assignment.status.in_(HANDED_IN))
+        .where(Hit.purpose == "recruitment", Assignment.status.in_(SUBMITTED_STATUSES))
         .where(Assignment.worker_id.not_like(f"{FORGOTTEN_PREFIX}%"))
         .order_by(Assignment.submitted_at.desc(), Assignment.id.desc())
     ).all()

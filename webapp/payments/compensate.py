@@ -23,7 +23,7 @@ from webapp.payments.entry import Entry
 from webapp.payments.ledger import record_payments
 from webapp.recruiters.capabilities import Letters, Qualifications
 from webapp.recruiters.platform import Audience, Offer, Platform, PlatformError, Task
-from webapp.recruiters.statuses import HANDED_IN
+from webapp.recruiters.statuses import SUBMITTED_STATUSES
 from webapp.recruitment.publish import move_expiry, post_hit
 
 COMPENSATION = "compensation"
@@ -153,7 +153,7 @@ def taken_up(session: Session, run: Run) -> list[Payment]:
         .join(Assignment, Assignment.hit_id == Hit.id)
         .where(Payment.run_id == run.id, Payment.assignment.is_(None))
         .where(Payment.state != PaymentState.WITHDRAWN)
-        .where(Assignment.status.in_(HANDED_IN), Assignment.worker_id == Payment.worker_id)
+        .where(Assignment.status.in_(SUBMITTED_STATUSES), Assignment.worker_id == Payment.worker_id)
         .order_by(Assignment.id)
     ).all()
     payments = []

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from experiment.payment.payment import (
+    SETTLED_FOR_GOOD,
     Caps,
     PaymentState,
     refuse_over_caps,
@@ -23,7 +24,6 @@ from webapp.payments.entry import Entry, line_of, refuse_other_amounts
 # Longer than any call takes with its retries: a payment in hand for longer was left by a process
 # that is gone.
 CLAIM_TIMEOUT = timedelta(minutes=5)
-SETTLED_FOR_GOOD = (PaymentState.DONE, PaymentState.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind, P
 from webapp.database.models import Assignment, Payment, Run
 from webapp.payments.accounts import PayeeAccount
 from webapp.payments.entry import Entry
-from webapp.recruiters.statuses import HANDED_IN, AssignmentStatus
+from webapp.recruiters.statuses import SUBMITTED_STATUSES, AssignmentStatus
 
 THANKS = "Thank you for taking part."
 
@@ -17,19 +17,28 @@ THANKS = "Thank you for taking part."
 def rewards(owed: Iterable[PayeeAccount], reward_minor: int) -> list[Entry]:
     """Return the reward of everyone who finished and submitted.
 
-    Not of those who were rejected, nor of those to whom compensation was offered in its place.
+    Not of those who were rejected, nor of those to whom compensation was offered in its place. What
+    the platform paid by itself stays the amount that it was.
     """
     return [
         _entry(
-            PaymentItem(account.participant.ref, PaymentKind.REWARD, reward_minor, THANKS), account
+            PaymentItem(
+                account.participant.ref, PaymentKind.REWARD, _paid(account, reward_minor), THANKS
+            ),
+            account,
         )
         for account in owed
         if account.finished
         and account.assignment is not None
         and account.assignment.status in (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED)
-        and account.payment(PaymentKind.REJECTION) is None
+        and not account.rejected
         and account.payment(PaymentKind.COMPENSATION) is None
     ]
+
+
+def _paid(account: PayeeAccount, reward_minor: int) -> int:
+    line = account.payment(PaymentKind.REWARD)
+    return line.amount_minor if line and line.state == PaymentState.DONE else reward_minor
 
 
 def bonuses(
@@ -107,7 +116,7 @@ def _submission(
         select(Assignment).where(
             Assignment.run_id == run.id,
             Assignment.platform_id == who,
-            Assignment.status.in_(HANDED_IN),
+            Assignment.status.in_(SUBMITTED_STATUSES),
         )
     )
     if other is None:
@@ -128,7 +137,7 @@ def _refuse_turning_back(
             Payment.run_id == run.id,
             Payment.assignment == assignment.platform_id,
             Payment.kind == other,
-            Payment.state != PaymentState.REFUSED,
+            Payment.state.not_in((PaymentState.REFUSED, PaymentState.WITHDRAWN)),
         )
     )
     paid = other == PaymentKind.REWARD

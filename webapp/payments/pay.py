@@ -19,7 +19,7 @@ from webapp.payments.ledger import ClaimedPayment, claim, record_payments, settl
 from webapp.payments.two_steps import pay_in_two_steps
 from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses, TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
-from webapp.recruiters.statuses import PAID, AssignmentStatus
+from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 
 _MARK_LENGTH = 12
 
@@ -105,8 +105,20 @@ def _attempt(
     except PlatformUnreachable as error:
         return PaymentState.UNKNOWN, _unnamed(error, payment)
     except PlatformError as error:
+        if _is_too_late(platform, payment):
+            return PaymentState.WITHDRAWN, "the platform had approved it before: it is paid"
         return PaymentState.REFUSED, _unnamed(error, payment)
     return PaymentState.DONE, ""
+
+
+def _is_too_late(platform: Platform, payment: Payment) -> bool:
+    """Return whether this rejects what the platform has approved, by itself or for somebody."""
+    if payment.kind != PaymentKind.REJECTION or payment.assignment is None:
+        return False
+    try:
+        return platform.submission(payment.assignment).status in PAID_STATUSES
+    except PlatformError:
+        return False  # Refused so far: the next attempt asks again.
 
 
 def _unnamed(error: PlatformError, payment: Payment) -> str:
@@ -133,7 +145,7 @@ def is_made(platform: Platform, payment: Payment) -> bool:
     if payment.kind == PaymentKind.REJECTION:
         return submission.status is AssignmentStatus.REJECTED
     if payment.kind != PaymentKind.BONUS:
-        return submission.status in PAID
+        return submission.status in PAID_STATUSES
     return any(
         bonus.assignment_id == payment.assignment and mark(payment) in bonus.reason
         for bonus in _with_tokens(platform).bonuses(submission.offer_id)

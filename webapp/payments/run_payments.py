@@ -14,7 +14,13 @@ from sqlalchemy.orm import Session
 
 from experiment.money import in_words
 from experiment.payment.cost import Charge
-from experiment.payment.payment import Caps, PaymentError, PaymentKind, PaymentState
+from experiment.payment.payment import (
+    SETTLED_FOR_GOOD,
+    Caps,
+    PaymentError,
+    PaymentKind,
+    PaymentState,
+)
 from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.core.settings import Settings
@@ -24,13 +30,13 @@ from webapp.errors import RunError
 from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.compensate import offer_compensation, taken_up
 from webapp.payments.entry import Entry, line_of, refuse_other_amounts
-from webapp.payments.ledger import SETTLED_FOR_GOOD, payments_of, record_payments
+from webapp.payments.ledger import payments_of, record_payments
 from webapp.payments.pay import pay, pay_entries
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.limits import limits_of
 from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import published
+from webapp.recruitment.publish import published, recruitment_hits
 from webapp.recruitment.terms import task_of
 from webapp.runs.runs import named_run, study_as_launched
 from webapp.users.audit_log import record_act
@@ -122,7 +128,7 @@ class RunPayments:
 
         Raises:
             PaymentError: It would be too much, or was decided with another amount.
-            RunError: The balance is too small.
+            RunError: The balance is too small, or somebody changed the reward on the platform.
         """
         lines = self.ledger()
         # What is paid is held against the amount that is asked for too.
@@ -132,6 +138,8 @@ class RunPayments:
             for entry in entries
             if (line := line_of(entry, self.run.ref, lines)) is None or not _is_done(line)
         ]
+        if any(entry.item.kind == PaymentKind.REWARD for entry in left):
+            self._refuse_another_reward()
         if left:
             self._refuse_too_much(left)
         return Proposal(
@@ -250,6 +258,23 @@ class RunPayments:
 
     def _amount(self, amount_minor: int) -> str:
         return in_words(amount_minor, self.run.currency)
+
+    def _refuse_another_reward(self) -> None:
+        # An approval pays what the platform has, and the ledger would tell what the study has.
+        with reading(self.sessions) as session:
+            offers = [hit.platform_id for hit in recruitment_hits(session, self.run)]
+        ours = self.study.reward_minor
+        for offer in filter(None, offers):
+            theirs = self.platform.state(offer).reward_minor
+            if theirs is not None and theirs != ours:
+                raise RunError(
+                    f"an approval would pay {self._amount(theirs)}: somebody changed the reward"
+                    " on the platform",
+                    where=f"run {self.run.ref}, offer {offer}",
+                    expected=f"{self._amount(ours)}, as it was published",
+                    remedy="Set it back on the platform's own site; or approve there, and write"
+                    f" what was paid into the ledger with: parallax reconcile {self.run.ref} --fix",
+                )
 
     def _refuse_too_much(self, entries: Sequence[Entry]) -> None:
         with self.sessions() as session:

@@ -124,6 +124,8 @@ class OfferState:
         completed: Places whose work was approved or rejected.
         expires_at: When workers cannot find it any more, past for one that was ended or paused;
             None where it can be found until somebody ends it.
+        reward_minor: What the platform pays for each, minor units, whatever it was posted with;
+            None where it does not tell.
     """
 
     places: int
@@ -131,6 +133,7 @@ class OfferState:
     pending: int
     completed: int
     expires_at: datetime | None
+    reward_minor: int | None = None
 
     def is_open(self, now: datetime) -> bool:
         """Return whether workers can find it."""

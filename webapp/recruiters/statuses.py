@@ -19,17 +19,17 @@ class AssignmentStatus(StrEnum):
     PARTIALLY_APPROVED = "partially_approved"  # paid, and less than the reward
 
 
-AT_WORK = (AssignmentStatus.RESERVED, AssignmentStatus.ACTIVE)
-GIVEN_BACK = (AssignmentStatus.RETURNED, AssignmentStatus.TIMED_OUT)
+ACTIVE_STATUSES = (AssignmentStatus.RESERVED, AssignmentStatus.ACTIVE)
+RETURNED_STATUSES = (AssignmentStatus.RETURNED, AssignmentStatus.TIMED_OUT)
 # Nobody works on it any more, and a decision was made or is to be made.
-HANDED_IN = (
+SUBMITTED_STATUSES = (
     AssignmentStatus.SUBMITTED,
     AssignmentStatus.APPROVED,
     AssignmentStatus.REJECTED,
     AssignmentStatus.SCREENED_OUT,
     AssignmentStatus.PARTIALLY_APPROVED,
 )
-PAID = (
+PAID_STATUSES = (
     AssignmentStatus.APPROVED,
     AssignmentStatus.SCREENED_OUT,
     AssignmentStatus.PARTIALLY_APPROVED,

@@ -10,7 +10,7 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Assignment, Hit, Participant, Run
 from webapp.errors import RequestError
 from webapp.recruiters.arrivals import Acceptance
-from webapp.recruiters.statuses import GIVEN_BACK, HANDED_IN, AssignmentStatus
+from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
 
 
 def accept(
@@ -39,7 +39,7 @@ def accept(
     """
     worker_id = worker_id or participant.platform_id
     known = _known(session, worker_id, acceptance)
-    if known is None or known.status not in HANDED_IN:
+    if known is None or known.status not in SUBMITTED_STATUSES:
         _leave_others(session, participant, acceptance)
     if known is None:
         try:
@@ -50,7 +50,7 @@ def accept(
             known = _known(session, worker_id, acceptance)
             if known is None:
                 raise
-    if known.status not in HANDED_IN:
+    if known.status not in SUBMITTED_STATUSES:
         known.status = AssignmentStatus.ACTIVE
     known.participant_id = participant.id
     known.submit_to = known.submit_to or acceptance.submit_to
@@ -68,8 +68,8 @@ def current_assignment(session: Session, participant: Participant) -> Assignment
         .where(Assignment.participant_id == participant.id)
         # A platform may give somebody the id again that they had returned.
         .order_by(
-            Assignment.status.not_in(HANDED_IN),
-            Assignment.status.in_(GIVEN_BACK),
+            Assignment.status.not_in(SUBMITTED_STATUSES),
+            Assignment.status.in_(RETURNED_STATUSES),
             Assignment.id.desc(),
         )
         .limit(1)
@@ -106,7 +106,7 @@ def _leave_others(session: Session, participant: Participant, acceptance: Accept
         )
     ).all()
     for other in others:
-        if other.status in HANDED_IN:
+        if other.status in SUBMITTED_STATUSES:
             raise taken_part() if other.participant_id == participant.id else _in_use()
         other.status = AssignmentStatus.RETURNED
 

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from experiment.participation import State, move
 from webapp.database.models import Assignment, Hit, Participant, Run
 from webapp.recruiters.arrivals import Acceptance, Arrival, other_study
-from webapp.recruiters.statuses import AT_WORK, HANDED_IN, AssignmentStatus
+from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
 from webapp.recruitment.assignments import taken_part
 from webapp.sessions.assign import free_places
-from webapp.sessions.lease import AT_WORK as PARTICIPANT_AT_WORK
+from webapp.sessions.lease import ACTIVE_STATES
 
 
 def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> None:
@@ -69,7 +69,7 @@ def name_to_work_under(
     for _, participant in rows:
         if shown is not None and participant.ref == shown:
             return participant, worker_id
-    if any(assignment.status in HANDED_IN for assignment, _ in rows):
+    if any(assignment.status in SUBMITTED_STATUSES for assignment, _ in rows):
         raise taken_part()
     holder = _holder(session, run.id, worker_id)
     return None, worker_id if holder is None else None
@@ -91,10 +91,10 @@ def confirm_claim(
     claimant = assignment.participant_id and session.get_one(Participant, assignment.participant_id)
     if not claimant:
         return holder.id if holder else None
-    if status not in (*HANDED_IN, *AT_WORK):
+    if status not in (*SUBMITTED_STATUSES, *ACTIVE_STATUSES):
         return claimant.id
     if holder is not None and holder.id != claimant.id:
-        if _rows_of(session, Assignment.participant_id == holder.id, HANDED_IN):
+        if _rows_of(session, Assignment.participant_id == holder.id, SUBMITTED_STATUSES):
             # The worker has handed in another one: this is a second piece of the same person's.
             give_up(session, claimant)
             return holder.id
@@ -105,7 +105,7 @@ def confirm_claim(
         claimant.platform_id = assignment.worker_id
         session.flush()
     others = Assignment.worker_id == assignment.worker_id, Assignment.participant_id != claimant.id
-    for row in _rows_of(session, Assignment.run_id == run_id, AT_WORK, *others):
+    for row in _rows_of(session, Assignment.run_id == run_id, ACTIVE_STATUSES, *others):
         row.status, row.seen_at = AssignmentStatus.RETURNED, now
         if row.participant_id is not None:
             give_up(session, session.get_one(Participant, row.participant_id))
@@ -117,7 +117,7 @@ def give_up(session: Session, participant: Participant) -> None:
 
     Who finished keeps it, unless their session bears no name: nobody will ever say whose it is.
     """
-    if participant.state in PARTICIPANT_AT_WORK:
+    if participant.state in ACTIVE_STATES:
         participant.state = move(State(participant.state), State.ABANDONED)
         free_places(session, [participant.id])
     elif participant.platform_id is None:

@@ -7,7 +7,7 @@ from experiment.studies.study import Study
 from webapp.database.models import Participant
 from webapp.recruiters.arrivals import Acceptance
 from webapp.recruiters.endings import Departure
-from webapp.recruiters.statuses import HANDED_IN
+from webapp.recruiters.statuses import SUBMITTED_STATUSES
 from webapp.recruitment.assignments import current_assignment
 from webapp.sessions.link_visits import kept_parameters
 
@@ -26,7 +26,7 @@ def departure_of(
     """
     assignment = current_assignment(session, participant)
     acceptance = None
-    if assignment is not None and assignment.status not in HANDED_IN:
+    if assignment is not None and assignment.status not in SUBMITTED_STATUSES:
         # Where the worker never came, the hit is not needed to hand the work in.
         acceptance = Acceptance(assignment.platform_id, "", assignment.submit_to)
     return Departure(

@@ -1,5 +1,6 @@
 """Polling: the platform tells what became of a run's assignments, and its word counts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,14 +19,20 @@ from webapp.recruiters.platform import (
     PlatformUnreachable,
     Submission,
 )
-from webapp.recruiters.statuses import AT_WORK as WORKING_ON_IT
-from webapp.recruiters.statuses import GIVEN_BACK, HANDED_IN, AssignmentStatus
+from webapp.recruiters.statuses import (
+    ACTIVE_STATUSES,
+    RETURNED_STATUSES,
+    SUBMITTED_STATUSES,
+    AssignmentStatus,
+)
 from webapp.recruitment.claims import confirm_claim, give_up
 from webapp.recruitment.publish import published
 from webapp.runs.runs import named_run, study_as_launched
 
 _RECEIPT = "receipt"
 _LONGEST_RECEIPT = 200
+# So many unanswered HITs in a row, and the rest is left for the next poll.
+_AWAY_AFTER = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,42 +55,66 @@ class PollResult:
 def poll(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> PollResult:
     """Bring what the platform knows of a run's assignments into our records.
 
+    A HIT whose call fails does not keep the others from being polled; what failed is raised when
+    they are. Where several in a row are not answered for, the platform is away.
+
     Raises:
         RunError: The run was not published, or elsewhere.
         PlatformError: A call was refused or not answered; polling again goes on from there.
     """
-    granted, refused = _grant(sessions, platform, run_ref, now)
-    submitted = returned = 0
+    changes = Counter[tuple[AssignmentStatus, ...]]()
+    failure: PlatformError | None = None
+    granted = refused = unanswered = 0
+    try:
+        granted, refused = _grant(sessions, platform, run_ref, now)
+    except PlatformError as error:
+        failure = error
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         hits = session.scalars(
             select(Hit).where(Hit.run_id == run.id, Hit.platform_id.is_not(None)).order_by(Hit.id)
         ).all()
     for hit in hits:
-        assert hit.platform_id is not None
-        # In this order: who had accepted before the platform counted, and is neither counted nor
-        # in the list that follows, has given the assignment back.
-        accepted = _accepted(sessions, hit)
-        state = None if platform.tells_every_status else platform.state(hit.platform_id)
-        submissions = list(platform.submissions(hit.platform_id))
-        with sessions.begin() as session:
-            news = [upsert_submission(session, hit, each, now) for each in submissions]
-            submitted += news.count(HANDED_IN)
-            returned += news.count(GIVEN_BACK)
-            if state is not None:
-                returned += _give_back(session, hit, accepted, state, now)
-    return PollResult(submitted, returned, granted, refused)
+        try:
+            changes.update(_poll_hit(sessions, platform, hit, now))
+            unanswered = 0
+        except PlatformError as error:
+            failure = failure or error
+            unanswered = unanswered + 1 if isinstance(error, PlatformUnreachable) else 0
+            if unanswered == _AWAY_AFTER:
+                break
+    if failure is not None:
+        raise failure
+    return PollResult(changes[SUBMITTED_STATUSES], changes[RETURNED_STATUSES], granted, refused)
+
+
+def _poll_hit(
+    sessions: Sessions, platform: Platform, hit: Hit, now: datetime
+) -> list[tuple[AssignmentStatus, ...]]:
+    """Store what the platform tells of one HIT, at once, and return what is new in it."""
+    assert hit.platform_id is not None
+    # In this order: who had accepted before the platform counted, and is neither counted nor in
+    # the list that follows, has given the assignment back.
+    accepted = _accepted(sessions, hit)
+    state = None if platform.tells_every_status else platform.state(hit.platform_id)
+    submissions = list(platform.submissions(hit.platform_id))
+    with sessions.begin() as session:
+        changes = [upsert_submission(session, hit, each, now) for each in submissions]
+        if state is not None:
+            returned = _give_back(session, hit, accepted, state, now)
+            changes += [RETURNED_STATUSES] * returned
+    return changes
 
 
 def upsert_submission(
     session: Session, hit: Hit, submission: Submission, now: datetime
 ) -> tuple[AssignmentStatus, ...]:
-    """Store what the platform tells of one assignment, and return which news that is.
+    """Store what the platform tells of one assignment, and return what is new in it.
 
     Who worked is what the platform says, whatever the link said under which somebody came.
 
     Returns:
-        ``HANDED_IN`` or ``GIVEN_BACK`` where it is so from now on, else nothing.
+        ``SUBMITTED_STATUSES`` or ``RETURNED_STATUSES`` where it is so from now on, else nothing.
     """
     gone = forgotten_id(submission.assignment_id, submission.worker_id)
     if session.scalar(select(Assignment.id).where(Assignment.platform_id == gone)) is not None:
@@ -95,7 +126,7 @@ def upsert_submission(
     ).all()
     assignment = next((row for row in rows if row.worker_id == submission.worker_id), None)
     for row in rows:
-        if row is not assignment and row.status in WORKING_ON_IT:
+        if row is not assignment and row.status in ACTIVE_STATUSES:
             row.status, row.seen_at = AssignmentStatus.RETURNED, now
             _free(session, row)
     if assignment is None:
@@ -119,11 +150,11 @@ def upsert_submission(
     assignment.receipt = submission.fields.get(_RECEIPT, "")[:_LONGEST_RECEIPT]
     assignment.seen_at = now
     session.flush()
-    for news in (HANDED_IN, GIVEN_BACK):
-        if submission.status in news and before not in news:
-            if news is GIVEN_BACK:
+    for change in (SUBMITTED_STATUSES, RETURNED_STATUSES):
+        if submission.status in change and before not in change:
+            if change is RETURNED_STATUSES:
                 _free(session, assignment)
-            return news
+            return change
     return ()
 
 
@@ -131,7 +162,7 @@ def _accepted(sessions: Sessions, hit: Hit) -> Sequence[int]:
     with reading(sessions) as session:
         return session.scalars(
             select(Assignment.id).where(
-                Assignment.hit_id == hit.id, Assignment.status.in_(WORKING_ON_IT)
+                Assignment.hit_id == hit.id, Assignment.status.in_(ACTIVE_STATUSES)
             )
         ).all()
 
@@ -147,7 +178,7 @@ def _give_back(
     latest = _latest(session, session.get_one(Run, hit.run_id), now)
     still = session.scalars(
         select(Assignment)
-        .where(Assignment.id.in_(accepted), Assignment.status.in_(WORKING_ON_IT))
+        .where(Assignment.id.in_(accepted), Assignment.status.in_(ACTIVE_STATUSES))
         .with_for_update()
     ).all()
     given_back = [a for a in still if state.pending == 0 or a.accepted_at < latest]
@@ -185,7 +216,7 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
                 Assignment.granted_at.is_(None),
                 Assignment.participant_id.is_not(None),
                 # A link's word is not enough: anybody could make the study invisible to others.
-                Assignment.status.in_(HANDED_IN),
+                Assignment.status.in_(SUBMITTED_STATUSES),
                 Assignment.worker_id.not_like(f"{FORGOTTEN_PREFIX}%"),
             )
         ).all()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from webapp.recruiters.platform import Submission
-from webapp.recruiters.statuses import GIVEN_BACK, HANDED_IN, AssignmentStatus
+from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Progress:
 def progress_of(submissions: Iterable[Submission]) -> Progress:
     """Return the figures of a run's submissions; those screened out count for no time."""
     there = list(submissions)
-    ended = [each for each in there if each.status in HANDED_IN]
+    ended = [each for each in there if each.status in SUBMITTED_STATUSES]
     minutes = [
         (each.submitted_at - each.accepted_at).total_seconds() / 60
         for each in ended
         if each.submitted_at and each.status is not AssignmentStatus.SCREENED_OUT
     ]
-    returned = sum(each.status in GIVEN_BACK for each in there)
+    returned = sum(each.status in RETURNED_STATUSES for each in there)
     return Progress(
         handed_in=len(ended),
         median_minutes=median(minutes) if minutes else None,

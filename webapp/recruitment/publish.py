@@ -164,7 +164,7 @@ def publish(
     Raises:
         PlatformError: A call was refused or not answered; publishing again goes on from there.
     """
-    _write_down(sessions, platform.endpoint, plan, now())
+    _record_hits(sessions, platform.endpoint, plan, now())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
     for hit_id in plan.reopen:
         move_expiry(sessions, platform, hit_id, now() + lifetime_of(terms_of(plan.study)))
@@ -213,7 +213,7 @@ def move_expiry(sessions: Sessions, platform: Platform, hit_id: str, at: datetim
         hit.expires_at = at
 
 
-def _write_down(sessions: Sessions, endpoint: str, plan: PublishPlan, now: datetime) -> None:
+def _record_hits(sessions: Sessions, endpoint: str, plan: PublishPlan, now: datetime) -> None:
     with sessions.begin() as session:
         run = named_run(session, plan.run_ref)
         # Two publishers at once: the second finds the rows of the first, and adds none.

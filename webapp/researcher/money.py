@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
 from experiment.money import in_words, minor_units
-from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind
+from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
 from webapp.payments.accounts import accounts
 from webapp.payments.acts import (
@@ -20,7 +20,7 @@ from webapp.payments.acts import (
 )
 from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
 from webapp.payments.entry import Entry
-from webapp.payments.ledger import SETTLED_FOR_GOOD, payments_of
+from webapp.payments.ledger import payments_of
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.payments.statement import statements
 from webapp.recruitment.publish import recruitment_of

@@ -3,10 +3,12 @@
 from flask import render_template
 
 from webapp.database.engine import reading
+from webapp.privacy.retention import erase_at, is_due
 from webapp.recruiters.base import PayingRecruiter
 from webapp.runs.overview import overview
 from webapp.runs.unblind import unblinding_of
 from webapp.services import current_services
+from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
 
 
@@ -29,12 +31,16 @@ def _facts(ref: str) -> dict[str, object]:
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
+        study = services.study_of(session, run)
         recruiter = services.recruiter(run.recruiter)
         return {
             "run": run,
             "pays": isinstance(recruiter, PayingRecruiter),
-            "study": services.study_of(session, run),
+            "study": study,
+            "erase_at": erase_at(run, study),
+            "overdue": is_due(run, study, services.now()),
             "overview": overview(session, run, services.now()),
             "unblinding": unblinding_of(session, run),
+            "consent_texts": consent_texts(session, run),
             "invitation": recruiter.invitation(services.settings.link_base, run.ref),
         }

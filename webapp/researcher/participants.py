@@ -11,7 +11,7 @@ from experiment.records import SIDES
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed
-from webapp.runs.integrity import certificate_of, certificates, flags_of
+from webapp.runs.integrity import certificate_of, certificates, flags_of, same_times
 from webapp.runs.people import Person, people, record_of
 from webapp.runs.unblind import unblinding_of
 from webapp.services import current_services
@@ -92,6 +92,8 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
             )
         unblinding = unblinding_of(session, run)
         certificate = certificate_of(session, run, study, record.participant)
+        copied = certificate is not None and bool(certificate.n_copied)
+        twins = same_times(session, run, record.participant) if copied else []
     shown = [
         (
             each,
@@ -108,6 +110,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         record=record,
         shown=shown,
         certificate=certificate,
+        twins=twins,
         flags=flags_of(run, certificate) if certificate else {},
         sides=[side for side in SIDES if any(side in trial for _, trial in shown)],
         blind=unblinding is None,

@@ -151,6 +151,9 @@ class PlatformDouble:
 
     def state(self, offer_id: str) -> OfferState:
         with self._call("state"):
+            if offer_id in self.posted:
+                places = self.posted[offer_id][2].places
+                return OfferState(places, places, 0, 0, None)
             return OfferState(9, 0, 0, 0, NOON)
 
     def make_qualification(self, name: str, description: str) -> str:

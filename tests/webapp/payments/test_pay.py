@@ -3,8 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import select
 
-from experiment.payment.payment import Caps, PaymentError, PaymentItem, PaymentKind
+from experiment.payment.payment import Caps, PaymentError, PaymentItem, PaymentKind, PaymentState
 from tests.webapp.payments.platform_double import (
     DIES_AFTER,
     DIES_BEFORE,
@@ -15,6 +16,7 @@ from tests.webapp.payments.platform_double import (
     Trouble,
 )
 from webapp.database.engine import reading
+from webapp.database.models import Participant
 from webapp.payments.accounts import accounts
 from webapp.payments.entry import Entry
 from webapp.payments.ledger import CLAIM_TIMEOUT, payments_of
@@ -233,3 +235,22 @@ def test_a_review_decision_reaches_the_right_submission_with_its_reason(
 def test_somebody_rejected_is_not_approved_by_default(worked, pay_rewards, platform):
     worked(1, status="rejected")
     assert pay_rewards() == []
+
+
+def test_a_rejection_that_the_platform_refused_leaves_the_reward_owed_and_paid(
+    worked, pay_rewards, platform, sessions, run, clock
+):
+    worked(1)
+    platform.trouble("reject", REFUSES)
+    item = PaymentItem("ref1", PaymentKind.REJECTION, 0, "Nothing was answered.")
+    with reading(sessions) as session:
+        person = session.scalars(select(Participant)).one()
+    entry = Entry(item, "AWORKER1", "ASSIGNMENT1", person.id)
+    [refused] = pay_entries(sessions, platform, run, [entry], CAPS, clock)
+    assert refused.state == PaymentState.REFUSED
+    with reading(sessions) as session:
+        [account] = accounts(session, run)
+    assert account.awaits_pay
+    [paid] = pay_rewards()
+    assert (paid.kind, paid.state) == (PaymentKind.REWARD, PaymentState.DONE)
+    assert platform.approvals == ["ASSIGNMENT1"]

@@ -25,7 +25,7 @@ from webapp.recruiters.platform import (
     Submission,
     Task,
 )
-from webapp.recruiters.statuses import HANDED_IN, AssignmentStatus
+from webapp.recruiters.statuses import SUBMITTED_STATUSES, AssignmentStatus
 
 LATE = timedelta(hours=1)
 REWARD, LEAST_REASON, CATEGORY = 150, 20, "LOW_EFFORT"
@@ -67,7 +67,7 @@ class LatePlatform:
 
     def become(self, assignment_id: str, status: AssignmentStatus, paid: int | None = None) -> None:
         known = self.assignments[assignment_id]
-        handed_in = self.clock() if status in HANDED_IN else None
+        handed_in = self.clock() if status in SUBMITTED_STATUSES else None
         self.assignments[assignment_id] = replace(
             known, status=status, submitted_at=handed_in, paid_minor=paid
         )
@@ -118,7 +118,7 @@ class LatePlatform:
         with self._called("state"):
             there = [a.status for a in self.assignments.values() if a.offer_id == offer_id]
             working = there.count(AssignmentStatus.ACTIVE)
-            ended = sum(status in HANDED_IN for status in there)
+            ended = sum(status in SUBMITTED_STATUSES for status in there)
             waiting = there.count(AssignmentStatus.SUBMITTED)
             places = self.offers[offer_id].places
             over = self.clock() - LATE if offer_id in self.paused else None

@@ -4,10 +4,11 @@ import re
 from html import unescape
 
 import pytest
+from sqlalchemy import select
 
 from tests.webapp.payments.conftest import hit, platform, worked  # noqa: F401 - fixtures
 from tests.webapp.payments.platform_double import DIES_AFTER, ProcessDied
-from webapp.database.models import Recruitment
+from webapp.database.models import Participant, Recruitment, Verdict
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.users.roles import Role
@@ -78,6 +79,8 @@ def test_everyone_is_paid_what_was_confirmed_once_and_the_log_says_by_whom(
 @pytest.mark.one_database
 def test_one_person_is_rejected_taken_back_and_given_a_bonus(
     payer,
+    sessions,
+    clock,
     worked,  # noqa: F811
     platform,  # noqa: F811
 ):
@@ -85,6 +88,12 @@ def test_one_person_is_rejected_taken_back_and_given_a_bonus(
     assert payer.pay(act="reject", who=ref, reason="<b>No</b> answer").status_code == 303
     assert platform.rejections == ["ASSIGNMENT1"]
     assert payer.check(act="approve_one", who=ref).status_code == 409
+    with sessions.begin() as session:
+        person = session.scalars(select(Participant).where(Participant.ref == ref)).one()
+        session.add(
+            Verdict(participant_id=person.id, kept=True, rule="", evidence="", decided_at=clock())
+        )
+    assert "1 person whom the analysis keeps was rejected" in payer.here.get(payer.path).text
     assert payer.pay(act="undo_rejection", who=ref).status_code == 303
     assert platform.approvals == ["ASSIGNMENT1"]
     bonus = {"act": "bonus", "who": ref, "amount": "0.50", "reason": "Well done"}
@@ -196,10 +205,12 @@ def test_a_server_that_dies_in_the_middle_of_a_payment_pays_once(
     with pytest.raises(ProcessDied):
         payer.pay(act="approve")
     assert "calling" in payer.page()
+    assert "1 payment is not done yet" in payer.here.get(payer.path).text
     clock.go_on(minutes=6)
     assert payer.pay(act="approve").status_code == 303
     assert platform.approvals == ["ASSIGNMENT1"]
     assert "Not done yet" not in payer.page()
+    assert "not done yet" not in payer.here.get(payer.path).text
 
 
 @pytest.mark.one_database
@@ -233,3 +244,76 @@ def test_who_may_only_look_is_offered_no_payment(published, researcher, worked):
     page = researcher(Role.VIEWER).get(f"/runs/{published.ref}/money").text
     assert "ref1" in page
     assert "Approve everyone" not in page
+
+
+@pytest.fixture
+def change_settings(app, monkeypatch):
+    """Return a function that changes settings of the server."""
+
+    def change(**settings: str) -> None:
+        services = app.extensions["parallax"]
+        changed = services.settings.model_copy(update=settings)
+        monkeypatch.setattr(services, "settings", changed)
+
+    change(public_url="https://study.example")
+    return change
+
+
+def offered(platform) -> int:  # noqa: F811
+    return sum(offer.places for _, _, offer in platform.posted.values())
+
+
+@pytest.mark.one_database
+def test_a_run_is_published_once_for_what_was_shown_and_confirmed(
+    payer,
+    platform,  # noqa: F811
+    change_settings,
+):
+    asked = payer.here.post(f"{payer.path}/recruitment/plan")
+    assert "Yes: publish for $1.92 at most" in asked.text
+    assert "an hour&#39;s wage at the median time" in asked.text
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', unescape(asked.text)))
+    assert offered(platform) == 0
+    for answer in (303, 409):  # the button pressed once more
+        pressed = payer.here.post(f"{payer.path}/recruitment/publish", **fields)
+        assert (pressed.status_code, offered(platform)) == (answer, 8)
+    assert "has changed since you looked" in pressed.text
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("most_per_participant", "0.10 USD", "would get $0.20 in all"),
+        ("most_per_run", "1.50 USD", "would cost $1.60"),
+        ("most_per_hour", "6 USD", "$12.00 an hour"),
+        ("least_per_hour", "13 USD", "$12.00 an hour"),
+    ],
+)
+def test_terms_beyond_the_limits_are_not_published_from_the_page_either(
+    payer,
+    platform,  # noqa: F811
+    change_settings,
+    setting,
+    value,
+    said,
+):
+    change_settings(**{setting: value})
+    for act in ("plan", "publish"):
+        refused = payer.here.post(f"{payer.path}/recruitment/{act}")
+        assert (refused.status_code, said in refused.text) == (409, True)
+    assert offered(platform) == 0
+
+
+@pytest.mark.one_database
+def test_more_than_the_balance_is_not_published(
+    payer,
+    platform,  # noqa: F811
+    change_settings,
+):
+    asked = payer.here.post(f"{payer.path}/recruitment/plan")
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', unescape(asked.text)))
+    platform.balance = 191
+    refused = payer.here.post(f"{payer.path}/recruitment/publish", **fields)
+    assert (refused.status_code, "at least $1.92" in refused.text) == (409, True)
+    assert offered(platform) == 0

@@ -1,13 +1,16 @@
 """What the researcher's pages show, and what they never show."""
 
 import io
+import re
 import zipfile
 
 import pytest
+from sqlalchemy import select
 
 from experiment.participation import State
 from experiment.studies.load import load_study
 from tests.experiment.trials.studies import PRESENTATIONS
+from webapp.database.models import Participant, Response
 from webapp.researcher import live
 from webapp.researcher.participants import SORTS
 from webapp.users.roles import Role
@@ -32,8 +35,37 @@ def participant_page(here, run) -> str:
 def test_a_run_shows_its_lists_and_people(finished, start, run, researcher):
     start(run)
     page = researcher(Role.VIEWER).get(f"/runs/{run.ref}").text
-    assert "<dt>finished</dt><dd>1 / 8</dd>" in page
+    assert re.search(r"<dt>finished</dt><dd><a [^>]*state=finished[^>]*>1</a> / 8</dd>", page)
     assert "<dt>at work</dt><dd>1</dd>" in page
+
+
+def test_a_run_says_who_withdrew_and_a_late_return_stands_in_the_table(
+    finished, start, run, sessions, researcher, clock
+):
+    start(run)
+    start(run)
+    with sessions.begin() as session:
+        _, withdrawn, late = session.scalars(select(Participant).order_by(Participant.id))
+        withdrawn.state, late.returned_at = State.WITHDRAWN, clock()
+    here = researcher(Role.VIEWER)
+    page = here.get(f"/runs/{run.ref}").text
+    assert re.search(r"<dt>withdrawn</dt><dd><a [^>]*>1</a></dd>", page)
+    assert here.get(f"/runs/{run.ref}/participants").text.count("came back late") == 1
+
+
+def test_who_has_somebody_else_s_times_is_shown_with_whose(
+    finished, start, run, sessions, researcher
+):
+    other = start(run)
+    other.answer_all()
+    with sessions.begin() as session:
+        for answer in session.scalars(select(Response)):
+            answer.release_ms = 80.0
+        people = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
+    here = researcher(Role.VIEWER)
+    for ref, twin in (people, people[::-1]):
+        page = here.get(f"/runs/{run.ref}/participants/{ref}").text
+        assert f'the very times of <a href="/researcher/runs/{run.ref}/participants/{twin}"' in page
 
 
 def test_no_page_tells_which_option_was_expected_before_the_run_is_unblinded(

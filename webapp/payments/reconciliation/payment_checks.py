@@ -8,7 +8,7 @@ from webapp.database.models import Assignment, Payment
 from webapp.payments.reconciliation.bonus_books import unrecorded
 from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
 from webapp.recruiters.platform import Bonus
-from webapp.recruiters.statuses import PAID, AssignmentStatus
+from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 
 REVIEW_DECISIONS: dict[str, PaymentKind] = {
     AssignmentStatus.APPROVED: PaymentKind.REWARD,
@@ -28,6 +28,10 @@ _LOOK_THERE = (
     " for a day: parallax settle {run} {id} --not-paid"
 )
 _UNDO_AGAIN = "Undo the rejection with: parallax approve {run} --only {who} --undo-rejection"
+_DECIDE_AGAIN = (
+    "Nothing was taken from them. Pay the reward with: parallax approve {run} --only {who}, or"
+    " reject again as the platform wants it"
+)
 _IN_HAND = "was begun a moment ago, perhaps by a process that is still at it"
 
 
@@ -36,7 +40,7 @@ def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
     for payment in snapshot.payments:
         detail = _UNSETTLED.get(PaymentState(payment.state))
         # Compensation that nobody has taken up yet waits for the worker, not for us.
-        if detail is None or payment.assignment is None:
+        if detail is None or payment.assignment is None or _came_to_nothing(snapshot, payment):
             continue
         claimed = payment.id in snapshot.claimed
         yield Discrepancy(
@@ -45,7 +49,9 @@ def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
             f"{_words(payment)} {_IN_HAND if claimed else detail}"
             f"{payment.answer and f': {payment.answer}'}",
             _what_next(snapshot, payment),
-            safe=not claimed and not _waits_for_undoing(snapshot, payment),
+            safe=not (
+                claimed or _waits_for_undoing(snapshot, payment) or is_refused_rejection(payment)
+            ),
         )
 
 
@@ -56,21 +62,37 @@ def _what_next(snapshot: Snapshot, payment: Payment) -> str:
         return _LOOK_THERE.format(run=snapshot.run_ref, id=payment.id)
     if _waits_for_undoing(snapshot, payment):
         return _UNDO_AGAIN.format(run=snapshot.run_ref, who=payment.assignment)
+    if is_refused_rejection(payment):
+        return _DECIDE_AGAIN.format(run=snapshot.run_ref, who=payment.assignment)
     return "--fix asks the platform whether it was done, and does it if it was not"
 
 
 def _waits_for_undoing(snapshot: Snapshot, payment: Payment) -> bool:
     """Return whether this pays what is rejected at this moment: nothing undoes that by itself."""
-    status = {assignment.platform_id: assignment.status for assignment in snapshot.assignments}
-    rejected = status.get(payment.assignment or "") == AssignmentStatus.REJECTED
+    rejected = _status(snapshot, payment) == AssignmentStatus.REJECTED
     return payment.kind == PaymentKind.REWARD and rejected
+
+
+def is_refused_rejection(payment: Payment) -> bool:
+    """Return whether a person must decide again: no rejection is made by itself."""
+    return payment.kind == PaymentKind.REJECTION and payment.state == PaymentState.REFUSED
+
+
+def _came_to_nothing(snapshot: Snapshot, payment: Payment) -> bool:
+    """Return whether this is a rejection of what the platform has paid in the end."""
+    return is_refused_rejection(payment) and _status(snapshot, payment) in PAID_STATUSES
+
+
+def _status(snapshot: Snapshot, payment: Payment) -> str | None:
+    status = {assignment.platform_id: assignment.status for assignment in snapshot.assignments}
+    return status.get(payment.assignment or "")
 
 
 def decided_elsewhere(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield what the platform calls approved or rejected and no line of the ledger tells of."""
     for assignment, _, again in unrecorded_decisions(snapshot):
         yield Discrepancy(
-            "paid_twice" if again and assignment.status in PAID else "reviewed_elsewhere",
+            "paid_twice" if again and assignment.status in PAID_STATUSES else "reviewed_elsewhere",
             snapshot.ref(assignment.participant_id, assignment.platform_id),
             f"{'a second submission was ' if again else ''}{assignment.status} on the platform,"
             " after its delay or by hand",
@@ -147,6 +169,34 @@ def recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
 def _was_undone(snapshot: Snapshot, rejection: Payment) -> bool:
     lines = snapshot.ledger.get(rejection.assignment, [])
     return any(p.kind == PaymentKind.REWARD and p.state == PaymentState.DONE for p in lines)
+
+
+def changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield offers that pay something else by the platform's word than they were posted with."""
+    for hit in snapshot.hits:
+        posted = snapshot.posted_rewards[hit.id]
+        if (now := snapshot.platform_rewards.get(hit.id, posted)) != posted:
+            yield Discrepancy(
+                "reward_changed",
+                hit.platform_id or hit.token[:12],
+                f"pays {in_words(now, snapshot.currency)} on the platform, and was published with"
+                f" {in_words(posted, snapshot.currency)}",
+                "Set it back on the platform's own site; or approve there, and --fix writes what"
+                " was paid into the ledger",
+            )
+
+
+def paid_in_part(snapshot: Snapshot) -> Iterator[Discrepancy]:
+    """Yield who was paid a part of the reward that the platform does not tell."""
+    for assignment in snapshot.assignments:
+        in_part = assignment.status == AssignmentStatus.PARTIALLY_APPROVED
+        if in_part and assignment.paid_minor is None:
+            yield Discrepancy(
+                "paid_in_part",
+                snapshot.ref(assignment.participant_id, assignment.platform_id),
+                "was paid a part of the reward on the platform, which does not tell us how much",
+                "Look at the platform's own site; the sums here leave that part out",
+            )
 
 
 def sums_differ(snapshot: Snapshot) -> Iterator[Discrepancy]:

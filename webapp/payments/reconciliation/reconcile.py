@@ -28,7 +28,10 @@ from webapp.payments.reconciliation.participant_checks import (
 )
 from webapp.payments.reconciliation.payment_checks import (
     bonuses_astray,
+    changed_rewards,
     decided_elsewhere,
+    is_refused_rejection,
+    paid_in_part,
     paid_too_little,
     recorded_not_made,
     sums_differ,
@@ -50,6 +53,8 @@ _CHECKS: tuple[Callable[[Snapshot], Iterator[Discrepancy]], ...] = (
     decided_elsewhere,
     bonuses_astray,
     recorded_not_made,
+    changed_rewards,
+    paid_in_part,
     stuck_places,
     unposted_offers,
     compensation_not_taken,
@@ -98,7 +103,9 @@ def fix_discrepancies(
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now())
         _record(session, run, [*_decisions(snapshot, study), *_bonuses(snapshot)], now())
-    pay(sessions, platform, [payment.id for payment in snapshot.payments], now)
+    # A rejection that was refused is for a person to decide again.
+    again = [payment.id for payment in snapshot.payments if not is_refused_rejection(payment)]
+    pay(sessions, platform, again, now)
     offer_what_was_decided(sessions, platform, run, study, link, now)
 
 
@@ -115,7 +122,8 @@ def _decisions(snapshot: Snapshot, study: Study) -> Iterator[Entry]:
         payee = assignment.platform_id
         if not again:
             payee = snapshot.ref(assignment.participant_id, payee)
-        amount_minor = stated_minor(assignment, study.reward_minor, study.screen_out_minor)
+        reward_minor = snapshot.platform_rewards.get(assignment.hit_id or 0, study.reward_minor)
+        amount_minor = stated_minor(assignment, reward_minor, study.screen_out_minor)
         yield Entry(
             PaymentItem(payee, kind, amount_minor, ELSEWHERE),
             assignment.worker_id,

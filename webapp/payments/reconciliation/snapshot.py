@@ -9,7 +9,6 @@ from functools import cached_property
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.payment.payment import PaymentKind
 from experiment.studies.study import Study
 from webapp.core.forgotten import forgotten_id, is_forgotten
 from webapp.core.tokens import Tokens
@@ -22,7 +21,7 @@ from webapp.payments.reconciliation.bonus_books import BonusBooks, bonus_books
 from webapp.payments.statement import Statement, stated_minor, statements
 from webapp.privacy.forget import forgotten_participants
 from webapp.recruiters.platform import Bonus, Platform
-from webapp.recruiters.statuses import HANDED_IN
+from webapp.recruiters.statuses import SUBMITTED_STATUSES
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.lease import expired
 
@@ -58,6 +57,8 @@ class Snapshot:
         hits: Every offer.
         payments: The whole ledger.
         books: Every bonus that the platform lists, and which line of the ledger it is.
+        posted_rewards: What each offer was to pay for one submission, by the offer's key.
+        platform_rewards: What it pays by the platform's own word, where the platform has it.
         currency: The code of the run's currency.
         receipts: The participant whom a submission's receipt names, by the assignment's id; None
             where it is none of ours.
@@ -74,6 +75,8 @@ class Snapshot:
     hits: Sequence[Hit]
     payments: Sequence[Payment]
     books: BonusBooks
+    posted_rewards: Mapping[int, int]
+    platform_rewards: Mapping[int, int]
     currency: str
     receipts: Mapping[str, str | None]
     silent: Sequence[str]
@@ -135,7 +138,10 @@ def take_snapshot(
         payments,
         lambda bonus: forgotten_id(bonus.assignment_id, bonus.worker_id) in stand_ins,
     )
-    platform_minor = _platform_minor(taken, payments, books.listed, study)
+    amounts = {line.token: line.amount_minor for line in ledger}
+    posted = {hit.id: amounts.get(hit.token, study.reward_minor) for hit in hits}
+    rewards = _platform_rewards(platform, hits, posted)
+    platform_minor = _platform_minor(taken, rewards, books.listed, study)
     return Snapshot(
         run_ref=run.ref,
         accounts=people,
@@ -143,6 +149,8 @@ def take_snapshot(
         hits=hits,
         payments=payments,
         books=books,
+        posted_rewards=posted,
+        platform_rewards=rewards,
         currency=run.currency,
         receipts={a.platform_id: tokens.read_receipt(a.receipt) for a in assignments},
         silent=[person.ref for person in silent],
@@ -157,7 +165,7 @@ def _handed_in(session: Session, run: Run) -> Sequence[Assignment]:
     return session.scalars(
         select(Assignment)
         .outerjoin(Hit, Hit.id == Assignment.hit_id)
-        .where(Assignment.run_id == run.id, Assignment.status.in_(HANDED_IN))
+        .where(Assignment.run_id == run.id, Assignment.status.in_(SUBMITTED_STATUSES))
         .where(Hit.purpose.is_distinct_from("compensation"))
         .order_by(Assignment.id)
     ).all()
@@ -165,24 +173,31 @@ def _handed_in(session: Session, run: Run) -> Sequence[Assignment]:
 
 def _may_have_bonus(assignment: Assignment, payments: Sequence[Payment]) -> bool:
     lines = (line for line in payments if line.assignment == assignment.platform_id)
-    return assignment.status in HANDED_IN or any(line.amount_minor for line in lines)
+    return assignment.status in SUBMITTED_STATUSES or any(line.amount_minor for line in lines)
+
+
+def _platform_rewards(
+    platform: Platform, hits: Sequence[Hit], posted: Mapping[int, int]
+) -> Mapping[int, int]:
+    """Return what each offer pays by the platform's word, as posted where it does not tell."""
+    rewards = dict[int, int]()
+    for hit in hits:
+        if hit.platform_id:
+            reward_minor = platform.state(hit.platform_id).reward_minor
+            rewards[hit.id] = posted[hit.id] if reward_minor is None else reward_minor
+    return rewards
 
 
 def _platform_minor(
     taken: Sequence[Assignment],
-    payments: Sequence[Payment],
+    platform_rewards: Mapping[int, int],
     bonuses: Sequence[Bonus],
     study: Study,
 ) -> Mapping[str, int]:
     """Return what the platform paid, by its id of the payee, compensation included."""
-    compensations = {
-        payment.assignment: payment.amount_minor
-        for payment in payments
-        if payment.kind == PaymentKind.COMPENSATION
-    }
     paid = Counter[str]()
     for assignment in taken:
-        reward_minor = compensations.get(assignment.platform_id, study.reward_minor)
+        reward_minor = platform_rewards.get(assignment.hit_id or 0, study.reward_minor)
         paid[assignment.worker_id] += stated_minor(assignment, reward_minor, study.screen_out_minor)
     for bonus in bonuses:
         paid[bonus.worker_id] += bonus.amount_minor

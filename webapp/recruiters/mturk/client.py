@@ -320,6 +320,7 @@ def _hit_state(hit: dict[str, Any]) -> OfferState:
         pending=hit["NumberOfAssignmentsPending"],
         completed=hit["NumberOfAssignmentsCompleted"],
         expires_at=_utc(hit["Expiration"]),
+        reward_minor=cents(hit["Reward"]),
     )
 
 

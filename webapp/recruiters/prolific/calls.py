@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
@@ -42,7 +43,7 @@ class Calls:
 
     http: httpx.Client
     attempts: int
-    sleep: Callable[[float], object]
+    sleep: Callable[[float], None]
 
     def read(self, path: str, params: Mapping[str, str | int] | None = None) -> Any:  # noqa: ANN401
         """Return what the platform tells.
@@ -100,14 +101,14 @@ class Calls:
         body: object = None,
         params: Mapping[str, str | int] | None = None,
     ) -> Any:  # noqa: ANN401 - JSON of any shape
-        for attempt in range(1, self.attempts + 1):
-            try:
-                return self._answered(method, path, body, params)[0]
-            except PlatformUnreachable:
-                if attempt == self.attempts:
-                    raise
-                self.sleep(min(0.5 * 2**attempt, _LONGEST_WAIT_S))
-        raise AssertionError("a call is made at least once")
+        repeated = Retrying(
+            retry=retry_if_exception_type(PlatformUnreachable),
+            stop=stop_after_attempt(self.attempts),
+            wait=wait_exponential(max=_LONGEST_WAIT_S),
+            sleep=self.sleep,
+            reraise=True,
+        )
+        return repeated(self._answered, method, path, body, params)[0]
 
     def _answered(
         self, method: str, path: str, body: object, params: Mapping[str, str | int] | None

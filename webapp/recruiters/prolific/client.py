@@ -153,6 +153,7 @@ class ProlificClient:
             pending=pending,
             completed=completed,
             expires_at=_LONG_AGO if study.status in ("PAUSED", "UNPUBLISHED") else None,
+            reward_minor=study.reward,
         )
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:

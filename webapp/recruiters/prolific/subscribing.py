@@ -19,8 +19,8 @@ def secret_of(calls: Calls, workspace: str, *, new: bool) -> str:
         new: Whether another one is made in any case; every other tool's stops working then.
     """
     if not new:
-        told = member(calls.read(_SECRETS, {"workspace_id": workspace}), "results", _SECRETS)
-        of_here = [one for one in told if one.get("workspace_id") in (workspace, None)]
+        secrets = member(calls.read(_SECRETS, {"workspace_id": workspace}), "results", _SECRETS)
+        of_here = [one for one in secrets if one.get("workspace_id") in (workspace, None)]
         if of_here:
             return str(member(of_here[-1], "value", _SECRETS))
     return str(member(calls.once(_SECRETS, {"workspace_id": workspace}), "value", _SECRETS))

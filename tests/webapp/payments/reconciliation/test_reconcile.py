@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.payment.payment import Caps
+from experiment.payment.payment import Caps, PaymentItem, PaymentKind
 from experiment.studies.load import load_study
 from tests.webapp.payments.platform_double import DIES_BEFORE, REFUSES, ProcessDied
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Hit, Participant, Place, RunCount
 from webapp.payments.accounts import accounts
 from webapp.payments.compensate import compensation, offer_compensation
+from webapp.payments.entry import Entry
 from webapp.payments.ledger import payments_of
+from webapp.payments.pay import pay_entries
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.recruiters.platform import Bonus
@@ -237,3 +239,21 @@ def test_who_submits_after_compensation_was_offered_is_not_paid_twice_unasked(
     assert platform.approvals == []
     assert ("compensated_and_submitted", "ref1") in found()
     assert ("never_paid", "ref1") not in found()
+
+
+def test_a_refused_rejection_is_made_by_no_fixing_and_ends_with_the_reward(
+    one, found, fix, pay_rewards, platform, poll_now, sessions, run, clock
+):
+    platform.trouble("reject", REFUSES)
+    item = PaymentItem("ref1", PaymentKind.REJECTION, 0, "Nothing was answered.")
+    with reading(sessions) as session:
+        [account] = accounts(session, run)
+    entry = Entry(item, "AWORKER1", "ASSIGNMENT1", account.participant.id)
+    caps = Caps(per_participant_minor=500, per_run_minor=1_000, currency="USD")
+    pay_entries(sessions, platform, run, [entry], caps, clock)
+    assert found() == [("payment_refused", "ref1")]
+    fix()
+    assert platform.rejections == []
+    pay_rewards()
+    poll_now()
+    assert found() == []

@@ -197,6 +197,27 @@ def test_terms_beyond_the_limits_are_not_published(
     assert platform.balance_minor() == balance
 
 
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("most_per_participant", "0.10 USD", "a participant would get $0.20 in all"),
+        ("most_per_run", "0.10 USD", "the run would cost $0.20"),
+    ],
+)
+def test_rewards_beyond_the_limits_are_not_paid_either(
+    ann, shell, monkeypatch, paid, setting, value, said
+):
+    monkeypatch.setenv(f"PARALLAX_{setting.upper()}", value)
+    refused = shell("approve", "--yes")
+    assert isinstance(refused.exception, PaymentError), refused.output
+    assert said in str(refused.exception)
+    assert f"The setting {setting}" in str(refused.exception)
+    assert paid("AANN") == []
+    monkeypatch.delenv(f"PARALLAX_{setting.upper()}")
+    assert "1 done" in shell("approve", "--yes").output
+    assert paid("AANN") == [("reward", 20)]
+
+
 def test_an_answer_that_is_cut_off_is_said_in_words(ann, shell, platform, paid):
     original = platform._repeating.meta.events
     original.register("before-parse.mturk.*", cut_off)

@@ -130,3 +130,26 @@ def test_a_panels_person_comes_works_and_is_thanked_once(there):
         assert session.scalar(select(func.count(Place.participant_id))) == 2
         reports = session.scalars(select(OutgoingReport.state)).all()
     assert reports == (["done"] if installation.panel == "sona" else [])
+
+
+def test_the_code_of_ones_own_never_goes_to_the_panel_and_its_code_opens_nothing(there):
+    installation, url = there
+    sent: list[str] = []
+    with httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_S) as client:
+        first = visitor(installation, client, 1)
+        first._site.event_hooks["request"] = [
+            lambda request: sent.append(f"{request.url} {request.read().decode()}")
+        ]
+        first.arrive()
+        closing = first._answer_everything()
+        first._go_back(closing)
+        first._site.close()
+        with reading(installation.services.sessions) as session:
+            person = session.scalars(select(Participant)).one()
+        assert person.code in client.get(first._home).text
+        assert len(sent) > (installation.panel not in ("classroom", "direct", "sona"))
+        assert not [each for each in sent if person.code in each]
+        known_to_panel = {closing.code, *closing.hidden.values(), person.platform_id or ""} - {""}
+        for value in known_to_panel:
+            asked = client.post(f"/run/{installation.run.ref}/data", data={"code": value})
+            assert asked.status_code == 404, value

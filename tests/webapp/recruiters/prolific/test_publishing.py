@@ -29,6 +29,24 @@ def test_publishing_shows_cost_pay_and_what_each_ending_does_before_it_asks(lab,
 
 
 @pytest.mark.parametrize(
+    ("least", "said", "there"),
+    [
+        (800, "the pay is below what the platform recommends", ["ACTIVE"]),
+        (1250, "the pay is below the platform's least; it will not be published", ["UNPUBLISHED"]),
+    ],
+)
+def test_pay_below_the_platforms_own_figures_is_said_before_it_refuses(
+    lab, stand_in, shell, least, said, there
+):
+    stand_in.control("workspace", least_per_hour_minor=least, recommended_per_hour_minor=1300)
+    shown = shell("publish", lab.run.ref, "--dry-run").output
+    assert said in " ".join(shown.split())
+    assert "$13.00, and at least" in shown
+    shell("publish", lab.run.ref, "--yes")
+    assert studies(stand_in) == there
+
+
+@pytest.mark.parametrize(
     ("operation", "kind"),
     [("create-study", "server_error"), ("create-study", "reply_lost"),
      ("publish-study", "server_error_after"), ("publish-study", "cut_off")],
