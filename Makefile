@@ -5,10 +5,11 @@ KEEP ?=
 RECRUITER ?= simulator
 VENV := .venv
 BIN := $(VENV)/bin
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --generate-hashes --custom-compile-command "make lock"
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help study models stop test lint docs site benchmarks clean
+.PHONY: help study models stop test lint docs site benchmarks lock sbom audit clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +40,23 @@ site: $(VENV)/.dev  ## build the same into build/site; a broken link or an unlis
 
 benchmarks: $(VENV)/.dev  ## measure the main job step by step and print a table
 	@$(BIN)/python benchmarks/main_job.py
+
+lock: $(VENV)/.dev  ## write the image's lock files anew from pyproject.toml and constraints.txt
+	@$(LOCK) --extra backup --extra mturk --extra postgres --constraints constraints.txt \
+	  --output-file docs/deploy/requirements.lock pyproject.toml
+	@grep '^setuptools==' constraints.txt | $(LOCK) --output-file docs/deploy/build.lock -
+
+sbom: $(VENV)/.dev  ## write what the image installs as a CycloneDX bill of materials: build/sbom.json
+	@mkdir -p build
+	@PYTHONWARNINGS=ignore $(BIN)/uv tool run --quiet --from cyclonedx-bom==7.4.0 cyclonedx-py requirements --pyproject pyproject.toml \
+	  --output-reproducible --output-file build/sbom.json docs/deploy/requirements.lock
+	@echo "build/sbom.json"
+
+audit: $(VENV)/.dev  ## compare what the image installs with the published advisories; offline it says so and goes on
+	@mkdir -p build; rm -f build/audit.json
+	@$(BIN)/uv tool run --quiet --from pip-audit==2.10.0 pip-audit --strict --disable-pip --require-hashes --requirement docs/deploy/requirements.lock \
+	  --format json --output build/audit.json --progress-spinner off || \
+	  { test ! -s build/audit.json && echo "NOT AUDITED: the advisories could not be read (the lines above say why)."; }
 
 clean:  ## remove the virtual environment and caches (instance/ stays)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis *.egg-info

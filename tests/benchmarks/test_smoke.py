@@ -36,6 +36,7 @@ RUNS = {
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
     "hostile_checkpoints": ["--files", "6"],
+    "image": ["--list"],
     "log_and_metrics": ["--requests", "5", "--rounds", "1"],
     "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],
     "many_sentences": ["{folder}/model", "--sentences", "20"],
@@ -62,6 +63,7 @@ RUNS = {
 }
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "fuzz", "kill_test", "load", "panel_faults"),
+    "point_in_time",
     *("same_study", "uptime"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.

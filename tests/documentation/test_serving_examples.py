@@ -10,7 +10,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -23,6 +23,7 @@ from tests.patience import PATIENCE_S
 from tests.prerequisites import CADDY, NGINX, SYSTEMD
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.doctor.findings import Finding, Level, metrics_text
+from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server import process as server
 
@@ -89,7 +90,7 @@ def go_through_faults(
 ) -> None:
     """Ask for pages with and without a server behind, and search what was logged."""
     path = f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}"
-    assert ask(secure, "/readyz", trusted).json() == {"status": "ready"}
+    assert ask(secure, "/healthz", trusted).json() == {"status": "ok"}
     assert ask(secure, path, trusted).status_code == 401
     moved = ask(plain, path, None)
     assert moved.status_code in (301, 308)
@@ -100,10 +101,10 @@ def go_through_faults(
     assert 'http-equiv="refresh"' in away.text
     assert away.headers["content-type"].startswith("text/html")
     server.start(instance, port=port)
-    assert ask(secure, "/readyz", trusted).status_code == 200
+    assert ask(secure, "/healthz", trusted).status_code == 200
     said = logs()
     # Every request stands there, without who sent it.
-    assert ("/p/.../" in said and "/readyz" in said and " 401 " in said) or '"status":401' in said
+    assert ("/p/.../" in said and "/healthz" in said and " 401 " in said) or '"status":401' in said
     assert [secret for secret in SECRETS if secret in said] == []
 
 
@@ -155,6 +156,47 @@ def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, 
             go_through_faults(secure, plain, certificate[0], instance, port, all_logs(tmp_path))
     finally:
         server.stop(instance)
+
+
+def test_the_compose_file_s_caddy_finds_the_node_that_is_left(tmp_path, certificate):
+    CADDY.require()
+    plain, secure = free_ports(2)
+    nodes = [tmp_path / name for name in ("one", "two")]
+    ports = []
+    for node in nodes:
+        node.mkdir()
+        database = f'database_url = "sqlite:///{tmp_path}/both.sqlite3"\n'
+        (node / "parallax.toml").write_text(
+            f'{database}public_url = "https://study.example.org"\nworkers = 1\n'
+        )
+        ports.append(server.start(node).url.rpartition(":")[2])
+    own = (ROOT / "docs" / "deploy" / "Caddyfile").read_text(encoding="utf-8")
+    example = adapted(
+        own,
+        {
+            "{$DOMAIN}": "study.example.org",
+            "one:8000 two:8000": f"127.0.0.1:8000 127.0.0.1:{ports[1]}",
+            "health_interval 5s": "health_interval 100ms",
+            "output stdout": "output file /var/log/caddy/parallax-access.log",
+        },
+    )
+    try:
+        with caddy(tmp_path, example, int(ports[0]), plain, secure, certificate):
+            answered = [ask(secure, "/healthz", certificate[0]).status_code for _ in range(4)]
+            assert answered == [200] * 4
+            server.stop(nodes[0])
+            deadline = time.monotonic() + PATIENCE_S
+            while {ask(secure, "/healthz", certificate[0]).status_code for _ in range(6)} != {200}:
+                assert time.monotonic() < deadline
+            server.stop(nodes[1])
+            away = ask(secure, f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}", certificate[0])
+            assert (away.status_code, away.headers["retry-after"]) == (503, "5")
+        said = all_logs(tmp_path)()
+        assert [secret for secret in SECRETS[:2] if secret in said] == []
+    finally:
+        for node in nodes:
+            with suppress(WebappError):
+                server.stop(node)
 
 
 @pytest.mark.parametrize("excluded", [True, False])
