@@ -42,23 +42,19 @@ _STUDY = {
     ),
     "lists": Lazy("experiment.commands.lists", "Build and audit the lists of a study."),
 }
+_AT = "experiment.commands.study"
 _OWN_STUDY = {
-    "new": Lazy(
-        "experiment.commands.study", "Write a complete study folder NAME that launches as it is."
-    ),
-    "check": Lazy(
-        "experiment.commands.study", "Name every mistake in STUDY at once, before launching it."
-    ),
-    "show": Lazy(
-        "experiment.commands.study",
-        "Print STUDY's design, counts, cost, and an example of every trial.",
-    ),
+    "new": Lazy(_AT, "Write a complete study folder NAME that launches as it is."),
+    "check": Lazy(_AT, "Name every mistake in STUDY at once, before launching it."),
+    "show": Lazy(_AT, "Print STUDY's design, counts, cost, and an example of every trial."),
     "preview": Lazy(
         "webapp.commands.preview", "Show one trial of each kind of STUDY in the browser."
     ),
-    "schema": Lazy(
-        "experiment.commands.study", "Write the JSON Schema of study.toml, for editors."
+    "privacy": Lazy(
+        "webapp.commands.study_privacy",
+        "Draft STUDY's consent annex, record of processing and data flow.",
     ),
+    "schema": Lazy(_AT, "Write the JSON Schema of study.toml, for editors."),
 }
 _RUN = {
     "launch": Lazy("webapp.commands.runs", "Launch STUDY as a new run."),
@@ -231,6 +227,9 @@ def demo(
     Each step is a command that could be typed by itself. What an earlier call made from the same
     study with the same code is used again.
     """
+    from webapp.core.instance import open_instance
+
+    open_instance(instance)  # before anything is written there
     made = instance / "studies" / _identity(name)
     here = ("--instance", str(instance))
     listen = ("serve", "--background", *(("--port", port) if port else ()), *here)

@@ -26,9 +26,10 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.retries.standard import ExponentialBackoff
 from fault_injection.environment import Environment, Worker, open_environment, small_study
 from fault_injection.mistakes import Mistakes
-from fault_injection.operator import Death, Operator
+from fault_injection.operator import Death, NeverDone, Operator
 from sqlalchemy import func, select
 from tqdm import tqdm
 
@@ -45,7 +46,10 @@ BEHAVIOURS = {"finish": 60, "give_back": 12, "vanish": 10, "forget": 10, "only_s
 KINDS = ("throttled", "server_error", "server_error_after", "request_lost", "reply_lost")
 MOST_WORKERS = 200
 REWARD, BONUS = 20, 5  # as the study of the environment says
-WRONG = ("people paid less", "people paid more", "HITs orphaned", "places lost", "findings left")
+WRONG = (
+    *("people paid less", "people paid more", "HITs orphaned", "places lost", "findings left"),
+    "runs without end",
+)
 SHOWN = (
     *("runs", "workers", "calls that failed", "process deaths", "steps done again"),
     *("answers cut off", "mistakes made", "mistakes refused"),
@@ -236,17 +240,30 @@ class CutOff:
             response_dict["body"] = body[: len(body) // 2]
 
 
+def ended(number: int, one_run: Callable[[], Counter[str]]) -> Counter[str]:
+    """Return the counts of a run; one that does not come to its end is told and counted."""
+    try:
+        return one_run()
+    except NeverDone as error:
+        print(f"run {number}: {error}", file=sys.stderr, flush=True)
+        return Counter({"runs": 1, "runs without end": 1})
+
+
 def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
     """Return the counts of the runs from that number on that share a marketplace."""
     counts = Counter[str]()
     with tempfile.TemporaryDirectory() as name, open_environment(Path(name)) as environment:
-        platform = open_client(environment.url, attempts=1)
+        # As in life, a call that only reads is repeated; here without the pauses.
+        ExponentialBackoff.delay_amount = lambda *_: 0.0
+        platform = open_client(environment.url, attempts=3)
         cut = CutOff(random.Random(f"{options.seed} {first} cut"), options.faults / len(KINDS))
         for client in (platform._repeating, platform._once):
             client.meta.events.register("before-parse.mturk.*", cut)
         for number in range(first, min(first + RUNS_PER_ENVIRONMENT, options.runs)):
             rng = random.Random(f"{options.seed} {number}")
-            counts.update(one_run(environment, platform, number, rng, options))
+            counts.update(
+                ended(number, partial(one_run, environment, platform, number, rng, options))
+            )
         counts.update(orphans(environment))
         counts["answers cut off"] = cut.times
     return counts

@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -32,6 +33,7 @@ from faults import (
     MOST_WORKERS,
     PLACES_PER_LIST,
     RUNS_PER_ENVIRONMENT,
+    ended,
     paid_as_earned,
     places,
     report,
@@ -46,6 +48,7 @@ from webapp.database.models import Hit, OutgoingReport, Payment, Run
 from webapp.jobs.reports import send_reports
 from webapp.payments.compensate import compensation, unsubmitted
 from webapp.payments.entry import Entry
+from webapp.payments.ledger import is_claimed
 from webapp.payments.two_steps import settle_by_hand
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.opening import open_prolific
@@ -58,7 +61,10 @@ PROLIFIC_KINDS = (*KINDS, "cut_off")
 REWARD, BONUS = 20, 5
 SURE_AFTER_H = 2  # by then the platform has paid what it will ever pay
 REASON = "A mistake of the operator's, who meant somebody else and takes it back afterwards. " * 2
-WRONG = ("people paid less", "people paid more", "places lost", "findings left", "reports left")
+WRONG = (
+    *("people paid less", "people paid more", "places lost", "findings left", "reports left"),
+    "runs without end",
+)
 SHOWN = (
     *("runs", "workers", "calls that failed", "process deaths", "steps done again"),
     *("bonuses decided by hand", "mistakes made", "mistakes refused", "approved by others"),
@@ -131,7 +137,9 @@ class ProlificOperator(Operator):
         for payment in left:
             assert payment.ordered_at is not None
             waited = self.environment.clock() - payment.ordered_at
-            if waited.total_seconds() < SURE_AFTER_H * 3600:
+            # The clock may have gone back since a process took it in hand.
+            in_hand = is_claimed(payment, self.environment.clock())
+            if in_hand or waited.total_seconds() < SURE_AFTER_H * 3600:
                 continue
             environment = self.environment
             assert isinstance(environment, ProlificEnvironment)
@@ -316,7 +324,9 @@ def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
         assert platform.currency == "USD"
         for number in range(first, min(first + RUNS_PER_ENVIRONMENT, options.runs)):
             rng = random.Random(f"{options.seed} {number}")
-            counts.update(one_run(environment, platform, number, rng, options))
+            counts.update(
+                ended(number, partial(one_run, environment, platform, number, rng, options))
+            )
     return counts
 
 

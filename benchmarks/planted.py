@@ -47,7 +47,7 @@ BEFORE = timedelta(hours=20)
 EVERY = timedelta(minutes=4)
 
 
-class Town:
+class PlantedRun:
     """The run and everybody who comes to it.
 
     Args:
@@ -137,53 +137,53 @@ class Town:
             return [n for n, trial in enumerate(trials) if kinds[trial.run_item_id] == "catch"]
 
 
-def bot(town: Town) -> str:
+def bot(run: PlantedRun) -> str:
     """A program: tells of no device, answers at once, by chance."""
-    visit = town.arrive()
+    visit = run.arrive()
     visit.answer(lambda _: visit.rng.choice(("first", "second")), blunt=True)
     visit.finish()
-    return town.plant()
+    return run.plant()
 
 
-def straight_liner(town: Town) -> str:
+def straight_liner(run: PlantedRun) -> str:
     """Chooses the first option throughout."""
-    visit = town.arrive()
+    visit = run.arrive()
     visit.device()
     visit.answer(lambda _: "first")
     visit.finish()
-    return town.plant()
+    return run.plant()
 
 
-def double_device(town: Town) -> str:
+def double_device(run: PlantedRun) -> str:
     """Begins on one device and goes on at another."""
-    visit = town.arrive()
+    visit = run.arrive()
     visit.device()
-    visit.answer(town.careful(visit), upto=20)
+    visit.answer(run.careful(visit), upto=20)
     visit.device("two", "Chrome")
-    visit.answer(town.careful(visit), first=20)
+    visit.answer(run.careful(visit), first=20)
     visit.finish()
-    return town.plant()
+    return run.plant()
 
 
-def slow_network(town: Town) -> str:
+def slow_network(run: PlantedRun) -> str:
     """Every answer waits for ten seconds and more before it is stored."""
-    visit = town.arrive()
+    visit = run.arrive()
     visit.device()
-    visit.answer(town.careful(visit), slow_ms=14_000)
+    visit.answer(run.careful(visit), slow_ms=14_000)
     visit.finish()
-    return town.plant()
+    return run.plant()
 
 
-def stuck_payment(town: Town) -> str:
+def stuck_payment(run: PlantedRun) -> str:
     """Their reward was sent to the platform, and nobody heard the reply."""
-    town.ordinary()
-    return town.plant(state=PaymentState.UNKNOWN, answer="no answer came within 60 s")
+    run.ordinary()
+    return run.plant(state=PaymentState.UNKNOWN, answer="no answer came within 60 s")
 
 
-def wrong_rejection(town: Town) -> str:
+def wrong_rejection(run: PlantedRun) -> str:
     """Finished with every catch trial right, and was rejected."""
-    town.ordinary()
-    return town.plant(
+    run.ordinary()
+    return run.plant(
         AssignmentStatus.REJECTED,
         kind=PaymentKind.REJECTION,
         state=PaymentState.DONE,
@@ -191,48 +191,48 @@ def wrong_rejection(town: Town) -> str:
     )
 
 
-def withdrawn(town: Town) -> str:
+def withdrawn(run: PlantedRun) -> str:
     """Stops in the middle, and leaves the answers."""
-    visit = town.arrive()
+    visit = run.arrive()
     visit.device()
-    visit.answer(town.careful(visit), upto=30)
+    visit.answer(run.careful(visit), upto=30)
     visit.withdraw()
-    return town.plant(AssignmentStatus.RETURNED)
+    return run.plant(AssignmentStatus.RETURNED)
 
 
-def duplicate(town: Town) -> str:
+def duplicate(run: PlantedRun) -> str:
     """Comes a second time and sends the measurements of the first session once more."""
-    first = town.arrive()
+    first = run.arrive()
     first.device()
-    times = first.answer(town.careful(first))
+    times = first.answer(run.careful(first))
     first.finish()
-    town.plant()
-    again = town.arrive()
+    run.plant()
+    again = run.arrive()
     again.device()
-    again.answer(town.careful(again), times=times)
+    again.answer(run.careful(again), times=times)
     again.finish()
-    return town.plant()
+    return run.plant()
 
 
-def late(town: Town) -> str:
+def late(run: PlantedRun) -> str:
     """Goes away for hours in the middle, comes back and finishes."""
-    visit = town.arrive()
+    visit = run.arrive()
     visit.device()
-    visit.answer(town.careful(visit), upto=40)
+    visit.answer(run.careful(visit), upto=40)
     visit.clock.wait(3 * 60 * 60 * 1000)
     visit.client.get(visit.home)
-    visit.answer(town.careful(visit), first=40)
+    visit.answer(run.careful(visit), first=40)
     visit.finish()
-    return town.plant()
+    return run.plant()
 
 
-def at_the_border(town: Town) -> str:
+def at_the_border(run: PlantedRun) -> str:
     """Misses two catch trials, where one may be missed."""
-    visit = town.arrive()
+    visit = run.arrive()
     visit.device()
-    visit.answer(town.careful(visit, wrong=2))
+    visit.answer(run.careful(visit, wrong=2))
     visit.finish()
-    return town.plant()
+    return run.plant()
 
 
 PLANTED = (
@@ -266,15 +266,15 @@ def plant(instance: Path, others: int, seed: int, now: datetime) -> tuple[str, s
         )
         add_user(session, LOOKER, Role.VIEWER, hash_password(password), by="bench", now=clock())
         ref = run.ref
-    town, found = Town(app, ref, clock, rng), dict[str, str]()
-    coming: list[Callable[[Town], str] | None] = [*PLANTED, *[None] * others]
+    planted, found = PlantedRun(app, ref, clock, rng), dict[str, str]()
+    coming: list[Callable[[PlantedRun], str] | None] = [*PLANTED, *[None] * others]
     rng.shuffle(coming)
     for who in coming:
         if who is None:
-            town.ordinary()
-            town.plant()
+            planted.ordinary()
+            planted.plant()
         else:
-            found[who.__name__] = who(town)
+            found[who.__name__] = who(planted)
     with sessions.begin() as session:
         exclude(session, session.query(Run).one(), clock())
     app.extensions["parallax"].engine.dispose()

@@ -130,8 +130,8 @@ def parallax(
         .order_by(Trial.position)
     )
     with reading(site.app.extensions["parallax"].sessions) as session:
-        told = session.scalars(stored).all()
-    return [one - true for one, true in zip(told, true_ms, strict=True) if one is not None]
+        recorded = session.scalars(stored).all()
+    return [one - true for one, true in zip(recorded, true_ms, strict=True) if one is not None]
 
 
 def jspsych(
@@ -141,9 +141,9 @@ def jspsych(
     page = _page(browser, busy_ms)
     page.goto(address)
     true_ms = [_press(page, f"() => !!document.getElementById('n{n}')", rng) for n in range(trials)]
-    told = page.evaluate("() => rtMs()")
+    recorded = page.evaluate("() => rtMs()")
     page.close()
-    return [one - true for one, true in zip(told, true_ms, strict=True)]
+    return [one - true for one, true in zip(recorded, true_ms, strict=True)]
 
 
 def show(name: str, busy_ms: int, errors: list[float]) -> None:

@@ -1,7 +1,8 @@
-"""Take the pictures of the participant's pages in docs/images anew, or those of docs/examples.
+"""Take the pictures of docs/images anew: a participant's pages, the researcher's, or the examples.
 
 Usage: python benchmarks/screenshots.py [--chromium /usr/bin/chromium] [--out docs/images]
                                         [--study marvin_linzen_2018] [--trial 12]
+       python benchmarks/screenshots.py --room
        python benchmarks/screenshots.py --examples
 """
 
@@ -15,7 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from flask import Flask
 from PIL import Image
+from planted import LOOKER, plant
 from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
@@ -30,6 +33,7 @@ SWITCHES = ["--no-sandbox", "--disable-gpu"]
 # The pages have a handful of colours; the others are the soft edges of letters.
 COLOURS = 48
 SMALL = {"viewport": {"width": 720, "height": 360}}
+DESKTOP = {"viewport": {"width": 1200, "height": 800}}
 LAPTOP = {"viewport": {"width": 900, "height": 620}}
 PHONE = {
     "viewport": {"width": 360, "height": 640},
@@ -43,20 +47,25 @@ PHONE = {
 def served_run(instance: Path, study: str) -> Iterator[str]:
     """Yield the link of a run that a server answers for."""
     app = create_app(instance)
-    services = app.extensions["parallax"]
-    with services.sessions() as session:
-        run = launch(session, load_study(study), 1, "direct", now=utc_now(), code_version="0")
-        session.commit()
+    with app.extensions["parallax"].sessions.begin() as session:
+        ref = launch(session, load_study(study), 1, "direct", now=utc_now(), code_version="0").ref
+    with served(app) as address:
+        yield f"{address}/run/{ref}"
+
+
+@contextmanager
+def served(app: Flask) -> Iterator[str]:
+    """Yield the address at which a server answers for an installation."""
     server = make_server("localhost", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://localhost:{server.port}/run/{run.ref}"
+        yield f"http://localhost:{server.port}"
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
-        services.engine.dispose()
+        app.extensions["parallax"].engine.dispose()
 
 
 def save(page: Page, folder: Path, name: str) -> None:
@@ -141,20 +150,40 @@ def take_examples(browser: Browser) -> None:
                 page.close()
 
 
+def take_room(browser: Browser, images: Path) -> None:
+    """Take the researcher's pages of a run with planted problems, and a bot among its people."""
+    with tempfile.TemporaryDirectory() as folder:
+        run, password, found = plant(Path(folder), others=30, seed=1, now=utc_now())
+        with served(create_app(Path(folder))) as address:
+            page = browser.new_page(**DESKTOP)
+            page.goto(f"{address}/researcher/")
+            page.locator("[name=name]").fill(LOOKER)
+            page.locator("[type=password]").fill(password)
+            page.locator("main button").first.click()
+            page.goto(f"{address}/researcher/runs/{run}")
+            save(page, images, "room_run")
+            page.goto(f"{address}/researcher/runs/{run}/participants/{found['bot']}")
+            save(page, images, "room_participant")
+
+
 def main() -> None:
     """Serve a run and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--out", type=Path, default=IMAGES)
     parser.add_argument("--examples", action="store_true")
+    parser.add_argument("--room", action="store_true")
     parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--trial", type=int, default=12)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    if options.examples:
+    if options.examples or options.room:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)
-            take_examples(browser)
+            if options.examples:
+                take_examples(browser)
+            else:
+                take_room(browser, options.out)
             browser.close()
         return
     with (

@@ -34,7 +34,7 @@ from kill_test import Client, count
 PLACES_PER_FAULT = 25
 SHORTEST_OUTAGE_S = 1.0
 THOUGHT_S = 0.2
-# The share of faults that come before the last one is mended.
+# The share of faults that come before the last one is recovery_s.
 OVERLAPPING = 0.25
 FINISHED_WITHIN_S = 300.0
 
@@ -54,7 +54,7 @@ def cause(
         kinds: Which.
     """
     possible = [kind for kind in kinds if NEEDS_DISK.get(kind) in {None, *at.disks}]
-    mended: dict[str, Seconds] = defaultdict(list)
+    recovery_s: dict[str, Seconds] = defaultdict(list)
     waiting: list[Fault] = []
     for _ in tqdm(range(n_faults), unit="fault", disable=None):
         waiting = waiting or rng.sample(possible, len(possible))
@@ -63,12 +63,12 @@ def cause(
         kind(at, rng, outage_s)
         if rng.random() < OVERLAPPING:
             time.sleep(rng.uniform(0, 2))
-            mended[kind.__name__] += []
+            recovery_s[kind.__name__] += []
         else:
-            mended[kind.__name__].append(at.wait_until_well(kind.__name__))
+            recovery_s[kind.__name__].append(at.wait_until_well(kind.__name__))
             time.sleep(rng.uniform(0, 2))
     at.wait_until_well("the last fault")
-    return mended
+    return recovery_s
 
 
 def drill(at: Installation) -> str:
@@ -98,24 +98,24 @@ def run(n_faults: int, longest_s: float, n_clients: int, seed: int, kinds: list[
         for thread in threads:
             thread.start()
         began = time.monotonic()
-        mended = cause(at, n_faults, longest_s, rng, kinds)
+        recovery_s = cause(at, n_faults, longest_s, rng, kinds)
         took_s = time.monotonic() - began
         stop.set()
         until = time.monotonic() + FINISHED_WITHIN_S
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
         counts = count(at.instance, clients)
-        said = drill(at)
+        restored = drill(at)
         starts = {unit.name: unit.starts for unit in (at.server, at.database, at.proxy)}
     print(f"{'fault':<40}{'times':>6}{'median s':>10}{'longest s':>11}")
-    for name, seconds in sorted(mended.items()):
+    for name, seconds in sorted(recovery_s.items()):
         if seconds:
             middle, longest = statistics.median(seconds), max(seconds)
             print(f"{name:<40}{len(seconds):>6}{middle:>10.1f}{longest:>11.1f}")
     for name in absent:
         print(f"{name}: left out, a file system of its own needs root")
     stuck = counts["participants"] - counts["finished"]
-    told = {
+    report = {
         "faults": n_faults,
         "seconds": round(took_s),
         **{f"starts of {name}": n for name, n in starts.items()},
@@ -123,11 +123,11 @@ def run(n_faults: int, longest_s: float, n_clients: int, seed: int, kinds: list[
         "people stuck": stuck,
         "interventions": len(at.interventions),
     }
-    for name, number in told.items():
+    for name, number in report.items():
         print(f"{name:<24}{number:>10,}")
     for each in at.interventions:
         print(f"a person was needed {each}")
-    print(said, end="")
+    print(restored, end="")
     return int(bool(counts["lost"] or counts["duplicated"] or stuck or at.interventions))
 
 

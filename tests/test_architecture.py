@@ -207,13 +207,3 @@ def test_migrations_stand_in_one_line():
     line = sorted(found, key=lambda arrow: arrow[1])
     assert [down for down, _ in line] == ["None", *(revision for _, revision in line[:-1])]
     assert len(found) == len(list(folder.glob("[0-9]*.py")))
-
-
-def test_the_migrations_stand_in_one_line():
-    folder = ROOT / "webapp" / "database" / "migrations" / "versions"
-    texts = [path.read_text() for path in sorted(folder.glob("0*.py"))]
-    revisions = [re.search(r'^revision = "(\w+)"', text, re.MULTILINE)[1] for text in texts]
-    follow = [re.search(r"^down_revision = (.+)", text, re.MULTILINE)[1] for text in texts]
-    assert sorted(follow) == sorted(["None", *(f'"{each}"' for each in revisions[:-1])]), (
-        "two migrations follow the same one: each must follow the one numbered before it"
-    )

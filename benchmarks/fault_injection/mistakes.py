@@ -5,6 +5,7 @@ What is refused must change nothing; what is done and can be undone is undone.
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from experiment.errors import ParallaxError
@@ -61,7 +62,7 @@ class Erring:
         except ParallaxError:
             self.refused += 1
         else:
-            raise NotRefused(str(command))
+            raise NotRefused(f"{command} of line {command.__code__.co_firstlineno}")
 
 
 class Mistakes(Erring):
@@ -85,7 +86,10 @@ class Mistakes(Erring):
         if waiting and self._errs():
             who = self._rng.choice(waiting).participant.ref
             self._operator.reject(who)
-            self._refused(lambda: self._operator.approve_only(who, undo_rejection=False))
+            self._operator.poll()
+            # The platform may have approved it before, and then nothing was rejected.
+            if not any(a.approved for a in self._operator.accounts() if a.participant.ref == who):
+                self._refused(lambda: self._operator.approve_only(who, undo_rejection=False))
             self._operator.approve_only(who, undo_rejection=True)
 
     def after_paying(self) -> None:
@@ -98,7 +102,10 @@ class Mistakes(Erring):
         account = self._rng.choice(paid)
         if self._errs():
             self._refused(lambda: self._operator.reject(account.participant.ref))
-        wrong = rewards([account], 21)  # nothing for somebody whose rejection was undone
+        wrong = [  # nothing for somebody whose rejection was undone
+            replace(entry, item=replace(entry.item, amount_minor=21))
+            for entry in rewards([account], 20)
+        ]
         if wrong and self._errs():
             self._refused(lambda: self._operator.pay_entries(wrong))
         if self._errs() and account.payment(PaymentKind.BONUS):

@@ -41,6 +41,10 @@ class ProcessDied(BaseException):
     """The operator's process is gone; nothing of it runs any more."""
 
 
+class NeverDone(AssertionError):
+    """A step did not come to its end, however often it was tried."""
+
+
 class NotYetDone(Exception):
     """A payment is still in doubt or in another process's hand."""
 
@@ -188,7 +192,13 @@ class Operator:
                 self.death.on = False
             [hours] = self.rng.choices(_PAUSES_H, _LIKELY)
             self.environment.clock.go_on(hours=hours)
-        raise AssertionError(f"{step} was tried {_MOST_TRIES} times")
+        with reading(self._sessions) as session:
+            open_lines = [
+                f"{line.kind} of {line.participant_id}: {line.state} {line.answer}"
+                for line in payments_of(session, self.run)
+                if line.state != PaymentState.DONE
+            ]
+        raise NeverDone(f"{step} was tried {_MOST_TRIES} times; not done: {open_lines}")
 
     def _publish(self) -> None:
         link = f"{LINK}/run/{self.run.ref}"
@@ -234,7 +244,8 @@ class Operator:
         wanted = {entry.item.token(self.run.ref) for entry in entries}
         with reading(self._sessions) as session:
             ledger = payments_of(session, self.run)
-        if any(p.token in wanted and p.state != PaymentState.DONE for p in ledger):
+        ended = (PaymentState.DONE, PaymentState.WITHDRAWN)
+        if any(p.token in wanted and p.state not in ended for p in ledger):
             raise NotYetDone
 
     def _mend(self) -> None:

@@ -199,6 +199,7 @@ def test_a_preview_looks_real_and_stores_nothing(site, link, page):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     answer_by_key(page, 4)
     expect(page.locator("#preview-over")).to_be_visible()
+    expect(page.locator("#preview-over [name=native_language]").first).to_be_visible()
     assert site.stored(link) == []
 
 

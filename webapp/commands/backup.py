@@ -117,7 +117,7 @@ def restore_(file: Path, replace: bool, identity: Path | None, instance: Path) -
         problem = schema_problem(content.revision)
         gone = 0 if problem else forget_again(open_instance(instance), engine, utc_now())
     click.echo(f"The database holds {content} again.")
-    tell_forgotten(gone)
+    tell_forgotten(open_instance(instance), gone)
     if problem:
         click.echo(problem)
 

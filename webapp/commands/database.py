@@ -1,5 +1,6 @@
 """What the commands of the database share."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from sqlalchemy import Engine
 
 from webapp.core.instance import open_instance
 from webapp.database.engine import usable_database
+from webapp.database.scrub import scrub
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server import process as server
@@ -33,7 +35,23 @@ def refuse_while_serving(instance: Path) -> None:
         )
 
 
-def tell_forgotten(gone: int) -> None:
-    """Say how many of a restored database were forgotten again."""
+def tell_forgotten(instance: Path, gone: int) -> None:
+    """Say how many of a restored database were forgotten again, and leave nothing in its files."""
     if gone:
         click.echo(f"{gone} who had asked to be forgotten are forgotten again.")
+        scrub_and_tell(instance)
+
+
+def scrub_and_tell(instance: Path) -> None:
+    """Take what was erased out of the database's files; say so where it could not be done."""
+    with opened(instance) as engine:
+        try:
+            clean, why = scrub(engine), "somebody was reading it all the time"
+        except (OSError, sqlite3.Error) as error:
+            clean, why = False, str(error)
+    if not clean:
+        click.echo(
+            f"What was erased may still lie in the database's log, {why}. Stop the server once:"
+            " that empties it.",
+            err=True,
+        )

@@ -39,7 +39,8 @@ def upgrade_(instance: Path) -> None:
     refuse_while_serving(instance)
     with opened(instance) as engine, alone(engine):
         before, after = upgrade(engine)
-        tell_forgotten(forget_again(open_instance(instance), engine, utc_now()))
+        gone = forget_again(open_instance(instance), engine, utc_now())
+    tell_forgotten(open_instance(instance), gone)
     if before == after:
         click.echo(f"The database has the schema {after} already.")
     else:

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import httpx
 
+from experiment.studies.files import write_study_files
 from experiment.studies.load import load_study
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
@@ -97,9 +98,9 @@ def _through_panel(
 
 def _study_of(name: str, place: Path, panel: str, site: str) -> Path:
     """Return a copy of the study that says from which panel its people come."""
-    folder = load_study(name).folder
-    copy = place / "study" / folder.name
-    shutil.copytree(folder, copy)
+    study = load_study(name)
+    copy = place / "study" / study.folder.name
+    write_study_files(study, copy)
     if panel != "direct":
         table = f'\n[panel]\npreset = "{panel}"\n{_OWN[panel].format(site=site)}\n'
         with (copy / "study.toml").open("a", encoding="utf-8") as file:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from webapp.commands.database import scrub_and_tell
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
@@ -45,6 +46,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         forget(session, person, now)
         after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
         record_act(session, getpass.getuser(), "person forgotten", now, after=after)
+    scrub_and_tell(open_instance(instance))
     click.echo(
         f"Forgotten: {len(refs)} participations, {len(person.assignments)} pieces of work;"
         f" {len(person.payments)} lines of the ledger lead to nobody any more."

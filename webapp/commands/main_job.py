@@ -2,7 +2,6 @@
 
 import csv
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 import click
 import httpx
 
+from experiment.studies.files import write_study_files
 from experiment.studies.load import load_study
 from webapp.commands.options import open_sessions
 from webapp.core.clock import utc_now
@@ -83,7 +83,7 @@ def study_for(recruiter: str, name: str, place: Path) -> str:
         return name
     study = load_study(name)
     copy = place / "study" / study.name
-    shutil.copytree(study.folder, copy)
+    write_study_files(study, copy)
     toml = (copy / "study.toml").read_text(encoding="utf-8")
     toml = toml.replace("[recruitment]\n", f"[recruitment]\n{_SCREEN_OUT_PAY}")
     (copy / "study.toml").write_text(f"{toml}{_SCREENING}", encoding="utf-8")

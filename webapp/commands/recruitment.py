@@ -86,7 +86,7 @@ def status(run: str, live: bool, instance: Path) -> None:
     """Show how far each offer of RUN has come."""
     found = open_published(instance, run, live=live)
     sessions, platform = found.sessions, found.platform
-    _tell_news(sessions, platform, run)
+    _print_poll(sessions, platform, run)
     header = ("offer", "places", "free", "at work", "submitted", "reviewed", "until")
     rows = [
         (
@@ -142,11 +142,11 @@ def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
     """Fetch what the platform knows of RUN's assignments."""
     found = open_published(instance, run, live=live)
     sessions, platform = found.sessions, found.platform
-    _tell_news(sessions, platform, run)
+    _print_poll(sessions, platform, run)
     while every:
         time.sleep(every)
         try:
-            _tell_news(sessions, platform, run)
+            _print_poll(sessions, platform, run)
         except PlatformUnreachable as error:
             # Whoever left this running wants to go on once the platform answers again.
             click.echo(str(error), err=True)
@@ -158,14 +158,14 @@ def _until(state: OfferState) -> str:
     return f"{state.expires_at:%Y-%m-%d %H:%M} UTC" if state.expires_at else "it is ended"
 
 
-def _tell_news(sessions: Sessions, platform: Platform, run: str) -> None:
-    news = poll(sessions, platform, run, utc_now())
+def _print_poll(sessions: Sessions, platform: Platform, run: str) -> None:
+    polled = poll(sessions, platform, run, utc_now())
     click.echo(
-        f"{news.submitted} newly submitted, {news.returned} returned,"
-        f" {news.granted} marked as having taken part."
+        f"{polled.submitted} newly submitted, {polled.returned} returned,"
+        f" {polled.granted} marked as having taken part."
     )
-    if news.refused:
-        click.echo(f"{news.refused} came under a worker's id that the platform does not know.")
+    if polled.refused:
+        click.echo(f"{polled.refused} came under a worker's id that the platform does not know.")
 
 
 def _tell_progress(found: PublishedRun) -> None:

@@ -48,8 +48,8 @@ class Addresses:
     def _on_the_way(self, environ: Mapping[str, object]) -> Iterator[_Address | None]:
         """Yield who passed the request on, the nearest first; None for what is no address."""
         yield _parsed(str(environ.get("REMOTE_ADDR") or ""))
-        told = str(environ.get(_FORWARDED) or "")
-        for each in reversed(told.split(",") if told.strip() else []):
+        forwarded = str(environ.get(_FORWARDED) or "")
+        for each in reversed(forwarded.split(",") if forwarded.strip() else []):
             yield _parsed(each)
 
     def _is_trusted(self, address: _Address) -> bool:

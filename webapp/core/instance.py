@@ -10,10 +10,18 @@ from webapp.errors import WebappError
 _SECRET_FILE = "secret_key"
 _SHORTEST_SECRET = 32
 _OTHERS = 0o007
+_OWNER_ALONE = 0o077
+
+
+def write_for_owner_alone() -> None:
+    """Let nobody but this process's user read what it writes from now on."""
+    os.umask(_OWNER_ALONE)
 
 
 def open_instance(folder: Path | None = None) -> Path:
     """Return the instance folder, made if it is missing.
+
+    Whatever this process writes afterwards, there or elsewhere, only its user can read.
 
     Args:
         folder: Which; by default the one ``PARALLAX_INSTANCE`` names, or ``./instance``.
@@ -21,6 +29,7 @@ def open_instance(folder: Path | None = None) -> Path:
     Raises:
         WebappError: It cannot be made or written to.
     """
+    write_for_owner_alone()
     folder = folder or Path(os.environ.get(INSTANCE_VARIABLE) or "instance")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

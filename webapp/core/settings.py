@@ -116,9 +116,11 @@ class Settings(BaseModel):
         default=1000, ge=1, description="how many connections each process has open at a time"
     )
     metrics_host: str = Field(
-        default="127.0.0.1", min_length=1, description="the address of the metrics for Prometheus"
+        default="127.0.0.1",
+        min_length=1,
+        description="the address of the private port; metrics for Prometheus, and /readyz",
     )
-    metrics_port: int = Field(default=0, ge=0, le=65535, description="their port; 0: none")
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="the private port; 0: none")
     jobs_in_server: bool = Field(
         default=True, description="whether the server does the periodic jobs as well"
     )

@@ -18,9 +18,9 @@ _README = """\
 {notice}
 Each table is here twice, as CSV (UTF-8) and as Parquet, with the same rows in the same order;
 `datapackage.json` says what every column means and where the data come from, `study/` is the study
-that was run. In `answers.csv` a text that a spreadsheet would take for a formula, or that begins
-with an apostrophe, has one more apostrophe before it, and line ends are unified;
-`answers.parquet` has every text as it was given.
+that was run, `consent/` the texts that people agreed to. In `answers.csv` a text that a spreadsheet
+would take for a formula, or that begins with an apostrophe, has one more apostrophe before it, and
+line ends are unified; `answers.parquet` has every text as it was given.
 
 | | |
 |---|---|

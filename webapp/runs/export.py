@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
-from experiment.studies.files import study_files
+from experiment.studies.files import write_study_files
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.column import TableSchema
@@ -22,13 +22,14 @@ from webapp.errors import RunError
 from webapp.runs.codebook import MEDIA_TYPES, datapackage, readme
 from webapp.runs.export_queries import export_rows, export_tables
 from webapp.runs.runs import study_as_launched
+from webapp.sessions.consent_texts import consent_texts
 
 SUFFIXES = tuple(MEDIA_TYPES)
 _WITH_LEVELS = (LISTS.name, PARTICIPANTS.name)
-STUDY, CODEBOOK, README = "study", "datapackage.json", "README.md"
+STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "README.md"
 _ENTRIES = {
     *(table.name + suffix for table in EXPORT_TABLES for suffix in SUFFIXES),
-    *(STUDY, CODEBOOK, README),
+    *(STUDY, CONSENT, CODEBOOK, README),
 }
 
 
@@ -63,7 +64,8 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
             for table in export_tables(session, run, study)
         ]
         _write_tables(session, run, study, tables, temporary)
-        _copy_study(study, temporary / STUDY)
+        write_study_files(study, temporary / STUDY)
+        _write_consent_texts(session, run, temporary / CONSENT)
         _write_codebook(temporary, study, provenance, tables)
     return provenance
 
@@ -131,11 +133,10 @@ def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
     return {**row, "value": spreadsheet_safe(str(row["value"]))}
 
 
-def _copy_study(study: Study, folder: Path) -> None:
-    for name, content in study_files(study).items():
-        copy = folder / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(content)
+def _write_consent_texts(session: Session, run: Run, folder: Path) -> None:
+    folder.mkdir()
+    for text, _ in consent_texts(session, run):
+        (folder / f"{text.version}.txt").write_bytes(text.text.encode())
 
 
 def _write_codebook(

@@ -19,6 +19,7 @@ from experiment.tables.column import TableSchema
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
 from experiment.tables.schemas import (
     ANSWERS,
+    CONSENTS,
     DEVICES,
     ENDINGS,
     EXPORT_TABLES,
@@ -36,6 +37,7 @@ from experiment.trials.presentations import load_presentation, tables_shown
 from webapp.database.models import (
     Answer,
     Assignment,
+    ConsentText,
     Device,
     Event,
     Participant,
@@ -46,7 +48,7 @@ from webapp.database.models import (
     Trial,
     Verdict,
 )
-from webapp.recruiters.statuses import GIVEN_BACK, HANDED_IN
+from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.integrity import integrity_rows
 from webapp.runs.runs import study_as_launched
 
@@ -100,6 +102,12 @@ def _queries(run: Run) -> dict[str, Select[Any]]:
         ITEMS.name: _of_lists(run, RunItem.item).where(RunItem.id.in_(_first_of_each_item(run))),
         LISTS.name: _of_lists(run, RunItem.list, RunItem.item_id, RunItem.kind),
         PARTICIPANTS.name: _participants(run),
+        CONSENTS.name: _of_participants(
+            run,
+            _REF,
+            ConsentText.version.label("consent_version"),
+            ConsentText.sha256.label("consent_sha256"),
+        ).join(ConsentText, ConsentText.id == Participant.consent_text_id),
         ENDINGS.name: _of_everybody(
             run, _REF, func.coalesce(Participant.ending, "").label("ending"), _platform_status()
         ),
@@ -167,8 +175,8 @@ def _platform_status() -> ColumnElement[str]:
         .where(Assignment.participant_id == Participant.id)
         # One that was handed in counts, whatever else they took.
         .order_by(
-            Assignment.status.not_in(HANDED_IN),
-            Assignment.status.in_(GIVEN_BACK),
+            Assignment.status.not_in(SUBMITTED_STATUSES),
+            Assignment.status.in_(RETURNED_STATUSES),
             Assignment.id.desc(),
         )
         .limit(1)

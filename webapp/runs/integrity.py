@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Select, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, and_, func, select
+from sqlalchemy.orm import Session, aliased
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
@@ -164,6 +164,34 @@ def _shared_times(run: Run) -> Select[float | None, float | None]:
         .group_by(Response.rt_ms, Response.release_ms)
         .having(func.count(Participant.id.distinct()) > 1)
     )
+
+
+def same_times(session: Session, run: Run, person: Participant) -> list[tuple[str, int]]:
+    """Return who else in the run has the very times of somebody's answers, and in how many.
+
+    Returns:
+        References and numbers of answers, the most first.
+    """
+    theirs, others = aliased(Response), aliased(Response)
+    own_trial, other_trial = aliased(Trial), aliased(Trial)
+    number = func.count(theirs.id.distinct())
+    rows = session.execute(
+        select(Participant.ref, number)
+        .select_from(theirs)
+        .join(own_trial, own_trial.id == theirs.trial_id)
+        .join(others, and_(others.rt_ms == theirs.rt_ms, others.release_ms == theirs.release_ms))
+        .join(other_trial, other_trial.id == others.trial_id)
+        .join(Participant, Participant.id == other_trial.participant_id)
+        .where(
+            own_trial.participant_id == person.id,
+            Participant.run_id == run.id,
+            Participant.id != person.id,
+            theirs.release_ms.is_not(None),
+        )
+        .group_by(Participant.ref)
+        .order_by(number.desc(), Participant.ref)
+    )
+    return [(ref, n) for ref, n in rows]
 
 
 def _what_everybody_did(session: Session, run: Run) -> Iterator[ObservedSession]:

@@ -13,7 +13,17 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
-from webapp.database.models import LinkVisit, Participant, Place, Run, Verdict
+from experiment.payment.payment import SETTLED_FOR_GOOD
+from webapp.database.models import (
+    Assignment,
+    LinkVisit,
+    Participant,
+    Payment,
+    Place,
+    Run,
+    Verdict,
+)
+from webapp.recruiters.statuses import AssignmentStatus
 from webapp.sessions.lease import expired
 
 
@@ -44,6 +54,8 @@ class Overview:
         median_minutes: The median time from consent to the end; None before anybody finished.
         silent: How many hold a place and have been silent for longer than the lease.
         refused_links: How many links that somebody opened were made wrongly.
+        unsettled_payments: How many payments are neither done nor withdrawn.
+        rejected_kept: How many whom the verdicts keep were rejected on the platform.
     """
 
     lists: Sequence[ListProgress]
@@ -53,6 +65,8 @@ class Overview:
     median_minutes: float | None
     silent: int
     refused_links: int
+    unsettled_payments: int
+    rejected_kept: int
 
     @property
     def places(self) -> int:
@@ -72,6 +86,19 @@ def overview(session: Session, run: Run, now: datetime) -> Overview:
         .order_by(Verdict.rule)
     ).all()
     refused = select(func.count()).where(LinkVisit.run_id == run.id, LinkVisit.problem != "")
+    unsettled = select(func.count()).where(
+        Payment.run_id == run.id, Payment.state.not_in(SETTLED_FOR_GOOD)
+    )
+    rejected = (
+        select(func.count())
+        .select_from(Assignment)
+        .join(Verdict, Verdict.participant_id == Assignment.participant_id)
+        .where(
+            Assignment.run_id == run.id,
+            Assignment.status == AssignmentStatus.REJECTED,
+            Verdict.kept,
+        )
+    )
     return Overview(
         lists=_lists(session, run),
         states={state: counted.get(state, 0) for state in State},
@@ -80,6 +107,8 @@ def overview(session: Session, run: Run, now: datetime) -> Overview:
         median_minutes=_median_minutes(session, run),
         silent=len(expired(session, run, now)),
         refused_links=session.execute(refused).scalar_one(),
+        unsettled_payments=session.execute(unsettled).scalar_one(),
+        rejected_kept=session.execute(rejected).scalar_one(),
     )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from experiment.participation import State
 from webapp.database.models import (
     Answer,
+    ConsentText,
     Device,
     Event,
     Participant,
@@ -169,6 +170,7 @@ class Record:
     """Everything that is stored of one participant."""
 
     participant: Participant
+    consent: ConsentText | None
     trials: Sequence[AnsweredTrial]
     answers: Sequence[Answer]
     events: Sequence[Event]
@@ -196,6 +198,9 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
     payments = select(Payment).where(Payment.participant_id == person.id).order_by(Payment.id)
     return Record(
         participant=person,
+        consent=session.get(ConsentText, person.consent_text_id)
+        if person.consent_text_id
+        else None,
         trials=[AnsweredTrial(*row) for row in trials],
         answers=session.scalars(answers).all(),
         events=session.scalars(events).all(),

@@ -31,7 +31,7 @@ _PLACES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one attempt to sign in is told by.
+    """What one attempt to sign in is recognised by.
 
     Attributes:
         state: Stands in the address by which the browser comes back.
@@ -65,7 +65,7 @@ class Provider:
         """Return where the browser is sent to sign in.
 
         Args:
-            attempt: What the attempt is told by.
+            attempt: What the attempt is recognised by.
             back: Our address to which the provider sends it back.
 
         Raises:
@@ -153,10 +153,10 @@ class Provider:
         if not self._places:
             issuer = self._settings.oidc_issuer
             at = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
-            told = self._ask("GET", at)
-            places = {each: told.get(each) for each in _PLACES}
+            answer = self._ask("GET", at)
+            places = {each: answer.get(each) for each in _PLACES}
             usable = all(isinstance(each, str) and is_secure(each) for each in places.values())
-            if told.get("issuer") != issuer or not usable:
+            if answer.get("issuer") != issuer or not usable:
                 raise _away()
             self._places = places
         return str(self._places[name])
@@ -173,12 +173,12 @@ class Provider:
 
         try:
             answered = httpx.request(method, address, data=form, auth=client, timeout=_PATIENCE_S)
-            told = answered.json()
+            answer = answered.json()
         except (httpx.HTTPError, ValueError) as error:
             raise _away() from error
-        if answered.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or not isinstance(told, dict):
+        if answered.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or not isinstance(answer, dict):
             raise _away()
-        return told
+        return answer
 
 
 def _refused(why: str) -> RequestError:

@@ -126,10 +126,10 @@ def test_an_answer_is_logged_with_who_gave_it(visitor, log):
 
 def test_the_next_request_is_not_about_the_same_person(visitor, client, log):
     visitor.answer(1)
-    client.get("/healthz")
-    answer, healthz = requests(log)[-2:]
-    assert {"run", "participant"} & set(healthz) == set()
-    assert "participant" in answer and healthz["request_id"] != answer["request_id"]
+    client.get("/p/nobody/")
+    answer, nobody = requests(log)[-2:]
+    assert {"run", "participant"} & set(nobody) == set()
+    assert "participant" in answer and nobody["request_id"] != answer["request_id"]
 
 
 def test_every_message_of_a_request_bears_its_number(visitor, log):
@@ -140,13 +140,13 @@ def test_every_message_of_a_request_bears_its_number(visitor, log):
 
 
 def test_a_number_given_by_a_server_in_front_is_kept(client, log):
-    client.get("/healthz", headers={REQUEST_ID: "front-0123456789"})
+    client.get("/p/nobody/", headers={REQUEST_ID: "front-0123456789"})
     assert requests(log)[0]["request_id"] == "front-0123456789"
 
 
 @pytest.mark.parametrize("given", ["short", "x" * 65, 'a"b c<d>e', "ünïcödé8"])
 def test_a_number_that_is_none_is_replaced(client, log, given):
-    client.get("/healthz", headers={REQUEST_ID: given})
+    client.get("/p/nobody/", headers={REQUEST_ID: given})
     assert requests(log)[0]["request_id"] != given
 
 

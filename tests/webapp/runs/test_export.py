@@ -12,7 +12,14 @@ from experiment.materials.read import item_from_row
 from experiment.studies.load import load_study
 from experiment.tables.atomic_write import WritingError
 from experiment.tables.files import read_table
-from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, PARTICIPANTS, RESPONSES, TRIALS
+from experiment.tables.schemas import (
+    ANSWERS,
+    CONSENTS,
+    EXPORT_TABLES,
+    PARTICIPANTS,
+    RESPONSES,
+    TRIALS,
+)
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Event, Participant, Payment, Run
@@ -94,7 +101,8 @@ def test_the_tables_hold_everything_once(exported):
         for table in EXPORT_TABLES
     }
     assert counted == {
-        "items": 16, "lists": 16, "participants": 2, "endings": 2, "devices": 2, "answers": 2,
+        "items": 16, "lists": 16, "participants": 2, "consents": 2, "endings": 2,
+        "devices": 2, "answers": 2,
         "trials": 16, "responses": 16, "timings": 16, "events": 2, "integrity": 2,
         "verdicts": 2, "payments": 2,
     }  # fmt: skip
@@ -220,6 +228,15 @@ def test_the_study_goes_along_and_can_be_read(exported, study):
     assert copy.study == study.study
     assert copy.grammar_path.read_bytes() == study.grammar_path.read_bytes()
     assert copy.text("consent") == study.text("consent")
+
+
+def test_the_texts_that_people_agreed_to_go_along_with_their_hashes(exported):
+    folder = exported / "consent"
+    hashes = {
+        int(path.stem): hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()
+    }
+    rows = list(read_table(CONSENTS, exported / "consents.csv"))
+    assert rows and {row["consent_version"]: row["consent_sha256"] for row in rows} == hashes
 
 
 def test_items_are_those_of_the_lists(exported):

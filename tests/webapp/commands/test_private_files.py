@@ -1,0 +1,46 @@
+"""Whatever an installation writes, its owner alone can use."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from webapp.server import process as server
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture(autouse=True)
+def _usual_umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def modes(folder: Path) -> dict[str, int]:
+    """Return what others may do with a folder and everything in it, where that is anything."""
+    found = {path: stat.S_IMODE(path.lstat().st_mode) for path in (folder, *folder.rglob("*"))}
+    return {str(path): oct(mode) for path, mode in found.items() if mode & 0o077}
+
+
+def test_after_a_whole_run_others_can_use_no_file_of_the_instance(shell, instance, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        monkeypatch.setenv("PARALLAX_METRICS_PORT", str(listening.getsockname()[1]))
+    shell("launch", "minimal", "--seed", "1", "--recruiter", "simulator")
+    ref = shell("runs").splitlines()[-1].split()[0]
+    shell("serve", "--background", "--port", "0")
+    try:
+        shell("simulate", ref)
+        shell("exclude", ref)
+        shell("export", ref)
+        shell("db", "backup", str(instance / "backup"), "--drill")
+        at_work = modes(instance)
+    finally:
+        server.stop(instance)
+    names = {path.name for path in instance.iterdir()}
+    assert {"parallax.sqlite3", "server.log", "jobs.sqlite3", "metrics"} <= names
+    assert {"exports", "backup"} <= names
+    assert at_work == {}
+    assert modes(instance) == {}
