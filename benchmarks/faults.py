@@ -272,12 +272,18 @@ def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
 def campaign(
     options: argparse.Namespace, one_environment: Callable[[argparse.Namespace, int], Counter[str]]
 ) -> Counter[str]:
-    """Return the counts of every run together, so many of them in each environment."""
+    """Return the counts of every run together, so many of them in each environment.
+
+    An interrupt ends it early, with the counts of what was done.
+    """
     counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_ENVIRONMENT)
     with ProcessPoolExecutor(options.processes) as pool:
         batches = pool.map(partial(one_environment, options), firsts)
-        for batch in tqdm(batches, total=len(firsts), unit="batch", disable=None):
-            counts.update(batch)
+        try:
+            for batch in tqdm(batches, total=len(firsts), unit="batch"):
+                counts.update(batch)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
     return counts
 
 
