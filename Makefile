@@ -9,7 +9,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-ann
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help study models stop test lint docs site benchmarks lock sbom audit clean
+.PHONY: help study models stop test retest lint docs site benchmarks lock sbom audit clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ stop: $(VENV)/.analysis  ## stop the server that `make study KEEP=1` left on
 test: $(VENV)/.dev  ## install what the tests need and run them all
 	@$(BIN)/python -m tests.prerequisites
 	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+
+retest: $(VENV)/.dev  ## run once more, one by one, the tests that failed last
+	@echo "FAILED AT FIRST; a test that passes now depends on what it does not control, and is to be mended:"
+	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures=none --exitfirst --verbose
 
 lint: $(VENV)/.dev  ## check style and types
 	@$(BIN)/ruff check .
@@ -59,7 +63,7 @@ audit: $(VENV)/.dev  ## compare what the image installs with the published advis
 	  { test ! -s build/audit.json && echo "NOT AUDITED: the advisories could not be read (the lines above say why)."; }
 
 clean:  ## remove the virtual environment and caches (instance/ stays)
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

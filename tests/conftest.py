@@ -46,10 +46,14 @@ def refused(config: pytest.Config) -> list[str]:
     return [reason for reason in skips(config) if on_ci and reason.startswith(names)]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     if session.exitstatus == pytest.ExitCode.OK and refused(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    yield
+    # A run that is refused for what it skipped leaves no failures that `make retest` could pass.
+    if (cache := getattr(session.config, "cache", None)) and refused(session.config):
+        cache.set("cache/lastfailed", {})
 
 
 def pytest_terminal_summary(

@@ -63,6 +63,28 @@ def test_on_ci_a_test_skipped_for_what_can_be_installed_fails_the_run(tmp_path, 
     assert "failure: published data" not in done.stdout
 
 
+def test_what_failed_is_repeated_alone_unless_the_run_is_refused_for_its_skips(tmp_path, bare):
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    once = "import pathlib\ndef test_that_fails_once():\n    was = pathlib.Path('was')\n"
+    once += "    before = was.exists()\n    was.touch()\n    assert before\n"
+    (tmp_path / "test_once.py").write_text(once)
+    common = ("pytest", "-p", "tests.conftest", "--rootdir", str(tmp_path), str(tmp_path))
+    again = (*common, "--last-failed", "--last-failed-no-failures=none")
+    environment = {**bare, "CI": "true", "PYTHONPATH": str(ROOT)}
+
+    def both() -> list[int]:
+        (tmp_path / "was").unlink(missing_ok=True)
+        command = [sys.executable, "-m"]
+        return [
+            subprocess.run([*command, *asked], cwd=tmp_path, env=environment).returncode
+            for asked in (common, again)
+        ]
+
+    assert both() == [pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK]
+    (tmp_path / "test_three.py").write_text(THREE_TESTS)
+    assert both() == [pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED]
+
+
 def test_what_cannot_be_had_is_named_and_stops_nothing(bare):
     done = run(bare, "tests.prerequisites")
     assert done.returncode == 0, done.stderr
