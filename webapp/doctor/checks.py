@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from webapp.doctor import files, services
 from webapp.doctor.findings import Finding, Installation
+from webapp.doctor.network_time import network_time
 from webapp.doctor.retention import retention
 
 Check = Callable[[Installation], Iterator[Finding]]
@@ -15,6 +16,7 @@ CHECKS: Mapping[str, Check] = {
     "disk": files.disk,
     "open_files": files.open_files,
     "clock": services.clock,
+    "network_time": network_time,
     "backup": services.backup,
     "jobs": services.jobs,
     "ready": services.ready,

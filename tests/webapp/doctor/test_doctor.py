@@ -4,6 +4,7 @@ import os
 import resource
 import socket
 import subprocess
+import sys
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,6 +17,7 @@ from webapp.core.settings import Settings
 from webapp.database.backup.drill import Drill
 from webapp.database.backup.routine import note
 from webapp.database.engine import make_engine
+from webapp.doctor import network_time
 from webapp.doctor.checks import CHECKS
 from webapp.doctor.findings import Finding, Installation, Level, metrics_text
 from webapp.jobs.periodic import PERIODIC
@@ -107,6 +109,28 @@ def test_a_clock_apart_from_the_database_s_is_found(at):
     )
     sqlite = ours.engine.dialect.name == "sqlite"
     assert level("clock", ahead) == (Level.GOOD if sqlite else Level.FAULT)
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (None, Level.GOOD),
+        ((True, 0.02), Level.GOOD),
+        ((True, 16.0), Level.WARNING),
+        ((False, 16.0), Level.WARNING),
+    ],
+)
+def test_a_clock_that_nothing_keeps_is_found(at, monkeypatch, said, expected):
+    monkeypatch.setattr(network_time, "kernel_says", lambda: said)
+    assert level("network_time", at()) == expected
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="adjtimex is Linux'")
+def test_the_kernel_is_asked_as_its_own_manual_says():
+    found = network_time.kernel_says()
+    # A sandbox may forbid the call; 16 s is the largest error that a kernel says.
+    assert found is None or (isinstance(found[0], bool) and 0 <= found[1] <= 16.0)
 
 
 @pytest.mark.one_database

@@ -1,11 +1,11 @@
 """Trying a backup out: it is restored into a database made for the purpose, and compared."""
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from sqlalchemy import Engine, text
@@ -13,6 +13,10 @@ from sqlalchemy import Engine, text
 from webapp.database.backup.backup import restore
 from webapp.database.backup.contents import Content
 from webapp.database.engine import make_engine
+from webapp.database.locks import advisory_lock
+
+# "paradril" in ASCII: the advisory lock of who tries a backup out on PostgreSQL.
+_LOCK = 0x7061_7261_6472_696C
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ def drill(engine: Engine, file: Path) -> Drill:
 
     Args:
         engine: The installation's database, which is left alone. Where it is PostgreSQL, its user
-            needs the right to create databases.
+            needs the right to create databases; a drill waits for another one to end.
         file: The backup.
 
     Raises:
@@ -55,15 +59,20 @@ def _scratch(engine: Engine) -> Iterator[Engine]:
             finally:
                 scratch.dispose()
         return
-    name = f"parallax_drill_{os.getpid()}"
-    _outside_transactions(engine, f"CREATE DATABASE {name} TEMPLATE template0")
+    # Of this installation's drills there is one at a time, so whatever bears their name is left
+    # over from one that was killed. A server may hold databases of several installations.
+    name = f"parallax_drill_{sha256(str(engine.url.database).encode()).hexdigest()[:12]}"
     url = engine.url.set(database=name).render_as_string(hide_password=False)
-    scratch = make_engine(url)
-    try:
-        yield scratch
-    finally:
-        scratch.dispose()
-        _outside_transactions(engine, f"DROP DATABASE {name} WITH (FORCE)")
+    with engine.begin() as connection:
+        advisory_lock(connection, _LOCK, wait=True)
+        _outside_transactions(engine, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        _outside_transactions(engine, f"CREATE DATABASE {name} TEMPLATE template0")
+        scratch = make_engine(url)
+        try:
+            yield scratch
+        finally:
+            scratch.dispose()
+            _outside_transactions(engine, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _outside_transactions(engine: Engine, statement: str) -> None:
