@@ -95,6 +95,7 @@ class Prerequisite:
         package: Debian's package.
         without_root: What an ordinary user runs to get it.
         by_hand: How to get it where ``make test`` does not try to; empty where it does.
+        alone: Whether Debian's package is enough without those that it recommends.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Prerequisite:
     package: str
     without_root: tuple[str, ...]
     by_hand: str = ""
+    alone: bool = False
 
     def require(self) -> Path:
         """Return where it is; a test that calls this without it is skipped."""
@@ -128,14 +130,15 @@ ALL = (POSTGRESQL, CHROMIUM, NODE)
 NGINX = Prerequisite("nginx", lambda: _on_path("nginx"), "nginx", ())
 CADDY = Prerequisite("Caddy", lambda: _on_path("caddy"), "caddy", ())
 SYSTEMD = Prerequisite("systemd-analyze", lambda: _on_path("systemd-analyze"), "systemd", ())
-WISHED = (NGINX, CADDY, SYSTEMD)
+# A hundred megabytes with R: half a minute. With all that is recommended it would be minutes.
+LME4 = Prerequisite("R with lme4", _lme4, "r-cran-lme4", (), alone=True)
+WISHED = (NGINX, CADDY, SYSTEMD, LME4)
 # Large or compiled, and of a few tests: used where somebody has installed them, and not fetched.
 LATEX = Prerequisite(
     "pdfLaTeX", lambda: _on_path("pdflatex"), "", (), "apt-get install texlive-latex-recommended"
 )
-LME4 = Prerequisite("R with lme4", _lme4, "", (), "apt-get install r-cran-lme4")
 KENLM = Prerequisite("KenLM's Python module", _kenlm, "", (), "pip install kenlm")
-BY_HAND = (LATEX, LME4, KENLM)
+BY_HAND = (LATEX, KENLM)
 
 
 def missing() -> list[Prerequisite]:
@@ -147,11 +150,11 @@ def get(absent: list[Prerequisite]) -> None:
     """Install what is absent, as far as this machine allows."""
     apt = shutil.which("apt-get") if os.geteuid() == 0 else None
     if apt:
-        packages = [each.package for each in absent]
-        print(f"Installing {', '.join(packages)} with apt-get ...", flush=True)
+        print(f"Installing {', '.join(one.package for one in absent)} with apt-get ...", flush=True)
         _try([apt, "update", "-qq"], _APT)
-        for package in packages:
-            _try([apt, "install", "-y", "-qq", package], _APT)
+        for each in absent:
+            alone = ["--no-install-recommends"] if each.alone else []
+            _try([apt, "install", "-y", "-qq", *alone, each.package], _APT)
     for each in absent:
         if each.without_root and each.find() is None:
             print(f"Getting {each.name} into the environment ...", flush=True)

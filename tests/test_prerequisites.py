@@ -116,3 +116,16 @@ def test_a_node_comes_with_playwright(bare, monkeypatch):
     found = prerequisites.NODE.require()
     version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True)
     assert version.stdout.startswith("v")
+
+
+def test_r_with_lme4_is_got_where_there_is_root_without_what_it_recommends(monkeypatch):
+    commands: list[list[str]] = []
+    monkeypatch.setattr(prerequisites.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(prerequisites.shutil, "which", lambda _: "apt-get")
+    monkeypatch.setattr(prerequisites, "_try", lambda command, _: commands.append(command))
+    prerequisites.get([prerequisites.LME4, prerequisites.NGINX])
+    assert commands[1:] == [
+        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "r-cran-lme4"],
+        ["apt-get", "install", "-y", "-qq", "nginx"],
+    ]
+    assert prerequisites.LME4 in prerequisites.WISHED
