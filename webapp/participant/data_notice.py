@@ -45,6 +45,12 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
             "The code by which the recruiting platform knows you and your session, so that you can"
             " be paid. It is never published."
         )
+    if (days := study.privacy.keep_identifying_days) is not None:
+        yield gettext(
+            "What could lead to you is erased once the study has been closed for so many days:"
+            " %(days)s.",
+            days=days,
+        )
 
 
 def consent_text(study: Study, *, known_to_platform: bool) -> str:

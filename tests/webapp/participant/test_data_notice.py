@@ -3,6 +3,7 @@
 import pytest
 
 from experiment.studies.load import load_study
+from experiment.studies.study import Privacy
 from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES, TIMINGS
 from webapp.participant.data_notice import stored_data
 
@@ -47,3 +48,10 @@ def test_a_questionnaire_and_a_platform_are_told_of_where_there_is_one():
     assert "questions at the end" in notice and "recruiting platform" in notice
     without = study.model_copy(update={"questionnaire": []})
     assert "questions" not in "".join(stored_data(without, known_to_platform=False))
+
+
+def test_how_long_somebody_stays_known_is_told_where_the_study_says_so():
+    study = load_study("minimal")
+    assert "erased" not in "".join(stored_data(study, known_to_platform=True))
+    promised = study.model_copy(update={"privacy": Privacy(keep_identifying_days=90)})
+    assert "so many days: 90." in "".join(stored_data(promised, known_to_platform=True))
