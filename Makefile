@@ -23,6 +23,8 @@ models: $(VENV)/.lm  ## the main job with every kind of model: unigram, 5-gram, 
 stop: $(VENV)/.analysis  ## stop the server that `make study KEEP=1` left on
 	@$(BIN)/parallax stop
 
+# The tests start hundreds of processes: each module is compiled once, also where the environment says otherwise.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev  ## install what the tests need and run them all
 	@$(BIN)/python -m tests.prerequisites
 	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal

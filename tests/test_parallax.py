@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from parallax import main
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent
@@ -80,13 +81,20 @@ def test_keep_leaves_the_server_on_with_a_link_that_opens(main_job):
     ],
 )
 def test_what_a_user_can_mend_is_one_paragraph_and_exit_code_2(
-    arguments: list[str], said: str, tmp_path: Path
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
-    refused = parallax(*arguments, instance=tmp_path)
-    assert refused.returncode == 2
-    assert said in refused.stderr
-    assert "Traceback" not in refused.stderr
-    assert len(refused.stderr.strip().splitlines()) == 1
+    monkeypatch.setenv("PARALLAX_INSTANCE", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["parallax", *arguments])
+    with pytest.raises(SystemExit) as refused:
+        main()
+    assert refused.value.code == 2
+    printed = capsys.readouterr().err
+    assert said in printed
+    assert len(printed.strip().splitlines()) == 1
 
 
 def test_a_read_only_instance_folder_is_refused(tmp_path: Path):
@@ -94,6 +102,7 @@ def test_a_read_only_instance_folder_is_refused(tmp_path: Path):
     refused = parallax("runs", instance=tmp_path / "file" / "instance")
     assert refused.returncode == 2
     assert "the instance folder cannot be used" in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 def test_serving_needs_no_library_of_the_analysis(tmp_path: Path):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from experiment.errors import TableError
 from experiment.tables.column import Column, TableSchema
-from experiment.tables.files import arrow_schema, check_columns, read_table
+from experiment.tables.files import check_columns, read_table
+from experiment.tables.parquet import arrow_schema
 
 
 def read_exported(

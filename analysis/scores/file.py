@@ -35,7 +35,7 @@ from analysis.scores.shard_cache import ShardCache, shard_cache
 from experiment.materials.render import render
 from experiment.seeds import derive_seed
 from experiment.tables.atomic_write import atomic_write
-from experiment.tables.files import arrow_schema
+from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
 from lm.sharding import (
     PLAIN,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
 from experiment.records import Item, Variant
-from experiment.tables.files import arrow_schema
+from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
 from lm.scorer import Scorer, TokenScores
 from lm.sharding import shards

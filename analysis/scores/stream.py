@@ -15,7 +15,7 @@ from analysis.scores.materials import Sentences, score_table, sentences, token_t
 from analysis.scores.scoring_inputs import Materials
 from experiment.materials.render import render
 from experiment.tables.atomic_write import atomic_write
-from experiment.tables.files import arrow_schema
+from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
 from lm.sharding import ReadsStreams, stream_reader_of
 

@@ -14,6 +14,8 @@ from experiment.studies.design import Design, Given, Source, Square, holds
 from experiment.studies.study import Study
 from experiment.trials.presentations import Arranged, load_presentation
 
+# What a check prints between its findings and the lines below.
+SHOWN_BELOW = "\nThe study:\n"
 _COLUMNS = ("construction", "kind", "items", "in each list", "conditions")
 
 

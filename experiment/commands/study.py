@@ -10,7 +10,7 @@ from experiment.authoring.check import check_folder, first_of
 from experiment.authoring.derive import DesignPlan
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
 from experiment.authoring.schema import schema_text
-from experiment.authoring.show import describe
+from experiment.authoring.show import SHOWN_BELOW, describe
 from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
 from experiment.records import Item
@@ -145,10 +145,6 @@ def _item(item: Item, asking: Asking) -> str:
     names = against if isinstance(against, Sequence) else ()
     others = "".join(f" / *{text}" for name in names if (text := item.version(name)))
     return f"    {item.item_id}: {context}{item.good}{others}"
-
-
-# Between what the checks found and what the study looks like.
-SHOWN_BELOW = "\nThe study:\n"
 
 
 @click.command()

@@ -4,11 +4,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from io import StringIO
-from itertools import islice
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from experiment.errors import TableError
 from experiment.tables.atomic_write import atomic_write
@@ -17,22 +13,6 @@ from experiment.tables.column import Column, TableSchema
 Row = Mapping[str, object]
 
 FORMATS = (".csv", ".tsv", ".parquet")
-_CHUNK_ROWS = 20_000
-_ARROW_TYPES: dict[str, pa.DataType] = {
-    "string": pa.string(),
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "boolean": pa.bool_(),
-    "datetime": pa.timestamp("us", tz="UTC"),
-    "numbers": pa.list_(pa.float32()),
-    "booleans": pa.list_(pa.bool_()),
-}
-
-
-def arrow_schema(schema: TableSchema, metadata: Mapping[str, str] | None = None) -> pa.Schema:
-    """Return the table's Arrow schema, with the given key-value metadata."""
-    fields = [pa.field(c.name, _ARROW_TYPES[c.type], c.optional) for c in schema.columns]
-    return pa.schema(fields, metadata=dict(metadata or {}))
 
 
 def write_table(
@@ -63,20 +43,10 @@ def write_table(
         )
     with atomic_write(path) as temporary:
         if path.suffix == ".parquet":
-            return _write_parquet(schema, rows, temporary, metadata)
+            from experiment.tables.parquet import write_parquet
+
+            return write_parquet(schema, rows, temporary, metadata)
         return _write_text(schema, rows, temporary, "," if path.suffix == ".csv" else "\t")
-
-
-def _write_parquet(
-    schema: TableSchema, rows: Iterable[Row], path: Path, metadata: Mapping[str, str] | None
-) -> int:
-    target, written = arrow_schema(schema, metadata), 0
-    with pq.ParquetWriter(path, target, compression="zstd") as writer:
-        iterator = iter(rows)
-        while chunk := list(islice(iterator, _CHUNK_ROWS)):
-            writer.write_table(pa.Table.from_pylist([dict(row) for row in chunk], target))
-            written += len(chunk)
-    return written
 
 
 def _write_text(schema: TableSchema, rows: Iterable[Row], path: Path, delimiter: str) -> int:
@@ -150,10 +120,9 @@ def parse_table(schema: TableSchema, text: str, path: Path) -> Iterator[dict[str
 def _read_parquet(
     schema: TableSchema, path: Path, *, extended: bool
 ) -> Iterator[dict[str, object]]:
-    try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise TableError(f"not a Parquet file ({error})", where=str(path)) from error
+    from experiment.tables.parquet import open_parquet
+
+    file = open_parquet(path)
     check_columns(schema, file.schema_arrow.names, path)
     further = [name for name in file.schema_arrow.names if name not in schema.column_names]
     columns = [*schema.column_names, *(further if extended else ())]

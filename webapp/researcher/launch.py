@@ -7,7 +7,7 @@ from pathlib import Path
 from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from experiment.commands.study import SHOWN_BELOW
+from experiment.authoring.show import SHOWN_BELOW
 from webapp.errors import RequestError
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user

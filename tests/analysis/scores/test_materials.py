@@ -5,7 +5,7 @@ from analysis.errors import AnalysisError
 from analysis.scores.materials import score_items, sentences
 from experiment.materials.render import render
 from experiment.records import Item, Kind, Variant
-from experiment.tables.files import arrow_schema
+from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
 from lm.scorer import TokenScores
 

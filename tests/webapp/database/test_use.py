@@ -7,7 +7,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
+import parallax
 from tests.patience import PATIENCE_S
 from webapp.database.engine import DatabaseAwayError
 from webapp.database.use import alone, hold
@@ -33,32 +35,29 @@ def test_servers_hold_the_database_together_and_who_replaces_it_has_it_alone(eng
     hold(engine).release()
 
 
-def test_a_server_in_the_foreground_is_not_replaced_under(instance, run, tmp_path):
-    environment = {**os.environ, "PARALLAX_INSTANCE": str(instance), "PARALLAX_WORKERS": "1"}
-    command = [sys.executable, "-m", "parallax"]
-    backup = str(tmp_path / "backup")
+def test_a_server_in_the_foreground_is_not_replaced_under(instance, run, engine, tmp_path):
+    engine.dispose()  # this process uses the database no longer
+    environment = {"PARALLAX_INSTANCE": str(instance), "PARALLAX_WORKERS": "1"}
+    backup, log = str(tmp_path / "backup"), tmp_path / "log"
 
-    def shell(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*command, "db", *words], env=environment, capture_output=True, text=True
-        )
+    def shell(*words: str) -> None:
+        CliRunner(env=environment).invoke(parallax.cli, ["db", *words], catch_exceptions=False)
 
-    assert shell("backup", backup).returncode == 0
-    log = tmp_path / "log"
+    shell("backup", backup)
     with log.open("wb") as writing:
         serving = subprocess.Popen(
-            [*command, "serve", "--port", "0"], env=environment, stderr=writing
-        )
+            [sys.executable, "-m", "parallax", "serve", "--port", "0"],
+            env=os.environ | environment, stderr=writing,
+        )  # fmt: skip
         try:
             assert httpx.get(f"{url(log, serving)}/healthz", timeout=PATIENCE_S).status_code == 200
             for words in (("restore", backup, "--replace"), ("upgrade",)):
-                refused = shell(*words)
-                assert refused.returncode == 2
-                assert "a server is using the database" in refused.stderr
+                with pytest.raises(WebappError, match="a server is using the database"):
+                    shell(*words)
         finally:
             serving.terminate()
             serving.wait(PATIENCE_S)
-    assert shell("restore", backup, "--replace").returncode == 0
+    shell("restore", backup, "--replace")
 
 
 def url(log: Path, serving: subprocess.Popen[bytes]) -> str:

@@ -1,0 +1,52 @@
+"""Parquet files: apart, because pyarrow takes as long to import as a whole web framework."""
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from experiment.errors import TableError
+from experiment.tables.column import TableSchema
+
+_CHUNK_ROWS = 20_000
+_ARROW_TYPES: dict[str, pa.DataType] = {
+    "string": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "datetime": pa.timestamp("us", tz="UTC"),
+    "numbers": pa.list_(pa.float32()),
+    "booleans": pa.list_(pa.bool_()),
+}
+
+
+def arrow_schema(schema: TableSchema, metadata: Mapping[str, str] | None = None) -> pa.Schema:
+    """Return the table's Arrow schema, with the given key-value metadata."""
+    fields = [pa.field(c.name, _ARROW_TYPES[c.type], c.optional) for c in schema.columns]
+    return pa.schema(fields, metadata=dict(metadata or {}))
+
+
+def write_parquet(
+    schema: TableSchema,
+    rows: Iterable[Mapping[str, object]],
+    path: Path,
+    metadata: Mapping[str, str] | None,
+) -> int:
+    """Write rows in bounded memory, and return their number."""
+    target, written = arrow_schema(schema, metadata), 0
+    with pq.ParquetWriter(path, target, compression="zstd") as writer:
+        iterator = iter(rows)
+        while chunk := list(islice(iterator, _CHUNK_ROWS)):
+            writer.write_table(pa.Table.from_pylist([dict(row) for row in chunk], target))
+            written += len(chunk)
+    return written
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """Open a file, or raise a TableError if it is no Parquet file."""
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise TableError(f"not a Parquet file ({error})", where=str(path)) from error
