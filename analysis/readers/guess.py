@@ -16,7 +16,8 @@ from experiment.records import Item, Variant
 _PARTICIPANT = (
     "participant", "participantid", "prolificpid", "participantcode", "workerid",
     "participantprivateid", "responseid", "uniqueid", "subject", "subjectid", "subj", "studyresult",
-    "md5hashofparticipantsipaddress", "runid", "sessionid", "result",
+    "md5hashofparticipantsipaddress", "md5hashthathopefullyuniquelyidentifiesparticipant", "runid",
+    "sessionid", "result",
 )  # fmt: skip
 _RT = (
     "rtms", "rt", "reactiontime", "responsetime", "playerrt", "playerrtms", "playerresponsetime",
@@ -97,9 +98,20 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         skip_blank=["item", *list(choice.columns)[:1]],
         rt_unit=_unit(rows, columns.get("rt_ms", "")),
         keep_trials=keep,
+        drop_trials={} if patterns else _unanswered(rows, choice),
         drop=_left_out(table),
     )
     return _with_participant(table, mapping)
+
+
+def _unanswered(rows: pd.DataFrame, choice: "_Choice") -> dict[str, str | list[str]]:
+    """Return what marks trials without an answer where they are told as wrong ones."""
+    if "correct" not in choice.columns:
+        return {}
+    told = rows[rows[choice.columns["correct"]] != ""]
+    blank = {one: float((told[one] == "").mean()) for one in _by_name(rows, _CHOSEN)}
+    # With several such columns, each may belong to trials of another kind.
+    return {one: "" for one, share in blank.items() if len(blank) == 1 and 0 < share < 1 / 2}
 
 
 def _left_out(table: pd.DataFrame) -> dict[str, str | list[str]]:
@@ -129,7 +141,7 @@ def _simple(name: str) -> str:
 
 def _shortened(name: str) -> str:
     """Return a column's name without the model or form that it belongs to, made plain."""
-    return _simple(re.sub(r"^(player|Answer|Input|response)\.", "", name))
+    return _simple(re.sub(r"^((player|Answer|Input|response)\.|Spreadsheet: )", "", name))
 
 
 def _by_name(table: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
@@ -164,7 +176,9 @@ def _choice_among(
 ) -> tuple[dict[str, str | list[str]], "_Choice"]:
     """Return the choice, and by which column and value its rows differ from the others.
 
-    Programs record more than choices: starts of trials, screens, keys pressed to go on.
+    Programs record more than choices: starts of trials, screens, keys pressed to go on. A column
+    that always holds the expected version may say what was right, in rows of any kind: it counts
+    only where nothing else does.
     """
     person = next(_by_name(rows, _PARTICIPANT), None)
     parts: list[tuple[dict[str, str | list[str]], pd.DataFrame]] = [({}, rows)]
@@ -174,25 +188,31 @@ def _choice_among(
                 ({column: str(value)}, rows[rows[column] == value])
                 for value in rows[column].unique()
             ]
-    likely = None
+    found = []
     for keep, part in parts:
         judged = part[part[item].isin(list(known))]
         choice = _choice(judged, item, known)
         if not choice.columns:
             continue
-        likely = likely or (keep, choice)
         answered = judged[judged[next(iter(choice.columns.values()))] != ""]
-        if person is None or not answered[[person, item]].duplicated().any():
-            return keep, choice
-    return likely or ({}, _Choice({}, {}))
+        once = person is None or not answered[[person, item]].duplicated().any()
+        found.append((once, choice.sure, keep, choice))
+        if once and choice.sure:
+            break
+    best = max(found, key=lambda one: one[:2], default=None)
+    return best[2:] if best else ({}, _Choice({}, {}))
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The columns that say what was chosen, and what their values mean."""
+    """The columns that say what was chosen, and what their values mean.
+
+    ``sure`` is False where they always say the same version.
+    """
 
     columns: dict[str, str]
     values: dict[str, dict[str, str]]
+    sure: bool = True
 
 
 def _choice(rows: pd.DataFrame, item: str, known: Options) -> _Choice:
@@ -203,8 +223,9 @@ def _choice(rows: pd.DataFrame, item: str, known: Options) -> _Choice:
         for one in rows.columns
         if one not in (*named, item) and any(word in _simple(one) for word in _CHOSEN_WORDS)
     ]
-    for column in [*named, *similar]:
-        if _share(rows[column], _VERSIONS) > _LIKELY or _texts(rows, column, item, known):
+    told = {column: _versions(rows, column, item, known) for column in [*named, *similar]}
+    for column, versions in told.items():
+        if len(versions) > 1:
             return _Choice({"chosen": column}, {})
     for column in named:
         if sided := _side(rows, column, item, known):
@@ -212,7 +233,8 @@ def _choice(rows: pd.DataFrame, item: str, known: Options) -> _Choice:
     for column in _by_name(rows, _CORRECT):
         if set(rows[column].str.lower()) - {""} <= _TRUTH:
             return _Choice({"correct": column}, {})
-    return _Choice({}, {})
+    one = next((column for column in named if told[column]), None)
+    return _Choice({"chosen": one}, {}, sure=False) if one else _Choice({}, {})
 
 
 def _side(rows: pd.DataFrame, column: str, item: str, known: Options) -> _Choice | None:
@@ -222,11 +244,7 @@ def _side(rows: pd.DataFrame, column: str, item: str, known: Options) -> _Choice
         sides = set(rows[side].map(comparable)) - {""}
         if values & sides and len(values | sides) <= _TWO:
             return _Choice({"chosen": column, "good_side": side}, {})
-    shown = [
-        one
-        for one in _by_name(rows, _FIRST)
-        if _share(rows[one], _VERSIONS) > _LIKELY or _texts(rows, one, item, known)
-    ]
+    shown = [one for one in _by_name(rows, _FIRST) if len(_versions(rows, one, item, known)) > 1]
     if shown and values and values <= set(_SIDES):
         written = sorted(set(rows[column]) - {""})
         means = {value: _SIDES[comparable(value)] for value in written}
@@ -234,17 +252,16 @@ def _side(rows: pd.DataFrame, column: str, item: str, known: Options) -> _Choice
     return None
 
 
-def _texts(rows: pd.DataFrame, column: str, item: str, known: Options) -> bool:
-    """Return whether a column holds options' texts, both versions among them."""
+def _versions(rows: pd.DataFrame, column: str, item: str, known: Options) -> set[str]:
+    """Return which versions a column holds, by name or by text; none where it holds others."""
     filled = rows[(rows[column] != "") & rows[item].isin(list(known))]
     versions = [
-        known[one].get(comparable(text))
+        text if text in _VERSIONS else known[one].get(comparable(text))
         for one, text in zip(filled[item], filled[column], strict=True)
     ]
     recognised = [version for version in versions if version is not None]
-    # A column that always holds one version describes the item.
-    varied = len(set(recognised)) > 1 or _shortened(column) in _CHOSEN
-    return bool(versions) and len(recognised) / len(versions) > _LIKELY and varied
+    likely = bool(versions) and len(recognised) / len(versions) > _LIKELY
+    return set(recognised) if likely else set()
 
 
 def _numbered_columns(table: pd.DataFrame, known: Options) -> dict[str, str]:

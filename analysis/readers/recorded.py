@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
-from typing import Any
+from typing import Any, TypeGuard
 
 import pandas as pd
 
@@ -20,7 +20,10 @@ def as_text(trials: Iterable[Mapping[Any, object]]) -> pd.DataFrame:
     ``response.Q0``.
     """
     rows = [dict(_flat(trial)) for trial in trials]
-    return pd.DataFrame(rows).map(lambda value: "" if _missing(value) else _text(value))
+    # As objects: whole numbers next to missing ones would become decimals, "1" in one file and
+    # "1.0" in the next.
+    table = pd.DataFrame(rows, dtype=object)
+    return table.map(lambda value: "" if _missing(value) else _text(value))
 
 
 def _flat(trial: Mapping[Any, object], before: str = "") -> Iterator[tuple[str, object]]:
@@ -44,10 +47,18 @@ def read_json(text: str) -> tuple[pd.DataFrame, bool]:
 
     A result is a list of trials, a trial, or an object that holds the list under ``trials`` or
     ``data``. JATOS writes one result after the other, each on lines of its own; the column
-    ``result`` numbers them.
+    ``result`` numbers them. Single trials, one after the other, are not numbered.
     """
     results = list(_documents(text))
+    single = [one for one in results if _is_trial(one)]
+    if 1 < len(single) == len(results):
+        # Whose trials they are, their order does not tell.
+        return as_text(single), False
     return numbered(results), len(results) > 1
+
+
+def _is_trial(document: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(document, dict) and not any(_is_trials(one) for one in document.values())
 
 
 def numbered(results: Iterable[object]) -> pd.DataFrame:
@@ -97,10 +108,20 @@ def _documents(text: str) -> Iterator[object]:
 def is_psiturk(text: str) -> bool:
     """Return whether a text is psiTurk's trial data: four columns, JSON in the last."""
     first = next(csv.reader(StringIO(text)), [])
-    return len(first) == len(_PSITURK) and first[-1].startswith("{")
+    return len(first) == len(_PSITURK) and first[-1].startswith(("{", "["))
 
 
 def psiturk(text: str) -> pd.DataFrame:
-    """Return psiTurk's trials: its own columns, then what the experiment recorded of each."""
+    """Return psiTurk's trials: its own columns, then what the experiment recorded of each.
+
+    What was recorded as a list has the columns ``data_1``, ``data_2`` and so on.
+    """
     rows = [dict(zip(_PSITURK, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
-    return as_text([row | json.loads(row.pop("data")) for row in rows])
+    return as_text([row | _recorded(json.loads(row.pop("data"))) for row in rows])
+
+
+def _recorded(data: object) -> dict[str, object]:
+    if isinstance(data, dict):
+        return data
+    values = data if isinstance(data, list) else [data]
+    return {f"data_{number}": value for number, value in enumerate(values, start=1)}

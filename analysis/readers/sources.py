@@ -35,6 +35,7 @@ _TIDY: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = MappingProxyType(
         "Gorilla": tables.gorilla,
         "Qualtrics": tables.qualtrics,
         "oTree": tables.otree,
+        "jsPsych": tables.jspsych,
     }
 )
 
@@ -62,9 +63,14 @@ class Source:
 def read_source(path: Path) -> Source:
     """Return a file's table; the content tells the format, the name no more than it must.
 
+    A folder is read as one table of all its files, of which each holds one result: programs that
+    run in browsers often write a file for each participant.
+
     Raises:
         AnalysisError: There is no such file, it holds no row, or it cannot be read.
     """
+    if path.is_dir():
+        return _together(path)
     try:
         found = _read(path)
     except (OSError, ValueError, pa.ArrowInvalid, zipfile.BadZipFile, csv.Error) as error:
@@ -82,12 +88,39 @@ def read_source(path: Path) -> Source:
     return found
 
 
+def _together(folder: Path) -> Source:
+    """Return the tables of a folder's files below each other; ``result`` tells them apart."""
+    files = sorted(one for one in folder.iterdir() if one.is_file() and one.name[0] != ".")
+    sources = [read_source(one) for one in files]
+    formats = sorted({one.format for one in sources})
+    if len(formats) != 1:
+        raise AnalysisError(
+            f"the folder's files are read as {' and '.join(formats)}"
+            if formats
+            else "the folder holds no file",
+            where=str(folder),
+            expected="files of one program, one for each participant",
+            remedy="Leave only the files of judgments in the folder",
+        )
+    parts = [
+        one.table.assign(**{recorded.RESULT: _within(one.path.name, one.table)}) for one in sources
+    ]
+    return Source(folder, formats[0], pd.concat(parts, ignore_index=True).fillna(""))
+
+
+def _within(name: str, table: pd.DataFrame) -> "pd.Series[str]":
+    """Return the name of each row's result: its file, and its number where a file has several."""
+    if recorded.RESULT in table:
+        return name + " " + table[recorded.RESULT]
+    return pd.Series(name, table.index)
+
+
 def _read(path: Path) -> Source:
     if path.suffix == ".parquet":
         frame = pq.read_table(path).to_pandas()
         return _named(path, recorded.as_text(frame.to_dict("records")), "table")
     if path.suffix in _ARCHIVES:
-        return Source(path, "JATOS", jatos.read_archive(path))
+        return Source(path, "JATOS", tables.jspsych(jatos.read_archive(path)))
     text = _decoded(path)
     if pcibex.is_results(text):
         frame = pcibex.read_results(text)
@@ -125,4 +158,13 @@ def _delimited(text: str) -> pd.DataFrame:
     frame = pd.read_csv(
         StringIO(text), sep=separator, dtype=str, keep_default_na=False, skipinitialspace=True
     )
-    return frame.rename(columns=lambda name: str(name).strip())
+    return _apart(frame.rename(columns=lambda name: str(name).strip()))
+
+
+def _apart(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without repeated headers, which begin the next result; JATOS writes them."""
+    again = (frame == list(frame.columns)).all(axis=1)
+    if not again.any():
+        return frame
+    numbers = (again.cumsum() + 1).astype(str)
+    return frame.assign(**{recorded.RESULT: numbers})[~again].reset_index(drop=True)

@@ -8,6 +8,7 @@ import pandas as pd
 
 _ANSWERS = "Answer.taskAnswers"
 _OPTION = re.compile(r"(Answer\..+)\.([^.]+)")
+_PREVIEW = "preview"
 _OTREE_ROUND = re.compile(r"(.+)\.(\d+)\.(player|group|subsession)\.(.+)")
 
 
@@ -16,10 +17,17 @@ def qualtrics(table: pd.DataFrame) -> pd.DataFrame:
     ids = table["ResponseId"].str.contains("ImportId", regex=False)
     first = int(ids.to_numpy().argmax()) + 1 if ids.any() else 0
     found = table.iloc[first:]
+    # What its own author clicked through: the status is written in the author's language.
+    if "DistributionChannel" in found:
+        found = found[found["DistributionChannel"] != _PREVIEW]
     if "Status" in found:
-        # The words, or the numbers, by which Qualtrics marks what its own author clicked through.
         found = found[~found["Status"].isin(["Survey Preview", "1"])]
     return found.reset_index(drop=True)
+
+
+def jspsych(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the trials with empty cells where nobody answered; its CSV writes "null" there."""
+    return table.replace("null", "") if "trial_type" in table else table
 
 
 def gorilla(table: pd.DataFrame) -> pd.DataFrame:
