@@ -121,6 +121,7 @@ _SERVER = {
     "users": Lazy(
         "webapp.commands.users", "See and change who may sign in to the researcher's pages."
     ),
+    "keys": Lazy("webapp.commands.keys", "List, rotate and drop the installation's keys."),
     "work": Lazy("webapp.commands.work", "Do the periodic jobs, for servers that do not."),
     "settings": Lazy(
         "webapp.commands.serve", "Print every setting, its value and where it comes from."

@@ -8,7 +8,8 @@ from flask import Flask
 
 from webapp.core.clock import Clock, utc_now
 from webapp.core.i18n import translate_pages
-from webapp.core.instance import open_instance, secret_key
+from webapp.core.instance import open_instance
+from webapp.core.keys import read_keys
 from webapp.core.metrics import METRICS, Metrics
 from webapp.core.tokens import Tokens
 from webapp.database.engine import open_database
@@ -51,7 +52,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     services = app.extensions[EXTENSION] = Services(
         settings,
         open_database(settings.database_url),
-        Tokens(secret_key(folder, settings.secret_key_file)),
+        Tokens.of(read_keys(folder, settings.secret_key_file)),
         now,
     )
     log_requests(app, app.extensions[METRICS])

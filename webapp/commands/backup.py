@@ -9,7 +9,8 @@ from experiment.errors import ParallaxError
 from webapp.commands.database import opened, refuse_while_serving, tell_forgotten
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
-from webapp.core.instance import key_file, open_instance, secret_key
+from webapp.core.instance import key_file, open_instance
+from webapp.core.keys import read_keys
 from webapp.database.backup.backup import restore
 from webapp.database.backup.drill import drill as try_out
 from webapp.database.backup.encryption import readable, recipients
@@ -80,7 +81,7 @@ def _back_up(
 ) -> None:
     to = recipients(encrypt) if encrypt else []
     given = load_settings(instance).secret_key_file
-    secret_key(instance, given)
+    read_keys(instance, given)
     key = key_file(instance, given)
     began = utc_now()
     file = place_for(place, began, encrypted=bool(to))

@@ -14,7 +14,7 @@ from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.runs import link_base
 from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
-from webapp.core.instance import secret_key
+from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.retry import in_transaction
@@ -244,4 +244,4 @@ def _draw(rows: Sequence[dict[str, str]], folder: Path, name: str) -> None:
 
 
 def _tokens(instance: Path) -> Tokens:
-    return Tokens(secret_key(instance, load_settings(instance).secret_key_file))
+    return Tokens.of(read_keys(instance, load_settings(instance).secret_key_file))

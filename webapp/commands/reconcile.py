@@ -21,7 +21,7 @@ from webapp.commands.reports import ReportWish, reconcile_reports
 from webapp.commands.runs import link_base
 from webapp.commands.text_table import statement_table, text_table
 from webapp.core.clock import utc_now
-from webapp.core.instance import secret_key
+from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
 from webapp.payments.compensation_request import (
     by_bonus,
@@ -100,7 +100,7 @@ def reconcile(
 
 
 def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
-    tokens = Tokens(secret_key(instance, run_payments.settings.secret_key_file))
+    tokens = Tokens.of(read_keys(instance, run_payments.settings.secret_key_file))
     return take_snapshot(
         run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
     )

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from webapp.commands.options import open_sessions
 from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
-from webapp.core.instance import secret_key
+from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
 from webapp.database.engine import open_database, reading
 from webapp.database.models import Participant, Run
@@ -80,7 +80,7 @@ def reconcile_reports(
     recruiter = load_recruiter(run.recruiter, settings)
     if isinstance(recruiter, PayingRecruiter) or not isinstance(recruiter, ReportingRecruiter):
         return None
-    tokens = Tokens(secret_key(instance, settings.secret_key_file))
+    tokens = Tokens.of(read_keys(instance, settings.secret_key_file))
     services = Services(settings, open_database(settings.database_url), tokens, utc_now)
     if wish.by_hand is not None:
         with services.sessions.begin() as session:

@@ -125,7 +125,7 @@ class Settings(BaseModel):
         default=True, description="whether the server does the periodic jobs as well"
     )
     secret_key_file: str = Field(
-        default="", description="the key that signs links; secret_key in the instance folder"
+        default="", description="the file of the keys; secret_key in the instance folder"
     )
 
     _recruiters: dict[str, BaseModel] = PrivateAttr(default_factory=dict)

@@ -2,11 +2,14 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
+from typing import Self
 
 from itsdangerous import BadData, BadSignature, Signer, TimestampSigner
 from itsdangerous.encoding import base64_decode, base64_encode
 
 from webapp.core.i18n import gettext
+from webapp.core.keys import Keys
 from webapp.errors import RequestError
 
 # No letters or digits that are easily confused, and nothing a shell or a URL would change.
@@ -23,14 +26,22 @@ class Tokens:
     """Signs participants' references, so that nobody can make up another's link.
 
     Args:
-        secret_key: The installation's secret.
+        secrets: The installation's secrets that sign, oldest first: the last one signs, and what
+            any of them signed is read.
+        pseudonyms: The secret that digests are made with; by default the last of those.
     """
 
-    def __init__(self, secret_key: str) -> None:
-        self._signer = _Pair(secret_key, "participant")
-        self._receipts = _Pair(secret_key, "receipt")
-        self._attempts = TimestampSigner(secret_key, "attempt", digest_method=hashlib.sha256)
-        self._digests = Signer(secret_key, salt="digest", digest_method=hashlib.sha256)
+    def __init__(self, secrets: Sequence[str], pseudonyms: str = "") -> None:
+        self._signer = _Pair(secrets, "participant")
+        self._receipts = _Pair(secrets, "receipt")
+        self._attempts = TimestampSigner(secrets, "attempt", digest_method=hashlib.sha256)
+        digests = pseudonyms or secrets
+        self._digests = Signer(digests, salt="digest", digest_method=hashlib.sha256)
+
+    @classmethod
+    def of(cls, keys: Keys) -> Self:
+        """Return what signs with an installation's keys."""
+        return cls([key.secret for key in keys.signing], keys.pseudonyms[-1].secret)
 
     def issue(self, participant_ref: str) -> str:
         """Return the token that stands for this participant."""
@@ -88,9 +99,9 @@ class _Pair:
     others there would make further addresses of the same session.
     """
 
-    def __init__(self, secret_key: str, salt: str) -> None:
-        self._signer = Signer(secret_key, salt=salt, digest_method=hashlib.sha256)
-        self._old = Signer(secret_key, salt=salt, digest_method=hashlib.sha1)
+    def __init__(self, secrets: Sequence[str], salt: str) -> None:
+        self._signer = Signer(secrets, salt=salt, digest_method=hashlib.sha256)
+        self._old = Signer(secrets, salt=salt, digest_method=hashlib.sha1)
 
     def sign(self, text: str) -> str:
         return self._signer.sign(text).decode()

@@ -37,7 +37,8 @@ def key(at: Installation) -> Iterator[Finding]:
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         say = f"others than its owner may read or change {path} ({stat.S_IMODE(mode):o})"
         yield Finding("key", Level.FAULT, say, f"chmod 600 {path}")
-    if len(text) < _LEAST_LENGTH or len(set(text)) < _LEAST_CHARACTERS:
+    secrets = [line.split()[-1] for line in text.splitlines() if line.strip()] or [""]
+    if any(len(s) < _LEAST_LENGTH or len(set(s)) < _LEAST_CHARACTERS for s in secrets):
         remedy = "Between two studies, replace it by 64 random characters: docs/serving.md"
         yield Finding(
             "key", Level.WARNING, "the key may be guessed: it is short or uniform", remedy

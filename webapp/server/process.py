@@ -21,7 +21,8 @@ from typing import NoReturn
 
 import httpx
 
-from webapp.core.instance import open_instance, secret_key
+from webapp.core.instance import open_instance
+from webapp.core.keys import read_keys
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.database.engine import DatabaseAwayError, open_database
 from webapp.database.locks import FileLock
@@ -204,7 +205,7 @@ def _sound(instance: Path) -> Path:
     # What the operator can mend is said here; once the server runs, only its log would say it.
     instance = open_instance(instance)
     settings = load_settings(instance)
-    secret_key(instance, settings.secret_key_file)
+    read_keys(instance, settings.secret_key_file)
     open_database(settings.database_url).dispose()
     return instance
 

@@ -1,11 +1,10 @@
 import stat
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from webapp import create_app
-from webapp.core.instance import open_instance, secret_key
+from webapp.core.instance import open_instance
 from webapp.errors import WebappError
 
 
@@ -26,45 +25,6 @@ def test_a_read_only_folder_is_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(WebappError, match="read-only"):
         open_instance(tmp_path)
-
-
-def test_the_secret_is_made_once_and_for_its_owner_alone(tmp_path):
-    key = secret_key(tmp_path)
-    assert secret_key(tmp_path) == key
-    assert len(key) == 64
-    assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
-    assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
-
-
-def test_servers_that_start_at_once_agree_on_the_secret(tmp_path):
-    with ThreadPoolExecutor(16) as pool:
-        assert len(set(pool.map(secret_key, [tmp_path] * 64))) == 1
-
-
-def test_an_empty_secret_is_refused(tmp_path):
-    (tmp_path / "secret_key").touch()
-    with pytest.raises(WebappError, match="too short"):
-        secret_key(tmp_path)
-
-
-def test_a_secret_that_cannot_be_read_is_a_clear_error(tmp_path):
-    (tmp_path / "secret_key").mkdir()
-    with pytest.raises(WebappError, match="neither read nor made"):
-        secret_key(tmp_path)
-
-
-def test_a_key_that_machines_share_is_read_and_never_made(tmp_path):
-    shared, instance = tmp_path / "shared_key", tmp_path / "instance"
-    instance.mkdir()
-    with pytest.raises(WebappError, match="shared_key: the secret key can be neither read nor"):
-        secret_key(instance, str(shared))
-    shared.write_text("k" * 64, encoding="utf-8")
-    shared.chmod(0o644)
-    with pytest.raises(WebappError, match="everybody on this machine can read the secret key"):
-        secret_key(instance, str(shared))
-    shared.chmod(0o640)
-    assert secret_key(instance, str(shared)) == secret_key(instance, "../shared_key") == "k" * 64
-    assert not list(instance.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from webapp.core.clock import utc_now
-from webapp.core.instance import secret_key
+from webapp.core.keys import read_keys
 from webapp.core.settings import Settings
 from webapp.database.backup.drill import Drill
 from webapp.database.backup.routine import note
@@ -45,7 +45,7 @@ def level(check: str, installation: Installation) -> Level:
 
 @pytest.mark.one_database
 def test_a_key_that_others_may_read_or_guess_is_found(at, instance):
-    secret_key(instance)
+    read_keys(instance)
     path = instance / "secret_key"
     assert level("key", at()) == Level.GOOD
     path.chmod(0o644)

@@ -1,0 +1,193 @@
+"""The installation's keys: one file, with a key for each purpose, each with an id.
+
+A line of the file is a purpose, an id and a secret. The newest key of a purpose is used; those
+before it are still understood, until they are dropped. A secret alone on its line is the one key
+that earlier versions made, and that machines which share a file may be given: the first of every
+purpose.
+"""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from webapp.core.instance import key_file, write_once
+from webapp.errors import WebappError
+
+_SHORTEST_SECRET = 32
+_OTHERS = 0o007
+_FIRST_ID = 0  # of the one key of earlier versions
+
+
+class Purpose(StrEnum):
+    """What a key is for."""
+
+    SIGNING = "signing"
+    PSEUDONYMS = "pseudonyms"
+    SEALING = "sealing"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key.
+
+    Attributes:
+        id: Its number; no two lines of a file have the same.
+        secret: What nobody else may know.
+    """
+
+    id: int
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of an installation, of each purpose the oldest first; the last is used.
+
+    Attributes:
+        signing: They sign participants' links, receipts and sign-in attempts.
+        pseudonyms: They make digests from which nobody without them can tell what was digested.
+        sealing: They encrypt what platforms call people.
+    """
+
+    signing: tuple[Key, ...]
+    pseudonyms: tuple[Key, ...]
+    sealing: tuple[Key, ...]
+
+    def of(self, purpose: Purpose) -> tuple[Key, ...]:
+        """Return the keys of a purpose, the oldest first."""
+        return {
+            Purpose.SIGNING: self.signing,
+            Purpose.PSEUDONYMS: self.pseudonyms,
+            Purpose.SEALING: self.sealing,
+        }[purpose]
+
+
+def read_keys(instance: Path, given: str = "") -> Keys:
+    """Return the installation's keys, made once for each installation.
+
+    Args:
+        instance: The instance folder, which holds the keys unless another file is given.
+        given: That file, which is never made here: servers on several machines share it.
+
+    Raises:
+        WebappError: The keys cannot be read or written, or one is too short or missing.
+    """
+    path = key_file(instance, given)
+    try:
+        if not given and not path.exists():
+            write_once(path, _lines((each, id_, _new()) for id_, each in enumerate(Purpose, 1)))
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise WebappError(
+            f"the secret key can be neither read nor made ({error})", where=str(path)
+        ) from error
+    rows = _rows(path, text)
+    if os.name == "posix" and path.stat().st_mode & _OTHERS:
+        raise WebappError(
+            "everybody on this machine can read the secret key",
+            where=str(path),
+            expected="a file that only its owner, or its group, can read",
+            remedy=f"chmod 600 {path}",
+        )
+    return Keys(*(tuple(Key(id_, key) for each, id_, key in rows if each == p) for p in Purpose))
+
+
+def rotate(instance: Path, given: str, purpose: Purpose) -> Key:
+    """Give a purpose a new key, used from the next start on, and return it.
+
+    Raises:
+        WebappError: The keys cannot be read, or the new one cannot be written.
+    """
+    keys = read_keys(instance, given)
+    key = Key(max(each.id for p in Purpose for each in keys.of(p)) + 1, _new())
+    path = key_file(instance, given)
+    old = path.read_text(encoding="utf-8").rstrip()
+    _replace(path, f"{old}\n{_lines([(purpose, key.id, key.secret)])}")
+    return key
+
+
+def drop(instance: Path, given: str, id_: int) -> None:
+    """Take a key that is used no more out of the file.
+
+    Raises:
+        WebappError: There is none of this id, or it is the newest of a purpose.
+    """
+    keys, path = read_keys(instance, given), key_file(instance, given)
+    if id_ not in {each.id for purpose in Purpose for each in keys.of(purpose)}:
+        raise WebappError(
+            f"there is no key {id_}", where=str(path), remedy="See them with: parallax keys list"
+        )
+    for purpose in Purpose:
+        if keys.of(purpose)[-1].id == id_:
+            raise WebappError(
+                f"key {id_} is the newest one for {purpose}",
+                where=str(path),
+                remedy=f"First make another with: parallax keys rotate {purpose}",
+            )
+    rows = _rows(path, path.read_text(encoding="utf-8"))
+    first = {row[2] for row in rows if row[1] == _FIRST_ID} if id_ != _FIRST_ID else ()
+    left = [row for row in rows if row[1] not in (id_, _FIRST_ID)]
+    _replace(path, "".join(f"{secret}\n" for secret in first) + _lines(left))
+
+
+def _rows(path: Path, text: str) -> list[tuple[Purpose, int, str]]:
+    """Return every key of the file's text, of each purpose the oldest first."""
+    rows = []
+    for words in (line.split() for line in text.splitlines() or [""]):
+        if len(words) <= 1:
+            secret = words[0] if words else ""
+            rows += [(purpose, _FIRST_ID, secret) for purpose in Purpose]
+        elif len(words) == 3 and words[0] in list(Purpose) and words[1].isdecimal():
+            rows.append((Purpose(words[0]), int(words[1]), words[2]))
+        else:
+            raise WebappError(
+                "a line of the keys is none",
+                where=str(path),
+                expected="a secret alone, or a purpose, an id and a secret",
+                remedy="Take back the copy that you kept of the file",
+            )
+    if any(len(secret) < _SHORTEST_SECRET for _, _, secret in rows):
+        raise WebappError(
+            "the secret key is too short",
+            where=str(path),
+            expected=f"at least {_SHORTEST_SECRET} characters",
+            remedy="Take back the copy that you kept of the file; docs/privacy.md says what is"
+            " lost without it",
+        )
+    for purpose in Purpose:
+        if purpose not in {row[0] for row in rows}:
+            raise WebappError(
+                f"the keys have none for {purpose}",
+                where=str(path),
+                remedy="Take back the copy that you kept of the file",
+            )
+    return sorted(rows, key=lambda row: row[1])
+
+
+def _new() -> str:
+    return secrets.token_hex(32)
+
+
+def _lines(rows: Iterable[tuple[Purpose, int, str]]) -> str:
+    return "".join(f"{purpose} {id_} {secret}\n" for purpose, id_, secret in rows)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a text in the place of a file's, wholly or not at all, for the same readers."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        temporary.chmod(mode)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise WebappError(f"the keys cannot be written ({error})", where=str(path)) from error
