@@ -1,0 +1,188 @@
+"""Every page looks as it did when somebody last looked: the pictures of docs/gallery.md.
+
+They are compared where they can be, with the same browser and the same fonts. After a change that
+is meant, ``pytest tests/browser/test_pictures.py --regen-all`` takes them anew: look at each one.
+"""
+
+import hashlib
+import io
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.browser_site import Site
+from tests.browser.browser_steps import (
+    answer_by_key,
+    choose,
+    expect_page,
+    expect_saved,
+    minimal,
+    start,
+)
+from webapp.core.clock import utc_now
+from webapp.runs.runs import close_run, named_run
+
+GALLERY = Path(__file__).parents[2] / "docs" / "images" / "pages"
+MADE_WITH = GALLERY / "made_with.txt"
+DESKTOP = {"viewport": {"width": 960, "height": 600}}
+VIEWS = {
+    "desktop": DESKTOP,
+    "phone": {"viewport": {"width": 320, "height": 568}, "is_mobile": True, "has_touch": True},
+    "dark": {**DESKTOP, "color_scheme": "dark"},
+    "forced_colors": {**DESKTOP, "forced_colors": "active"},
+    "right_to_left": DESKTOP,
+}
+PAGES = (
+    *("consent", "declined", "instructions", "practice", "feedback", "trial", "break", "offline"),
+    *("questionnaire", "missing_answer", "closing", "way_back", "way_out", "withdrawn", "closed"),
+    "unknown_link",
+)
+# In per cent of the largest possible difference: a word that moves is more.
+DIFFERENCE = 0.02
+# What is drawn by lot for each person: their own code.
+CODES = """() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    text.data = text.data.replace(/\\b[a-hjkmnp-z2-9]{12}\\b/g, "abcdefgh2345");
+  }
+}"""
+
+
+def small(taken: bytes) -> bytes:
+    """Return a third of a picture's bytes, with each colour rounded to one of 16 depths."""
+    depths = [17 * round(level / 17) for level in range(256)]
+    rounded = Image.open(io.BytesIO(taken)).convert("RGB").point(depths * 3)
+    colours, kept = rounded.getcolors(256), io.BytesIO()
+    indexed = rounded.quantize(len(colours), dither=Image.Dither.NONE) if colours else rounded
+    indexed.save(kept, "png", optimize=True)
+    return kept.getvalue()
+
+
+@pytest.fixture(scope="session")
+def made_with(browser: Browser) -> str:
+    """What decides how letters look: the browser's version and the machine's fonts."""
+    fc_list = shutil.which("fc-list")
+    fonts = subprocess.run([fc_list, ":", "file"], capture_output=True).stdout if fc_list else b""
+    names = b"\n".join(sorted(fonts.splitlines()))
+    return f"Chromium {browser.version}, fonts {hashlib.sha256(names).hexdigest()[:16]}\n"
+
+
+@pytest.fixture
+def original_datadir() -> Path:
+    """Where the pictures are kept: they are shown in the documentation as well."""
+    return GALLERY
+
+
+@pytest.fixture
+def look(image_regression, made_with: str, request) -> Callable[[Page, str], None]:
+    """Return a function that compares a page with its picture."""
+    if request.config.getoption("regen_all"):
+        MADE_WITH.write_text(made_with)
+    elif made_with != (theirs := MADE_WITH.read_text()):
+        pytest.skip(f"the pictures were made with {theirs.strip()}, and here is {made_with}")
+
+    def compare(page: Page, name: str) -> None:
+        page.evaluate(CODES)
+        taken = page.screenshot(animations="disabled", caret="hide")
+        image_regression.check(small(taken), diff_threshold=DIFFERENCE, basename=name)
+
+    return compare
+
+
+def a_study(folder: Path, language: str) -> Path:
+    trial = 'lockout_ms = 0\nbreak_every = 4\npractice = "practice.toml"'
+    study = minimal(folder, trial=trial, language=language)
+    (study / "practice.toml").write_text(
+        '[[practice]]\ngood = "the cat sleeps"\nbad = "the cat sleep"\nfeedback = "One cat."\n'
+    )
+    return study
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_page_looks_as_it_did(
+    site: Site,
+    new_context: Callable[..., BrowserContext],
+    tmp_path: Path,
+    look: Callable[[Page, str], None],
+    view: str,
+):
+    link = site.launch(a_study(tmp_path, "ar" if view == "right_to_left" else "en"))
+    page, seen = new_context(**VIEWS[view], reduced_motion="reduce").new_page(), []
+
+    def see(name: str) -> None:
+        look(page, f"{view}_{name}")
+        seen.append(name)
+
+    page.goto(link)
+    see("consent")
+    page.locator("button[value=decline]").click()
+    expect_page(page, "declined")
+    see("declined")
+    page.goto(link)
+    page.locator("button[value=accept]").click()
+    expect_page(page, "working")
+    expect(page.locator("#instructions [data-go-on]")).to_be_enabled()
+    see("instructions")
+    start(page)
+    see("practice")
+    choose(page, lambda: page.keyboard.press("1"))
+    see("feedback")
+    page.locator("#feedback button").click()
+    answer_by_key(page, 1)
+    expect_saved(page)
+    see("trial")
+    page.goto(link)
+    expect(page.locator("#begun-before")).to_be_visible()
+    see("way_back")
+    page.locator("#begun-before a").click()
+    start(page)
+    answer_by_key(page, 3)
+    expect(page.locator("#break")).to_be_visible()
+    expect_saved(page)
+    see("break")
+    page.context.set_offline(True)
+    page.locator("#break button").click()
+    answer_by_key(page, 4)
+    expect(page.locator("#leaving")).to_be_visible()
+    expect(page.locator("#offline")).to_be_visible()
+    see("offline")
+    page.context.set_offline(False)
+    expect_page(page, "questionnaire")
+    see("questionnaire")
+    page.locator("textarea").fill(" ")
+    page.locator("button.primary").click()
+    expect(page.locator(".problem").first).to_be_visible()
+    see("missing_answer")
+    page.locator("textarea").fill("English")
+    page.locator("button.primary").click()
+    expect_page(page, "closing")
+    see("closing")
+    page.goto(link)
+    page.locator("button[value=accept]").click()
+    start(page)
+    page.locator(".way-out a").click()
+    expect_page(page, "withdraw")
+    see("way_out")
+    page.locator("button[value=erase]").click()
+    expect_page(page, "withdrawn")
+    see("withdrawn")
+    page.goto(f"{site.origin}/p/nothing/")
+    see("unknown_link")
+    with site.sessions.begin() as session:
+        close_run(session, named_run(session, link.rpartition("/")[2]), utc_now())
+    page.goto(link)
+    see("closed")
+    assert sorted(seen) == sorted(PAGES)
+
+
+def test_the_gallery_shows_every_picture_and_no_other():
+    shown = (GALLERY.parents[1] / "gallery.md").read_text("utf-8")
+    kept = {path.name for path in GALLERY.glob("*.png")}
+    assert kept == {f"{view}_{name}.png" for view in VIEWS for name in PAGES}
+    assert all(f"images/pages/{name}" in shown for name in kept)
