@@ -19,7 +19,6 @@ import random
 import re
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -46,6 +45,7 @@ from webapp.services import EXTENSION, Services
 
 # The tests' server, this time as durable as in production.
 sys.path.append(str(Path(__file__).parents[1]))
+from tests.free_ports import free_port
 from tests.webapp.postgres import PostgresServer, postgres_server
 
 HOST = "127.0.0.1"
@@ -248,12 +248,6 @@ def count(instance: Path, clients: list[Client]) -> dict[str, int]:
         + len(set(stored) - set(acknowledged)),
         "duplicated": len(rows) - len(stored) + late,
     }
-
-
-def free_port() -> int:
-    """Return a port nobody listens on."""
-    with socket.create_server((HOST, 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 def run_test(

@@ -14,7 +14,8 @@ from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_row, load_items
 from experiment.studies.load import load_study
 from experiment.tables.column import TableSchema
-from experiment.tables.files import arrow_schema, write_table
+from experiment.tables.files import write_table
+from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import (
     EXPORT_TABLES,
     ITEMS,

@@ -104,9 +104,8 @@ def main() -> None:
     torch.set_num_threads(1)
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     outcomes = []
-    for kind, type_, config, model_class in every_type():
-        wanted = not options.types or type_ in options.types
-        if wanted and kind in options.kinds and type_ > options.after:
+    for kind, type_, config, model_class in every_type(options.types):
+        if kind in options.kinds and type_ > options.after:
             outcome = tried(kind, type_, config, model_class, options.sentences)
             outcomes.append(outcome)
             print(row(outcome), flush=True)
@@ -120,12 +119,19 @@ def too_slow(number: int, frame: FrameType | None) -> None:
     raise TimeoutError(f"more than {SECONDS} seconds")
 
 
-def every_type() -> Iterator[tuple[str, str, type[PreTrainedConfig], type[PreTrainedModel]]]:
+def every_type(
+    only: list[str] | None = None,
+) -> Iterator[tuple[str, str, type[PreTrainedConfig], type[PreTrainedModel]]]:
+    """Yield each type once, or those of some names: looking a model up imports its module."""
     for kind, mapping in (
         ("causal", MODEL_FOR_CAUSAL_LM_MAPPING),
         ("masked", MODEL_FOR_MASKED_LM_MAPPING),
     ):
-        types = {mapping[config]: config for config in list(mapping.keys())}
+        types = {
+            mapping[config]: config
+            for config in list(mapping.keys())
+            if not only or config.model_type in only
+        }
         for model, config in sorted(types.items(), key=lambda pair: pair[1].model_type):
             yield kind, config.model_type, config, model
 

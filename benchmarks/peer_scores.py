@@ -13,15 +13,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pyarrow.parquet as pq
 from scoring_venv import python_of
 
 sys.path.append(str(Path(__file__).parents[1]))
+from parallax import cli
 from tests.lm.blimp_shaped import write_gpt2, write_pairs
 
-ROOT = Path(__file__).parents[1]
 PEER = Path(__file__).with_name("peer_scores_elsewhere.py")
 
 
@@ -53,11 +55,9 @@ def main() -> None:
 def own_scores(folder: Path, materials: str) -> list[float]:
     """Return our sentences' scores, good and bad in turns."""
     out = folder / f"{materials}.parquet"
-    command = [sys.executable, "-m", "parallax", "lm", "score", f"hf:{folder / 'gpt2'}"]
-    subprocess.run(
-        [*command, str(folder / materials), "--out", str(out)],
-        cwd=ROOT, check=True, capture_output=True,
-    )  # fmt: skip
+    words = ["lm", "score", f"hf:{folder / 'gpt2'}", str(folder / materials), "--out", str(out)]
+    with redirect_stdout(StringIO()):
+        cli.main(words, standalone_mode=False)
     return pq.read_table(out)["logprob_nats"].to_pylist()
 
 

@@ -1,6 +1,7 @@
 """How far stored reaction times lie from the true ones, in a real browser at several loads.
 
-Usage: python benchmarks/reaction_times.py [--trials 25] [--jspsych FOLDER] [--chromium PATH]
+Usage: python benchmarks/reaction_times.py [--study marvin_linzen_2018] [--trials 25]
+           [--jspsych FOLDER] [--chromium PATH]
 
 FOLDER is where `npm install jspsych @jspsych/plugin-html-keyboard-response` was run; without it
 jsPsych has no rows. The true time runs from the browser's own presentation time of the text to its
@@ -28,7 +29,6 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
 
 SWITCHES = ["--no-sandbox", "--disable-gpu"]
-STUDY = "marvin_linzen_2018"
 # How much of every 50 ms the page's thread is kept busy with something else.
 LOADS_MS = (0, 15, 35)
 _WATCH = """
@@ -160,7 +160,8 @@ def show(name: str, busy_ms: int, errors: list[float]) -> None:
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=25, help="of each row, at most 76")
+    parser.add_argument("--study", default="marvin_linzen_2018")
+    parser.add_argument("--trials", type=int, default=25, help="of each row, at most a session's")
     parser.add_argument("--jspsych", type=Path, help="the folder that holds node_modules")
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
     parser.add_argument("--seed", type=int, default=1)
@@ -170,7 +171,7 @@ def main() -> None:
           f"{'90 %':>9}{'most':>9}")  # fmt: skip
     with (
         tempfile.TemporaryDirectory() as folder,
-        served(Path(folder), STUDY, options.seed) as (site, _),
+        served(Path(folder), options.study, options.seed) as (site, _),
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)

@@ -16,11 +16,12 @@ from pathlib import Path
 
 import httpx
 import psycopg
-from kill_test import free_port, prepare
+from kill_test import prepare
 
 from fault_injection.supervisor import Rules, Unit, rules_of
 from tests.documentation.examples import adapted, examples
 from tests.documentation.web_servers import make_certificate, nginx_command
+from tests.free_ports import free_port
 from tests.prerequisites import NGINX, POSTGRESQL
 from tests.webapp.postgres import PostgresServer
 

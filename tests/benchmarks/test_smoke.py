@@ -54,7 +54,7 @@ RUNS = {
     ],
     "page_faults": ["--chromium", "{chromium}", "--most", "1"],
     "planted": ["{folder}/instance", "--others", "1"],
-    "reaction_times": ["--chromium", "{chromium}", "--trials", "2"],
+    "reaction_times": ["--chromium", "{chromium}", "--study", "minimal", "--trials", "2"],
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],

@@ -19,6 +19,7 @@ import yaml
 
 from tests.documentation.examples import ROOT, adapted, examples
 from tests.documentation.web_servers import make_certificate, nginx_command
+from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from tests.prerequisites import CADDY, NGINX, SYSTEMD
 from webapp.core.settings import INSTANCE_VARIABLE
@@ -42,14 +43,6 @@ def instance(tmp_path: Path) -> Path:
     folder = tmp_path / "instance"
     folder.mkdir()
     return folder
-
-
-def free_ports(n: int) -> list[int]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [each.getsockname()[1] for each in held]
-    for each in held:
-        each.close()
-    return ports
 
 
 @contextmanager
@@ -110,7 +103,7 @@ def go_through_faults(
 
 def test_nginx_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
     program = NGINX.require()
-    plain, secure = free_ports(2)
+    plain, secure = free_port(), free_port()
     started = server.start(instance)
     port = int(started.url.rpartition(":")[2])
     servers = f"server 127.0.0.1:{port};"
@@ -148,7 +141,7 @@ def caddy(
 
 def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
     CADDY.require()
-    plain, secure = free_ports(2)
+    plain, secure = free_port(), free_port()
     started = server.start(instance)
     port = int(started.url.rpartition(":")[2])
     try:
@@ -160,7 +153,7 @@ def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, 
 
 def test_the_compose_file_s_caddy_finds_the_node_that_is_left(tmp_path, certificate):
     CADDY.require()
-    plain, secure = free_ports(2)
+    plain, secure = free_port(), free_port()
     nodes = [tmp_path / name for name in ("one", "two")]
     ports = []
     for node in nodes:
@@ -208,7 +201,7 @@ def test_caddy_would_log_people_but_for_what_the_example_excludes(tmp_path, cert
     # An error that is handled is not logged either, so the line is tried without its help.
     bare, n_removed = re.subn(r"\n    handle_errors \{.*?\n    \}\n", "", example, flags=re.DOTALL)
     assert n_removed == 1
-    nobody, plain, secure = free_ports(3)
+    nobody, plain, secure = (free_port() for _ in range(3))
     with caddy(tmp_path, bare, nobody, plain, secure, certificate):
         path = f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}"
         assert ask(secure, path, certificate[0]).status_code == 502

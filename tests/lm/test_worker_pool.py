@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from lm.worker_pool import worker_pool
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 # A parent whose two workers sleep in a task that would take an hour.
@@ -28,7 +29,8 @@ if __name__ == "__main__":
 
 
 def wait_for(condition) -> bool:
-    for _ in range(1200):
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
         if condition():
             return True
         time.sleep(0.05)
@@ -45,12 +47,12 @@ def test_a_killed_parent_leaves_no_worker_behind(tmp_path: Path, how: signal.Sig
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert parent.stdout is not None
-    while "both run" not in parent.stdout.readline():
-        pass
+    while "both run" not in (said := parent.stdout.readline()):
+        assert said, "the parent ended before its workers ran"
     started = psutil.Process(parent.pid).children(recursive=True)
     assert len(started) >= 2
     parent.send_signal(how)
-    parent.wait(60)
+    parent.wait(PATIENCE_S)
     assert wait_for(lambda: not any(is_alive(child) for child in started))
     parent.stdout.close()
 

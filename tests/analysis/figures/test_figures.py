@@ -11,12 +11,11 @@ from analysis.figures.accuracy import accuracy_figure
 from analysis.figures.drawing import FORMATS, save_figure
 from analysis.figures.flow import flow_figure
 from analysis.figures.people import calibration_figure, participants_figure, session_figure
-from tests.analysis import small_run
 
 
 @pytest.fixture
-def table(export, scores):
-    return small_run.compared(export, scores).tables[0]
+def table(small_comparison):
+    return small_comparison.tables[0]
 
 
 def test_people_published_people_and_each_model_are_drawn(table):

@@ -19,9 +19,9 @@ from tests.analysis.known_choices import known_choices
 
 
 @pytest.fixture
-def context(export, scores):
-    found = small_run.compared(export, scores)
-    return Context(found.study, replace(found.provenance, resamples=5000))
+def context(small_comparison):
+    provenance = replace(small_comparison.provenance, resamples=5000)
+    return Context(small_comparison.study, provenance)
 
 
 def crossed(known=True):
@@ -55,9 +55,8 @@ def crossed(known=True):
     return Joined(people.drop(columns="judge"), {"lstm": chosen}, items)
 
 
-def test_a_small_run_gets_every_table_that_it_can_fill(export, scores):
-    found = small_run.compared(export, scores)
-    names = [table.name for table in found.tables]
+def test_a_small_run_gets_every_table_that_it_can_fill(small_comparison):
+    names = [table.name for table in small_comparison.tables]
     assert names[:3] == ["table_1", "table_2", "conditions"]
     assert {"correlations", "calibration", "error_consistency", "agreement", "intervals"} <= {
         *names
@@ -74,19 +73,18 @@ def test_a_formula_is_tried_however_few_the_people(export, scores):
     assert "judge + (1 | participant) + " in table.caption
 
 
-def test_every_table_has_every_format_and_every_frame_can_be_read_by_programs(export, scores):
-    found = small_run.compared(export, scores)
-    for table in found.tables:
+def test_every_table_has_every_format_and_every_frame_can_be_read_by_programs(small_comparison):
+    for table in small_comparison.tables:
         for render in FORMATS.values():
             assert render(table)
         assert {"group", *(column.key for column in table.columns)} <= {*table.frame.columns}
-    for frame in found.statistics.values():
+    for frame in small_comparison.statistics.values():
         json.loads(frame.to_json(orient="records"))
 
 
-def test_the_same_seed_gives_the_same_numbers(export, scores):
-    first, second = (small_run.compared(export, scores).statistics for _ in range(2))
-    for name, frame in first.items():
+def test_the_same_seed_gives_the_same_numbers(small_comparison, export, scores):
+    second = small_run.compared(export, scores).statistics
+    for name, frame in small_comparison.statistics.items():
         pd.testing.assert_frame_equal(frame, second[name])
 
 

@@ -10,7 +10,6 @@ from analysis.findings.lexical import count_corpus_words, lexical_findings
 from analysis.tables.section import Section
 from experiment.materials.read import item_row
 from experiment.records import Item, Kind, Variant
-from tests.analysis import small_run
 
 
 def item(item_id, good, bad, frame, features="number=singular", distractor=""):
@@ -61,11 +60,10 @@ def test_the_first_word_that_differs_is_found(good, other, words):
 
 
 @pytest.fixture
-def tables(export, scores):
+def tables(export, scores, small_comparison):
     items = pd.DataFrame(map(item_row, ITEMS))
     data = Joined(judgments(load_run(export)), {"5-gram": decisions(load_scores(scores))}, items)
-    found = small_run.compared(export, scores)
-    context = Context(found.study, found.provenance)
+    context = Context(small_comparison.study, small_comparison.provenance)
     return lexical_findings(data, context, {"sleep": 99, "no": 0, "the": 901}).tables
 
 

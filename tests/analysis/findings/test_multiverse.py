@@ -11,9 +11,8 @@ def run(export):
 
 
 @pytest.fixture
-def table(export, scores):
-    found = small_run.compared(export, scores)
-    return next(table for table in found.tables if table.name == "multiverse")
+def table(small_comparison):
+    return next(table for table in small_comparison.tables if table.name == "multiverse")
 
 
 def test_each_number_of_a_rule_moves_and_impossible_settings_are_left_out(run):

@@ -37,12 +37,13 @@ class Page(HTMLParser):
             self.closed_wrongly.append(tag)
 
 
-@pytest.fixture
-def html(tmp_path) -> str:
+@pytest.fixture(scope="module")
+def html(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("report")
     export = small_run.write_export(
-        tmp_path / "export", small_run.tables(simulated=True), small_run.facts(simulated=True)
+        folder / "export", small_run.tables(simulated=True), small_run.facts(simulated=True)
     )
-    scores = small_run.write_scores(tmp_path / "s.parquet", trained_on="<a corpus>")
+    scores = small_run.write_scores(folder / "s.parquet", trained_on="<a corpus>")
     found = small_run.compared(export, scores)
     drawings = tuple(
         Drawing(name, name, "Drawn.", section, Figure)

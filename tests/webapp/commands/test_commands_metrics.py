@@ -1,12 +1,12 @@
 """Prometheus asks one port and gets what all of the server's processes counted."""
 
-import socket
 from collections.abc import Callable
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as read_metrics
 
+from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from webapp.server import process as server
 
@@ -14,20 +14,15 @@ Metrics = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 @pytest.fixture
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return listening.getsockname()[1]
-
-
-@pytest.fixture
-def metrics(instance, free_port, monkeypatch) -> Callable[[], Metrics]:
+def metrics(instance, monkeypatch) -> Callable[[], Metrics]:
     """Return a function that asks for the metrics; servers of the test offer them."""
-    monkeypatch.setenv("PARALLAX_METRICS_PORT", str(free_port))
+    port = free_port()
+    monkeypatch.setenv("PARALLAX_METRICS_PORT", str(port))
     monkeypatch.setenv("PARALLAX_JOBS_IN_SERVER", "false")
 
     def ask() -> Metrics:
         text = httpx.get(
-            f"http://127.0.0.1:{free_port}/metrics", trust_env=False, timeout=PATIENCE_S
+            f"http://127.0.0.1:{port}/metrics", trust_env=False, timeout=PATIENCE_S
         ).text
         return {
             (sample.name, frozenset(sample.labels.items())): sample.value

@@ -72,7 +72,9 @@ def running(shell, instance) -> Iterator[tuple[server.Server, Crowd]]:
 
 
 def lines_of_answers(instance: Path) -> list[dict[str, object]]:
-    lines = map(json.loads, (instance / "server.log").read_text("utf-8").splitlines())
+    # What follows the last line's end is being written at this moment.
+    written, _, _ = (instance / "server.log").read_text("utf-8").rpartition("\n")
+    lines = map(json.loads, written.splitlines())
     return [line for line in lines if line.get("endpoint") == "answers.save"]
 
 
@@ -109,7 +111,10 @@ def test_no_request_is_lost_while_the_server_begins_anew_and_ends(running, shell
     os.kill(started.pid, signal.SIGTERM)
     for thread in threads:
         thread.join()
-    shell("stop") if server.running(instance) else None
+    deadline = time.monotonic() + PATIENCE_S
+    while server.running(instance):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     assert not crowd.lost
     assert set(crowd.statuses) == {200}
     # Whatever the server took in, its sender heard of; and what they heard of is stored.

@@ -21,6 +21,7 @@ from webapp.core.i18n import CATALOGUES, SOURCE_LANGUAGE, gettext, languages
 from webapp.database.models import Run
 from webapp.participant.data_notice import stored_data
 
+pytestmark = pytest.mark.one_database
 WEBAPP = Path(webapp.__file__).parent
 REFRESH = "docs/participants.md, Languages, says how to refresh the catalogues"
 TRANSLATED = sorted(path.name for path in CATALOGUES.iterdir() if path.is_dir())
@@ -209,14 +210,12 @@ def test_what_is_untranslated_is_marked_as_english_and_the_studys_own_words_come
     assert not marked, "an attribute holds text alone"
 
 
-@pytest.mark.one_database
 def test_english_pages_and_translated_ones_mark_nothing(client, run_in, start):
     for run in (run_in("it"), run_in("en-GB"), run_in("de")):
         assert 'lang="en" dir="ltr"' not in client.get(f"/run/{run.ref}").text
         assert 'lang="en" dir="ltr"' not in start(run).page().text
 
 
-@pytest.mark.one_database
 def test_a_studys_catalogue_that_cannot_be_used_is_named(run_in):
     with pytest.raises(StudyError, match="other places for values"):
         run_in("fa", own={"Trial %(number)s cannot be answered so.": "آزمون"})

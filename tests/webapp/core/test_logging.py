@@ -144,6 +144,7 @@ def test_a_number_given_by_a_server_in_front_is_kept(client, log):
     assert requests(log)[0]["request_id"] == "front-0123456789"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("given", ["short", "x" * 65, 'a"b c<d>e', "ünïcödé8"])
 def test_a_number_that_is_none_is_replaced(client, log, given):
     client.get("/p/nobody/", headers={REQUEST_ID: given})

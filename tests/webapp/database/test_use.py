@@ -1,8 +1,10 @@
 """The database is replaced by nobody under a server, and under none that begins meanwhile."""
 
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -61,6 +63,7 @@ def test_a_server_in_the_foreground_is_not_replaced_under(instance, run, engine,
 
 
 def url(log: Path, serving: subprocess.Popen[bytes]) -> str:
-    while "Listening at: " not in (said := log.read_text()):
+    while not (found := re.search(r"Listening at: (\S+?)[ \"]", said := log.read_text())):
         assert serving.poll() is None, said
-    return said.partition("Listening at: ")[2].split()[0]
+        time.sleep(0.02)
+    return found[1]

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 # Where the platforms' pages are as long as no setting says otherwise.
+pytestmark = pytest.mark.one_database
 STAND_INS = ("http://127.0.0.1:8100", "http://localhost:8100", "http://127.0.0.1:8200")
 TEMPLATES = Path(__file__).parents[3] / "webapp" / "templates"
 

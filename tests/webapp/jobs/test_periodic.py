@@ -54,7 +54,8 @@ def wait_for(notes: Path, n: int) -> list[tuple[str, int]]:
     """What was claimed and done by which process, once the job was done so many times."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        lines = notes.read_text("utf-8").splitlines() if notes.exists() else []
+        # What follows the last line's end is being written at this moment.
+        lines = notes.read_text("utf-8").split("\n")[:-1] if notes.exists() else []
         found = [(what, int(pid)) for what, _, pid in (line.rpartition(" ") for line in lines)]
         if sum(what == DID for what, _ in found) >= n:
             return found

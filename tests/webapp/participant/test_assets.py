@@ -10,6 +10,7 @@ import pytest
 from tests.prerequisites import NODE
 from webapp.participant.assets import Assets
 
+pytestmark = pytest.mark.one_database
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "webapp" / "static"
 PROGRAMS = sorted(STATIC.glob("*.js"))

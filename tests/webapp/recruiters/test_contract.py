@@ -197,6 +197,7 @@ def test_the_invitation_leads_to_the_run(recruiter):
     assert invitation.startswith("https://study.example/run/abc")
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("ending", Ending)
 def test_every_ending_has_a_way_back_that_the_policy_lets_through(
     app, recruiter, name, links, ending

@@ -103,5 +103,5 @@ def test_a_process_that_did_not_answer_ends_without_waiting_for_the_next_questio
     for each in ending:
         each.start()
     for each in ending:
-        each.join(PATIENCE_S / 10)
+        each.join(PATIENCE_S)
     assert not any(each.is_alive() for each in ending)

@@ -16,6 +16,7 @@ import httpx
 import pytest
 from sqlalchemy.engine import make_url
 
+from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from tests.webapp.postgres import PostgresServer
 from webapp.database.engine import DatabaseAwayError
@@ -68,9 +69,7 @@ def until(found: Callable[[], object]) -> object:
 
 @contextmanager
 def service(folder: Path, url: str) -> Iterator[Service]:
-    log = folder / "log"
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        private = free.getsockname()[1]
+    log, private = folder / "log", free_port()
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications,
         log.open("wb") as writing,

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Engine, delete, event, func, select, text
 
 from experiment.errors import ParallaxError
+from tests.patience import PATIENCE_S
 from webapp.database.backup.backup import back_up, restore
 from webapp.database.backup.contents import BackupError
 from webapp.database.backup.postgresql import dump
@@ -98,7 +99,7 @@ def test_a_backup_made_while_people_answer_is_one_moment(start, run, engine, oth
                 enough.set()
 
     def copies() -> list[Path]:
-        enough.wait(10)
+        assert enough.wait(PATIENCE_S)
         made = []
         while not over.is_set() or not made:
             made.append(file.with_name(f"backup{len(made)}"))

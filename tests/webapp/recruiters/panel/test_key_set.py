@@ -19,6 +19,7 @@ from webapp.recruiters.panel import signature
 from webapp.recruiters.panel.recruiter import PanelRecruiter
 from webapp.recruiters.panel.settings import PanelSettings
 
+pytestmark = pytest.mark.one_database
 URL = "https://study.example/run/abc?who=w1"
 OLD, NEW, OTHER = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(3))
 

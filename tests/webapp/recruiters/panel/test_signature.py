@@ -15,6 +15,7 @@ from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.panel.recruiter import PanelRecruiter
 from webapp.recruiters.panel.settings import PanelSettings
 
+pytestmark = pytest.mark.one_database
 KEY = "k" * 32
 RECRUITER = PanelRecruiter(PanelSettings.model_validate({"secrets": {"panel_key": KEY}}))
 MINIMAL = load_study("minimal")
