@@ -1,4 +1,5 @@
-"""Every page looks as it did when somebody last looked: the pictures of docs/gallery.md.
+"""Every page looks as it did when somebody last looked: the pictures of docs/gallery.md, and what a
+screen reader is told of it: docs/screen_reader.md.
 
 They are compared where they can be, with the same browser and the same fonts. After a change that
 is meant, ``pytest tests/browser/test_pictures.py --regen-all`` takes them anew: look at each one.
@@ -6,6 +7,7 @@ is meant, ``pytest tests/browser/test_pictures.py --regen-all`` takes them anew:
 
 import hashlib
 import io
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -28,6 +30,7 @@ from webapp.core.clock import utc_now
 from webapp.runs.runs import close_run, named_run
 
 GALLERY = Path(__file__).parents[2] / "docs" / "images" / "pages"
+READ_ALOUD = GALLERY.parents[1] / "screen_reader.md"
 MADE_WITH = GALLERY / "made_with.txt"
 DESKTOP = {"viewport": {"width": 960, "height": 600}}
 VIEWS = {
@@ -37,11 +40,31 @@ VIEWS = {
     "forced_colors": {**DESKTOP, "forced_colors": "active"},
     "right_to_left": DESKTOP,
 }
-PAGES = (
-    *("consent", "declined", "instructions", "practice", "feedback", "trial", "break", "offline"),
-    *("questionnaire", "missing_answer", "closing", "way_back", "way_out", "withdrawn", "closed"),
-    "unknown_link",
-)
+PAGES = {
+    "consent": "Consent",
+    "declined": "Declined",
+    "instructions": "Instructions",
+    "practice": "Practice",
+    "feedback": "Feedback after a practice trial",
+    "trial": "Trial",
+    "way_back": "The invitation opened again",
+    "break": "Break",
+    "offline": "All is answered, and the connection is gone",
+    "questionnaire": "Questionnaire",
+    "missing_answer": "An answer is missing",
+    "closing": "Closing",
+    "way_out": "Stop and leave",
+    "withdrawn": "Withdrawn",
+    "unknown_link": "A link that leads nowhere",
+    "closed": "The study has ended",
+}
+FOCUSED = """() => {
+  const at = document.activeElement;
+  if (at === document.body) return "the beginning of the page";
+  if (at.getAttribute("role") === "group") return "the group of options";
+  return at.getAttribute("aria-label") || at.textContent.trim().replace(/\\s+/g, " ").slice(0, 60)
+    || at.tagName.toLowerCase();
+}"""
 # In per cent of the largest possible difference: a word that moves is more.
 DIFFERENCE = 0.02
 # What is drawn by lot for each person: their own code.
@@ -110,14 +133,20 @@ def test_every_page_looks_as_it_did(
     new_context: Callable[..., BrowserContext],
     tmp_path: Path,
     look: Callable[[Page, str], None],
+    request: pytest.FixtureRequest,
     view: str,
 ):
     link = site.launch(a_study(tmp_path, "ar" if view == "right_to_left" else "en"))
     page, seen = new_context(**VIEWS[view], reduced_motion="reduce").new_page(), []
+    told = list[str]()
 
     def see(name: str) -> None:
         look(page, f"{view}_{name}")
         seen.append(name)
+        focused = page.evaluate(FOCUSED)
+        # Addresses are drawn by lot, and are not read.
+        tree = re.sub(r":\n +- /url: .*", "", page.locator("body").aria_snapshot())
+        told.append(f"## {PAGES[name]}\n\nFocus: {focused}.\n\n```yaml\n{tree}\n```\n")
 
     page.goto(link)
     see("consent")
@@ -178,7 +207,13 @@ def test_every_page_looks_as_it_did(
         close_run(session, named_run(session, link.rpartition("/")[2]), utc_now())
     page.goto(link)
     see("closed")
-    assert sorted(seen) == sorted(PAGES)
+    assert seen == list(PAGES)
+    if view == "desktop":
+        introduction, heading, _ = READ_ALOUD.read_text("utf-8").partition("## Consent")
+        said = introduction + "\n".join(told)
+        if request.config.getoption("regen_all"):
+            READ_ALOUD.write_text(said, "utf-8")
+        assert heading and READ_ALOUD.read_text("utf-8") == said
 
 
 def test_the_gallery_shows_every_picture_and_no_other():
