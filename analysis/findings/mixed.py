@@ -1,8 +1,10 @@
 """The mixed model as tables, and as scripts that fit it again elsewhere."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
+from math import isnan
+from typing import Any
 
 import pandas as pd
 
@@ -51,7 +53,7 @@ def mixed_findings(data: Joined, context: Context, formula: str | None = None) -
         return _none("people's choices do not vary within any construction")
     model = fit(rows, formula)
     tables, statistics = (
-        [_mixed_table(model, context)],
+        [_mixed_table(model, context, usual=formula is None)],
         {
             "mixed_model": model.coefficients,
             "mixed_model_random": model.random,
@@ -78,7 +80,7 @@ def _none(reason: str) -> Findings:
     return Findings(left_out=(f"The mixed model was left out: {reason}.",))
 
 
-def _mixed_table(model: MixedModel, context: Context) -> Table:
+def _mixed_table(model: MixedModel, context: Context, *, usual: bool) -> Table:
     titles = {
         one.name: f"{one.group}: {one.title}" if one.group else one.title
         for one in context.study.constructions
@@ -97,7 +99,7 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
             Column("z", "z", "signed"),
             Column("p", "p", "p"),
         ),
-        tuple(_notes(model, titles)),
+        (*_notes(model, titles), *_lenient(model, usual)),
         Section.MIXED_MODEL,
     )
 
@@ -108,10 +110,7 @@ def _titled(term: str, titles: Mapping[str, str]) -> str:
 
 
 def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
-    spreads = ", ".join(
-        f"{row['effect'].replace('_id', '').replace(':', ' by ')} {row['sd']:.2f}"
-        for row in model.random.to_dict("records")
-    )
+    spreads = ", ".join(map(_spread, model.random.to_dict("records")))
     notes = [
         f"{model.n_rows:,} choices. Standard deviations in logits: {spreads}. "
         "Participants' effects are of people alone, items' of all. Laplace's approximation; "
@@ -119,7 +118,10 @@ def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
     ]
     singular = model.random.loc[model.random["singular"], "effect"]
     if len(singular):
-        notes.append(f"The fit is singular: no variance could be told for {', '.join(singular)}.")
+        notes.append(
+            "The fit is singular: no variance, or a perfect correlation, could be told for "
+            f"{', '.join(singular)}."
+        )
     penalised = model.coefficients.loc[model.coefficients["penalised"], "term"]
     if len(penalised):
         terms = "; ".join(_titled(term, titles) for term in penalised)
@@ -128,6 +130,21 @@ def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
             f"and one wrong judgment more) gives a finite value: {terms}."
         )
     return notes
+
+
+def _lenient(model: MixedModel, usual: bool) -> Iterator[str]:
+    if usual and "participant:construction" in model.formula:
+        yield (
+            "With these random effects, tests of one construction against another are a little "
+            "lenient (docs/statistics.md). Where such a test matters, give a formula with "
+            "(1 + construction || participant)."
+        )
+
+
+def _spread(row: Mapping[Any, Any]) -> str:
+    of = row["effect"].replace("_id", "").replace(":", " by ")
+    together = "" if isnan(row["correlation"]) else f" (correlation {row['correlation']:.2f})"
+    return f"{of} {row['sd']:.2f}{together}"
 
 
 def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:

@@ -83,10 +83,14 @@ def _own_columns(varying: Effects) -> dict[int, str]:
 
 
 def _random(varying: Effects, columns: dict[int, str]) -> Iterator[str]:
+    with_next = {first for first, _ in varying.pairs}
+    terms: list[str] = []
     for place, name in enumerate(varying.names):
-        group = name.partition(", ")[0]
         column = columns.get(place)
-        yield f"(0 + {column} | {group})" if column else f"(1 | {group})"
+        terms.append(("" if terms else "0 + ") + column if column else "1")
+        if place not in with_next:
+            yield f"({' + '.join(terms)} | {name.partition(', ')[0]})"
+            terms = []
 
 
 def _read(rows: pd.DataFrame) -> Iterator[str]:

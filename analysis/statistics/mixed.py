@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from formulaic.errors import FormulaicError
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
@@ -29,6 +30,9 @@ DEFAULT_FORMULA = "construction + construction:judge"
 _UNBOUNDED_LOGITS = 10.0
 # Beyond, crossed effects take hours; a formula given by hand is tried all the same.
 MOST_ROWS = 100_000
+# A correlation beyond cannot be told from a perfect one.
+_PERFECT = 0.99
+_ANGLES = (-1.5, 1.5)
 # The optimiser may stop at a line search that finds no step: it then starts again from there.
 _OPTIMISER = {"max_num_restarts_lbfgs": 3}
 
@@ -42,11 +46,14 @@ class MixedModel:
         coefficients: One row per fixed effect: term, estimate (logits), std_error, low, high
             (Wald, 95%), z, p (two-sided), penalised (the term's judgments were all right or all
             wrong, so that only a penalty gives it a finite value).
-        random: One row per random effect: effect, sd (logits), singular (none could be told).
+        random: One row per random effect: effect, sd (logits), correlation (with the effect before
+            it, where it was estimated), singular (no variance, or a perfect correlation).
         n_rows: Choices fitted, models' among them.
         fixed: Shape ``(n_rows, terms)``: the fixed effects' columns.
         varying: The random effects of the rows.
         covariance: Shape ``(terms, terms)``: of the coefficients.
+        loadings: Shape ``(effects, effects)``: the random effects are these times independent
+            standard normal ones.
     """
 
     formula: str
@@ -56,6 +63,7 @@ class MixedModel:
     fixed: Floats
     varying: Effects
     covariance: Floats
+    loadings: Floats
 
     def sd(self, effect: str) -> float:
         """Return an effect's standard deviation in logits; 0 where the model has no such one."""
@@ -66,12 +74,13 @@ class MixedModel:
 def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     """Fit ``logit P(expected version) = fixed effects + random effects``.
 
-    All random effects are normal and independent. Participants' are of people alone: a model is
-    one judge, whom its fixed effects describe. Items' are shared by all judges. A coefficient
-    whose judgments are all right or all wrong has no finite value by likelihood alone: it gets a
-    log-F(2,2) prior, that of one right and one wrong judgment more (Greenland, S. & Mansournia,
-    M. A. (2015). Penalization, bias reduction, and default priors in logistic and related
-    categorical and survival regressions. Statistics in Medicine, 34(23), 3133-3143).
+    All random effects are normal, and independent but for pairs that a formula correlates.
+    Participants' are of people alone: a model is one judge, whom its fixed effects describe.
+    Items' are shared by all judges. A coefficient whose judgments are all right or all wrong has
+    no finite value by likelihood alone: it gets a log-F(2,2) prior, that of one right and one
+    wrong judgment more (Greenland, S. & Mansournia, M. A. (2015). Penalization, bias reduction,
+    and default priors in logistic and related categorical and survival regressions. Statistics in
+    Medicine, 34(23), 3133-3143).
 
     Args:
         rows: One row per choice, as ``mixed_rows.choices`` gives them.
@@ -99,13 +108,25 @@ def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     return MixedModel(
         formula=" + ".join([fixed, *map(str, random)]),
         coefficients=_described(fitted, list(design.columns)),
-        random=pd.DataFrame(
-            {"effect": varying.names, "sd": fitted.sds, "singular": fitted.sds < SINGULAR}
-        ),
+        random=_random_described(varying, fitted.loadings),
         n_rows=len(rows),
         fixed=design.to_numpy(),
         varying=varying,
         covariance=fitted.covariance,
+        loadings=fitted.loadings,
+    )
+
+
+def _random_described(varying: Effects, loadings: Floats) -> pd.DataFrame:
+    covariance = loadings @ loadings.T
+    sd = np.sqrt(np.diag(covariance))
+    correlation = np.full(len(sd), np.nan)
+    for first, second in varying.pairs:
+        product = sd[first] * sd[second]
+        correlation[second] = covariance[first, second] / product if product else 0.0
+    singular = (sd < SINGULAR) | (np.abs(correlation) > _PERFECT)
+    return pd.DataFrame(
+        {"effect": varying.names, "sd": sd, "correlation": correlation, "singular": singular}
     )
 
 
@@ -143,7 +164,7 @@ def _design(rows: pd.DataFrame, formula: str) -> pd.DataFrame:
 class _Fitted:
     estimate: Floats
     covariance: Floats
-    sds: Floats
+    loadings: Floats
     penalised: NDArray[np.bool_]
 
 
@@ -165,16 +186,17 @@ def _fitted(
         varying.names,
         tuple(codes(one[bounded])[0] for one in varying.groups),
         varying.values[bounded],
+        varying.pairs,
     )
-    estimate[~free], sds, logits = _by_gpboost(x[bounded][:, ~free], y[bounded], part)
-    z = random_columns(varying.groups, varying.values * sds)
+    estimate[~free], loadings, logits = _correlated(x[bounded][:, ~free], y[bounded], part)
+    z = random_columns(varying.groups, varying.values @ loadings)
     penalised, prior = np.zeros(len(free), bool), np.zeros(len(free))
     if free.any():
         penalised = free & _separated(x, y)
         estimate[free], logits = mode(x[:, free], z, y, x @ estimate, penalised[free])
         chance = expit(estimate[penalised])
         prior[penalised] = 2 * chance * (1 - chance)
-    return _Fitted(estimate, covariance(x, z, logits, prior), sds, penalised)
+    return _Fitted(estimate, covariance(x, z, logits, prior), loadings, penalised)
 
 
 def _separated(x: Floats, y: Floats) -> NDArray[np.bool_]:
@@ -185,8 +207,43 @@ def _separated(x: Floats, y: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats]:
-    """Return the coefficients, the random effects' standard deviations, and the fitted logits."""
+def _correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats]:
+    """Return the coefficients, the random effects' loadings, and the fitted logits.
+
+    GPBoost's effects are independent. Two correlated ones are an independent pair of which the
+    first also moves the second's column: by how much for each pair is what is searched for, and
+    the likeliest is taken. (Cholesky's factor of their covariance, as in Bates et al. 2015.)
+    """
+
+    def mixing(angles: Floats) -> Floats:
+        found = np.eye(len(varying.names))
+        for (first, second), angle in zip(varying.pairs, angles, strict=True):
+            size = np.sqrt((varying.values[:, [first, second]] ** 2).mean(axis=0))
+            found[second, first] = np.tan(angle) * size[0] / size[1]
+        return found
+
+    def fitted(angles: Floats) -> tuple[Floats, Floats, Floats, float]:
+        values = varying.values @ mixing(angles)
+        return _by_gpboost(x, y, Effects(varying.names, varying.groups, values))
+
+    number = len(varying.pairs)
+    angles = np.zeros(number)
+    if number:
+        start = np.vstack([angles, np.eye(number) * 0.3])
+        options = {"initial_simplex": start, "xatol": 0.01, "fatol": 1e-3}
+        angles = minimize(
+            lambda at: fitted(at)[3],
+            angles,
+            method="Nelder-Mead",
+            bounds=[_ANGLES] * number,
+            options=options,
+        ).x
+    estimate, sds, logits, _ = fitted(angles)
+    return estimate, mixing(angles) * sds, logits
+
+
+def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats, float]:
+    """Return coefficients, random effects' standard deviations, logits, minus log likelihood."""
     number = range(len(varying.groups))
     model = gpboost.GPModel(
         group_data=np.column_stack(varying.groups),
@@ -205,7 +262,8 @@ def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats,
     estimate = model.get_coef().loc["Param."].to_numpy(dtype=float)
     sds = np.sqrt(model.get_cov_pars().iloc[0].to_numpy(dtype=float))
     own = model.predict_training_data_random_effects().to_numpy()
-    return estimate, sds, x @ estimate + (own * varying.values).sum(axis=1)
+    logits = x @ estimate + (own * varying.values).sum(axis=1)
+    return estimate, sds, logits, float(model.get_current_neg_log_likelihood())
 
 
 def _described(fitted: _Fitted, terms: list[str]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ estimating equation approach. Biometrics, 44(4), 1049-1060.
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import norm
@@ -42,23 +43,19 @@ def on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
     construction = rows["construction"].to_numpy().astype(str)
     groups = [("", np.ones(len(rows), bool))]
     groups += [(name, construction == name) for name in pd.unique(construction)]
-    spread = _spreads(model)
     found = []
     for name in [one for one in pd.unique(judge) if one != PEOPLE]:
         for group, here in groups:
             sides = here & (judge == PEOPLE), here & (judge == name)
             if all(side.any() for side in sides):
-                row = _compared(model, *sides, *spread)
+                row = _compared(model, *sides, *(_spread(model, side) for side in sides))
                 found.append({"judge": name, "construction": group, **row})
     return pd.DataFrame(found)
 
 
-def _spreads(model: MixedModel) -> tuple[float, float]:
-    """Return how far people's logits scatter, and a model's, which is one judge."""
-    of_people = model.random["effect"].str.startswith("participant")
-    squares = model.random["sd"] ** 2
-    items = float(squares[~of_people].sum())
-    return float(np.sqrt(squares.sum())), float(np.sqrt(items))
+def _spread(model: MixedModel, side: NDArray[np.bool_]) -> float:
+    """Return the standard deviation of the random effects' sum in such rows."""
+    return float(np.sqrt(((model.varying.values[side] @ model.loadings) ** 2).sum(axis=1).mean()))
 
 
 def _compared(

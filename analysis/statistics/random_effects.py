@@ -1,4 +1,4 @@
-"""Random effects in lme4's formula language: ``(1 + x || participant)``, ``(1 | item)``.
+"""Random effects in lme4's formula language: ``(1 + x | participant)``, ``(1 | item)``.
 
 Bates, D., Maechler, M., Bolker, B. & Walker, S. (2015). Fitting linear mixed-effects models using
 lme4. Journal of Statistical Software, 67(1), section 2.
@@ -25,56 +25,54 @@ _WHERE = "the mixed model"
 _FEWEST_REPEATED = 2
 # Below, in logits, a standard deviation is said to be none.
 SINGULAR = 0.05
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
 class RandomTerm:
-    """What varies between the levels of a group: ``columns`` as in a formula, ``group``."""
+    """What varies between the levels of a group.
+
+    Attributes:
+        columns: As in a formula.
+        group: Between whose levels.
+        correlated: Whether the correlation of two columns is estimated.
+    """
 
     columns: str
     group: str
+    correlated: bool = False
 
     def __str__(self) -> str:
         """Return the term as lme4 writes it."""
-        single = self.columns.strip() in ("1", "0 + 1")
+        single = self.correlated or self.columns.strip() in ("1", "0 + 1")
         return f"({self.columns} {'|' if single else '||'} {self.group})"
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The random effects of rows; each is independent of the others.
+    """The random effects of rows; each is independent of the others, but for the pairs.
 
     Attributes:
         names: What varies, such as "participant" or "participant, rt_ms".
         groups: Shape ``(effects,)`` of arrays ``(n,)``: each row's level, from 0.
         values: Shape ``(n, effects)``: what the level's effect is multiplied by.
+        pairs: The places of effects of one group that are correlated, the earlier one first.
     """
 
     names: tuple[str, ...]
     groups: tuple[NDArray[np.intp], ...]
     values: Floats
+    pairs: tuple[tuple[int, int], ...] = ()
 
 
 def parse(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
-    """Return a formula's fixed part, and its random terms.
-
-    Raises:
-        AnalysisError: Effects of one group are to be correlated, which is not fitted.
-    """
+    """Return a formula's fixed part, and its random terms."""
     found = []
     for columns, bars, group in _TERM.findall(formula):
         terms = [part.strip() for part in columns.split("+")]
-        several = len([one for one in terms if one not in ("0", "-1")])
-        if bars == "|" and (several > 1 or terms not in (["1"], ["0", terms[-1]])):
-            raise AnalysisError(
-                f'"({columns.strip()} | {group.strip()})" asks for correlated effects, which are '
-                "not fitted",
-                where=_WHERE,
-                remedy=f'Write "({columns.strip()} || {group.strip()})", which leaves their '
-                "correlation out, or use the lme4 script of the report's folder",
-            )
         names = [_SHORT.get(one.strip(), one.strip()) for one in group.split(":")]
-        found.append(RandomTerm(" + ".join(terms), ":".join(names)))
+        correlated = bars == "|" and terms != ["1"]
+        found.append(RandomTerm(" + ".join(terms), ":".join(names), correlated))
     fixed = _TERM.sub("", formula).strip().lstrip("+").strip() or "1"
     return fixed, tuple(found)
 
@@ -96,26 +94,43 @@ def effects(rows: pd.DataFrame, terms: Sequence[RandomTerm]) -> Effects:
     """Return the random effects of rows.
 
     What varies between participants is of people alone: a model is one judge, whom its fixed
-    effects describe. A factor of several levels gives one effect for each but the first.
+    effects describe. A factor of several levels gives one effect for each but the first, or for
+    each where the intercept is left out.
 
     Args:
         rows: One row per choice, as ``mixed.choices`` gives them.
         terms: What varies, and between whom.
 
     Raises:
-        AnalysisError: A term names a column that is not there.
+        AnalysisError: A term names a column that is not there, or correlates more than two effects.
     """
     is_person = (rows["judge"] == PEOPLE).to_numpy(dtype=float)
-    names, groups, values = [], [], []
+    names: list[str] = []
+    groups, values, pairs = [], [], []
     for term in terms:
         parts = term.group.split(":")
         level = _level(rows, parts, term)
         of_people = is_person if "participant" in parts else np.ones(len(rows))
-        for name, column in _columns(rows, term).items():
+        columns = _columns(rows, term)
+        if term.correlated and len(columns.columns) > 1:
+            _refuse_more_than_a_pair(term, len(columns.columns))
+            pairs.append((len(names), len(names) + 1))
+        for name, column in columns.items():
             names.append(term.group if name == "Intercept" else f"{term.group}, {name}")
             groups.append(level)
             values.append(column.to_numpy(dtype=float) * of_people)
-    return Effects(tuple(names), tuple(groups), np.column_stack(values))
+    return Effects(tuple(names), tuple(groups), np.column_stack(values), tuple(pairs))
+
+
+def _refuse_more_than_a_pair(term: RandomTerm, number: int) -> None:
+    if number > _PAIR:
+        independent = f"({term.columns} || {term.group})"
+        raise AnalysisError(
+            f'"{term}" asks for the correlations of {number} effects; one of two is fitted',
+            where=_WHERE,
+            remedy=f'Write "{independent}", which leaves them out, or use the lme4 script of the '
+            "report's folder",
+        )
 
 
 def _level(rows: pd.DataFrame, parts: Sequence[str], term: RandomTerm) -> NDArray[np.intp]:

@@ -134,6 +134,20 @@ def test_slopes_of_participants_widen_what_is_said_of_constructions():
     assert not slopes.random["singular"].any()
 
 
+def test_with_a_correlation_it_does_not_matter_from_where_a_slope_is_counted():
+    rows = with_slopes(np.random.default_rng(4))
+    few = {"participant": [*map(str, range(15)), "lstm"], "item_id": [*map(str, range(24))]}
+    rows = rows[rows[list(few)].isin(few).all(axis=1)]
+    formula = "x + (1 + x | participant) + (1 | item)"
+    here, there = (fit(rows.assign(x=rows["x"] + shift), formula) for shift in (0.0, 2.0))
+    slopes = [one.coefficients.loc[1, ["estimate", "std_error"]] for one in (here, there)]
+    assert slopes[0].to_numpy(float) == pytest.approx(slopes[1].to_numpy(float), abs=0.02)
+    assert here.sd("participant, x") == pytest.approx(there.sd("participant, x"), abs=0.05)
+    # Seen from further off, whose slope is steep starts low.
+    assert there.random["correlation"][1] < here.random["correlation"][1]
+    assert here.random["correlation"].isna().tolist() == [True, False, True]
+
+
 def test_a_variance_that_cannot_be_told_is_called_singular():
     found = fit(known_choices(np.random.default_rng(1))).random
     assert found["effect"].tolist() == ["participant", "participant:construction", "item_id"]

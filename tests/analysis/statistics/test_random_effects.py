@@ -14,7 +14,9 @@ from tests.analysis.known_choices import known_choices
         ("(1 + x || participant) + judge", "judge", ["(1 + x || participant)"]),
         ("x + (1+x||participant) + (1|participant:construction)", "x",
          ["(1 + x || participant)", "(1 | participant:construction)"]),
-        ("x + (0 + x | item)", "x", ["(0 + x || item_id)"]),
+        ("x + (0 + x | item)", "x", ["(0 + x | item_id)"]),
+        ("x + (1 + x | participant)", "x", ["(1 + x | participant)"]),
+        ("x + (x | participant)", "x", ["(x | participant)"]),
         ("(1 | item)", "1", ["(1 | item_id)"]),
     ],
 )  # fmt: skip
@@ -24,9 +26,20 @@ def test_random_effects_are_read_as_lme4_writes_them(formula, fixed, random):
     assert [str(term) for term in found[1]] == random
 
 
-def test_correlated_slopes_are_refused_with_what_to_write_instead():
-    with pytest.raises(AnalysisError, match=r'Write "\(1 \+ x \|\| participant\)"'):
-        parse("x + (1 + x | participant)")
+def test_one_bar_correlates_two_effects_of_a_group_and_two_bars_none():
+    rows = known_choices(np.random.default_rng(1)).assign(x=2.0)
+    found = [
+        effects(rows, parse(f"x + (1 | item) + {term}")[1]).pairs
+        for term in ("(1 + x | participant)", "(x | participant)", "(1 + x || participant)",
+                     "(0 + x | participant)", "(0 + construction | participant)")
+    ]  # fmt: skip
+    assert found == [((1, 2),), ((1, 2),), (), (), ((1, 2),)]
+
+
+def test_more_than_one_correlation_of_a_group_is_refused_with_what_to_write_instead():
+    rows = known_choices(np.random.default_rng(1)).assign(x=2.0, y=3.0)
+    with pytest.raises(AnalysisError, match=r'Write "\(1 \+ x \+ y \|\| participant\)"'):
+        effects(rows, parse("x + (1 + x + y | participant)")[1])
 
 
 def test_participants_effects_are_of_people_alone_and_items_of_all():
