@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiment.exclusion.integrity import flags
-from experiment.integrity.agent import SIGNALS
+from experiment.integrity.agent import SIGNALS, likelihood
 from experiment.integrity.certificate import certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from tests.experiment.integrity.sessions import changed, delivered_at_once, observed
@@ -135,6 +135,11 @@ def test_nothing_is_said_of_a_session_without_an_answer():
     found = certify(ObservedSession(()))
     assert found.agent_likelihood is None
     assert flags(found) == {}
+
+
+def test_where_no_signal_speaks_either_way_a_person_is_much_likelier():
+    assert likelihood({"even_times": 0.0}) == pytest.approx(0.0323, abs=1e-4)
+    assert likelihood({"even_times": 0.0, "choices": 0.0}) == pytest.approx(0.0045, abs=1e-4)
 
 
 _ms = st.none() | st.floats(0, 1e9)
