@@ -7,6 +7,8 @@ sequences (seeded): a word follows the two before it as it does at a random plac
 where they stand, with chances of following one word or none, so that the number of different
 n-grams keeps growing as in natural text. Each estimation is a process of its own, whose peak memory
 is its own; seconds are wall-clock, of estimation alone: text in memory in, model in memory out.
+Where ``lmplz`` is on the PATH, it and ``parallax lm train`` go from text to ARPA in turns, on the
+treebank repeated to a million words and on the longer texts; medians of their processor time.
 """
 
 import argparse
@@ -35,6 +37,8 @@ from lm.scorer import Scorer
 
 SENTENCE_TOKENS = 18
 NLTK_QUERIES = 40
+REPEATED_TOKENS = 1_000_000
+TURNS = 5
 SEED = 1
 
 
@@ -126,11 +130,35 @@ def estimation(sentences: list[list[str]], options: argparse.Namespace, folder: 
         text = folder / f"{n_tokens}.txt"
         drawn_text(sentences, n_tokens, text)
         _part("ours", text, options)
-        if lmplz := shutil.which("lmplz"):
-            with Stopwatch() as watch, text.open("rb") as file:
-                command = [lmplz, "-o", str(options.order), "--discount_fallback"]
-                subprocess.run(command, stdin=file, stdout=subprocess.DEVNULL, check=True)
-            row("lmplz, text to ARPA", n_tokens, "", watch, "")
+    repeated = folder / "repeated.txt"
+    n_tokens = sum(map(len, sentences))
+    repeated.write_text(natural.read_text("utf-8") * round(REPEATED_TOKENS / n_tokens), "utf-8")
+    for text in (repeated, *(folder / f"{n_tokens}.txt" for n_tokens in options.tokens)):
+        text_to_arpa(text, options.order)
+
+
+def text_to_arpa(text: Path, order: int) -> None:
+    """Print the processor time of the whole commands, ours and lmplz's in turns."""
+    lmplz, model = shutil.which("lmplz"), text.with_suffix("")
+    if not lmplz:
+        print(f"lmplz is not on the PATH: {text.name} is not taken from text to ARPA")
+        return
+    ours = [sys.executable, str(Path(__file__).parents[1] / "parallax.py"), "lm", "train"]
+    ours += ["--type", "ngram", "--order", str(order), "--text", str(text), "--out", str(model)]
+    # Without it lmplz refuses a text in which everything is repeated.
+    theirs = [lmplz, "-o", str(order), "-S", "2G", "--discount_fallback", "--text", str(text)]
+    theirs += ["--arpa", str(text.with_suffix(".arpa"))]
+    seconds = np.empty((TURNS, 2))
+    for turn in seconds:
+        shutil.rmtree(model, ignore_errors=True)
+        for side, command in enumerate((ours, theirs)):
+            with Stopwatch() as watch:
+                subprocess.run(command, capture_output=True, check=True)
+            turn[side] = watch.processor_seconds
+    mine, other = np.median(seconds, axis=0)
+    ratio = np.median(seconds[:, 0] / seconds[:, 1])
+    print(f"{text.stem}, text to ARPA, CPU s: ours {mine:.2f}, lmplz {other:.2f}, "
+          f"ratio of each turn {ratio:.2f}", flush=True)  # fmt: skip
 
 
 def _part(what: str, text: Path, options: argparse.Namespace) -> None:

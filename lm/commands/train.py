@@ -1,6 +1,7 @@
 """``parallax lm train``: language models from texts."""
 
 import importlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from click.core import ParameterSource
 from lm.commands.request import TrainRequest
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
+from lm.ngram.sorting import avoid_slow_sorting
 
 _COUNT_MODEL = "lm.commands.train_ngram:train_count_model"
 _RECURRENT = "lm.commands.recurrent:train_recurrent"
@@ -111,6 +113,8 @@ def train(
     request = TrainRequest(
         type_ or "", preset or "", data, out, name, max_words, min_count, options
     )
+    if TRAINERS[kind] == _COUNT_MODEL:
+        avoid_slow_sorting(os.environ)
     module, _, attribute = TRAINERS[kind].partition(":")
     trainer: Callable[[TrainRequest], None] = getattr(importlib.import_module(module), attribute)
     trainer(request)

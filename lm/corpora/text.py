@@ -129,7 +129,7 @@ def read_encoded(
     numbers = _Numbers({BEGIN: 0, END: 1})
     found: list[NDArray[np.int32]] = []
     with _opened(path) as file:
-        while block := b"".join(file.readlines(_BYTES_AT_A_TIME)):
+        while block := file.read(_BYTES_AT_A_TIME) + file.readline():
             found.append(_numbered(block, numbers, path))
             progress(len(block))
     ids = np.concatenate(found) if found else np.empty(0, np.int32)

@@ -60,9 +60,9 @@ class ChunkCounter:
         here = np.flatnonzero((prefixes != ABSENT) & self._predicted)
         word_bits = self._n_words.bit_length()
         local = prefixes[here].astype(np.int64) << word_bits | self._ids[here]
-        places, is_first = grouped(local)
+        in_order, places, is_first = grouped(local)
         firsts = np.flatnonzero(is_first)
-        distinct = local[places[firsts]]
+        distinct = in_order[firsts]
         self._keys = self._numbers[distinct >> word_bits].astype(np.int64) * self._n_words
         self._keys += distinct & ((1 << word_bits) - 1)
         suffixes = self._numbers[self._ranks[here[places[firsts]]]]
@@ -75,23 +75,23 @@ class ChunkCounter:
         self._numbers = np.searchsorted(keys, self._keys).astype(np.int32)
 
 
-def grouped(keys: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return the keys' places in the order of the keys, and where in it another key begins."""
-    places = _order(keys)
+def grouped(keys: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+    """Return the keys in order, their places, and where in the order another key begins."""
+    in_order, places = _sorted(keys)
     is_first = np.ones(keys.size, np.bool_)
-    in_order = keys[places]
     np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
-    return places, is_first
+    return in_order, places, is_first
 
 
-def _order(keys: Ints) -> Ints:
+def _sorted(keys: Ints) -> tuple[Ints, Ints]:
     place_bits = keys.size.bit_length()
     if not keys.size or int(keys.max()).bit_length() + place_bits > _LARGEST_BITS:
-        return np.argsort(keys)
+        places = np.argsort(keys)
+        return keys[places], places
     # Sorting values is several times faster than sorting places by them.
     packed = keys << place_bits | np.arange(keys.size)
     packed.sort()
-    return packed & ((1 << place_bits) - 1)
+    return packed >> place_bits, packed & ((1 << place_bits) - 1)
 
 
 def _group_sizes(firsts: Ints, size: int) -> Numbers:
@@ -125,9 +125,9 @@ def _merge_range(found: Sequence[NgramCounts], low: int, high: int) -> NgramCoun
     parts = [slice(*np.searchsorted(part.keys, (low, high))) for part in found]
     chosen = list(zip(found, parts, strict=True))
     keys = np.concatenate([one.keys[part] for one, part in chosen])
-    places, is_first = grouped(keys)
+    in_order, places, is_first = grouped(keys)
     firsts = np.flatnonzero(is_first)
     suffixes = np.concatenate([one.suffixes[part] for one, part in chosen])
     counts = np.concatenate([one.counts[part] for one, part in chosen])
     added = np.add.reduceat(counts[places], firsts) if firsts.size else counts
-    return NgramCounts(keys[places[firsts]], suffixes[places[firsts]], added)
+    return NgramCounts(in_order[firsts], suffixes[places[firsts]], added)

@@ -18,8 +18,8 @@ from lm.corpora.vocab import Vocabulary
 from lm.ngram.chunked_counts import ChunkCounter, merge_counts
 from lm.ngram.table import Ints, Numbers
 
-# Sorting a chunk stays within the processor's cache.
-TOKENS_AT_A_TIME = 1_000_000
+# Short enough for memory; what is counted in one chunk needs no merging.
+TOKENS_AT_A_TIME = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,8 @@ from lm.corpora.vocab import Vocabulary
 from lm.ngram.counts import CountedLevel, adjusted_counts
 from lm.ngram.discounts import Discounts, estimate_discounts
 from lm.ngram.prune import kept_ngrams, pruned
-from lm.ngram.table import LOG10_ZERO, Floats, Ints, Level, NgramTable, Numbers
+from lm.ngram.table import DECIMALS, LOG10_ZERO, Floats, Ints, Level, NgramTable, Numbers
 
-DECIMALS = 7
 _NGRAMS_AT_A_TIME = 1_000_000
 
 

@@ -17,6 +17,8 @@ Ints = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 
 LOG10_ZERO = -99.0
+# Of the logarithms that estimation makes.
+DECIMALS = 7
 ABSENT = -1
 
 

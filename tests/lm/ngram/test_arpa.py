@@ -13,6 +13,7 @@ from lm.ngram.arpa_write import write_arpa
 from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.ngram.model import NgramScorer
+from lm.ngram.table import Level, NgramTable
 
 # As SRILM writes it: no unknown word, back-off weights only where something follows.
 OTHER_TOOL = """
@@ -140,3 +141,19 @@ def test_a_binary_of_kenlm_is_named_as_such(tmp_path: Path):
 def test_a_missing_file_is_refused(tmp_path: Path):
     with pytest.raises(LmError, match=r"cannot read the model .*absent\.arpa"):
         read_arpa(tmp_path / "absent.arpa")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[-0.1234567, -9.9999999, 0.0, -0.5, -1e-7], [-0.5, 0.25], [-10.5], [-0.123456789], [-99.0]],
+    ids=["seven decimals", "above zero", "below -10", "more decimals", "no probability"],
+)
+def test_numbers_of_every_shape_are_read_back_exactly(values: list[float], tmp_path: Path):
+    words = ("<unk>", "<s>", "</s>", *"abcd")[: len(values) + 2]
+    logs = np.array([*values, *[-1.0] * (len(words) - len(values))])
+    unigrams = Level(np.arange(len(words)), np.minimum(logs, 0), logs)
+    bigrams = Level(np.array([2]), np.array([-0.5]), np.zeros(1))
+    write_arpa(NgramTable(words, (unigrams, bigrams)), tmp_path / "model.arpa")
+    again = read_arpa(tmp_path / "model.arpa").levels[0]
+    assert again.logprobs_log10.tolist() == np.minimum(logs, 0).tolist()
+    assert again.backoffs_log10.tolist() == logs.tolist()

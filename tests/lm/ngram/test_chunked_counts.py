@@ -10,9 +10,8 @@ from lm.ngram.chunked_counts import grouped
     ids=["small", "too large to carry their places", "one", "none"],
 )
 def test_equal_keys_stand_together_in_the_order_of_keys(keys: list[int]):
-    places, is_first = grouped(np.array(keys, np.int64))
-    in_order = [keys[place] for place in places]
-    assert in_order == sorted(keys)
+    in_order, places, is_first = grouped(np.array(keys, np.int64))
+    assert in_order.tolist() == [keys[place] for place in places] == sorted(keys)
     assert sorted(places.tolist()) == list(range(len(keys)))
     assert [key for key, first in zip(in_order, is_first, strict=True) if first] == sorted(
         set(keys)
