@@ -384,7 +384,8 @@ def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
     if running(Path(here[-1])) is None:
         _run(*listen)
     server, run = running(Path(here[-1])), _launched(name, "direct", made, here)
-    click.echo(f"\nTo take part: {server and server.url}/run/{run}\nTo stop the server: make stop")
+    click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")
+    click.echo("To stop the server: make stop")
 
 
 def main() -> None:

@@ -61,10 +61,12 @@ def test_keep_leaves_the_server_on_with_a_link_that_opens(main_job):
     kept = parallax("demo", "minimal", "--port", "0", "--keep", instance=instance)
     try:
         assert kept.returncode == 0, kept.stderr
-        link = kept.stdout.partition("To take part: ")[2].split()[0]
+        link = kept.stdout.partition("To try it yourself: ")[2].split()[0]
         page = httpx.get(link, trust_env=False, timeout=PATIENCE_S)
         assert page.status_code == 200
         assert "SIMULATED" not in page.text.upper()
+        # The link is for whoever gave the command; participants still have none.
+        assert "No link for participants yet" in kept.stdout
     finally:
         assert parallax("stop", instance=instance).returncode == 0
 

@@ -84,7 +84,7 @@ def _readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
     """Return what each file of the folder is, for whoever opens it first."""
     run = comparison.provenance.run
     lines = [
-        f"# People beside models: {comparison.study.study.title}",
+        f"# People and models: {comparison.study.study.title}",
         "",
         f"Study {run.study} {run.study_version}, run {run.run}. {comparison.provenance.warning}",
         "",

@@ -157,7 +157,7 @@ def test_without_scores_the_report_is_about_people_alone(export, tmp_path):
     assert "<h1>People</h1>" in page
     for word in ("Reliability", "recruited", "Simple &amp; short"):
         assert word in page
-    for word in ("People beside", "A model is right", "Metric of the models", "the models"):
+    for word in ("People and ", "A model is right", "Metric of the models", "the models"):
         assert word not in page
 
 

@@ -74,7 +74,7 @@ def _tell_link(run: Run, study: Study, link: str) -> None:
         refuse_unanswerable(study)
     except RunError as error:
         # The run is good to look at; the link to it is given to nobody.
-        click.echo(f"Nobody is invited yet: {error}")
+        click.echo(f"No link for participants yet: {error}")
     else:
         click.echo(f"Participants come to: {link}")
 

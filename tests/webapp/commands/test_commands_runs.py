@@ -81,7 +81,7 @@ def answerable_study(folder: Path) -> Path:
 
 def test_the_link_is_not_told_where_nobody_answers_to_living_people(shell):
     printed = shell("launch", "minimal", "--seed", "1", "--recruiter", "direct")
-    assert "Nobody is invited yet" in printed and "/run/" not in printed
+    assert "No link for participants yet" in printed and "/run/" not in printed
     assert "names no contact, no institution, no ethics" in printed
     programs = shell("launch", "minimal", "--seed", "1", "--recruiter", "simulator")
     assert "Simulated participants come to: http://127.0.0.1:8000/run/" in programs
