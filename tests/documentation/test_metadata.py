@@ -24,6 +24,13 @@ def test_pyproject_codemeta_and_citation_agree():
     assert meta["license"].endswith(project["license"]) and cited["license"] == project["license"]
 
 
+def test_the_changelog_begins_with_the_version_and_day_of_the_release():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    headings = re.findall(r"^## (.+)$", changelog, re.M)
+    assert headings[:2] == ["Unreleased", f"{cited['version']} ({cited['date-released']})"]
+
+
 def test_the_paper_cites_what_its_list_has_and_nothing_else():
     paper = (ROOT / "docs" / "paper" / "paper.md").read_text("utf-8")
     listed = re.findall(
