@@ -2,6 +2,7 @@
 
 import pytest
 
+from experiment.authoring.schema import study_schema
 from experiment.tables.schemas import RESPONSES
 from lm.registry import TYPES
 from tests.documentation.examples import ROOT
@@ -28,6 +29,14 @@ def test_every_command_setting_column_and_name_is_in_the_reference(pages):
         assert f"| `{column.name}` | {column.type} |" in pages["reference/tables.md"]
     for name in (*(name for registry in REGISTRIES for name in registry.built_in), *TYPES):
         assert f"\n### {name}\n" in pages["reference/names.md"]
+
+
+def test_every_key_of_a_study_is_in_the_reference_below_its_table(pages):
+    schema, page = study_schema(), pages["reference/study.md"]
+    for name, shape in schema["$defs"].items():
+        for key, each in shape["properties"].items():
+            assert f"| `{key}` |" in page or f".{key}\\]" in page, (name, key, each)
+    assert "| `lists` | integer | required |" in page
 
 
 def test_an_error_stands_in_the_index_with_its_remedy(pages):

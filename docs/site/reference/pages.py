@@ -7,6 +7,7 @@ from reference.errors import error_pages
 from reference.names import names_page
 from reference.python_api import python_pages
 from reference.settings import settings_page
+from reference.study import study_page
 from reference.tables import tables_page
 
 ROOT = Path(__file__).parents[3]
@@ -20,6 +21,7 @@ def reference_pages() -> dict[str, str]:
         "reference/index.md": (Path(__file__).parent / "index.md").read_text(encoding="utf-8"),
         "reference/names.md": names_page(),
         "reference/settings.md": settings_page(),
+        "reference/study.md": study_page(),
         "reference/tables.md": tables_page(),
         **dict(command_pages()),
         **dict(error_pages()),
