@@ -252,7 +252,7 @@ def demo(
         _open_door(name, made, listen, here)
     else:
         click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
-        click.echo("To stop the server afterwards: make stop")
+    click.echo("To stop the server afterwards: make stop")
 
 
 cli.add_command(demo, section="Study")
@@ -385,7 +385,6 @@ def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
         _run(*listen)
     server, run = running(Path(here[-1])), _launched(name, "direct", made, here)
     click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")
-    click.echo("To stop the server: make stop")
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ class _Place(NamedTuple):
 def study_page() -> str:
     """Return every table of study.toml with its keys, in the order of the schema."""
     schema: Any = study_schema()
+    schema = _with_choices(schema, schema["$defs"])
     root = _Place("", schema)
     parts = [
         "# Every key of study.toml\n",
@@ -41,6 +42,17 @@ def study_page() -> str:
     return "\n".join(parts)
 
 
+def _with_choices(node: Any, shapes: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON is anything
+    """Return the schema with each choice of words where it is used; tables stay references."""
+    if isinstance(node, list):
+        return [_with_choices(each, shapes) for each in node]
+    if not isinstance(node, dict):
+        return node
+    shape = shapes[node["$ref"].removeprefix(_REFERENCE)] if "$ref" in node else {"properties": {}}
+    own = {key: _with_choices(value, shapes) for key, value in node.items()}
+    return own if "properties" in shape else {**shape, **own, "$ref": ""}
+
+
 def _places(parent: _Place, shapes: Mapping[str, Any]) -> Iterator[_Place]:
     for key, shape in parent.shape.get("properties", {}).items():
         name, many = _table_of(shape)
@@ -55,7 +67,7 @@ def _table_of(shape: Mapping[str, Any]) -> tuple[str, bool]:
     """Return the name of the table that a key holds, empty if none, and whether of many."""
     for kind in shape.get("anyOf", [shape]):
         for each, many in ((kind, False), (kind.get("items", {}), True)):
-            if "$ref" in each:
+            if each.get("$ref"):
                 return each["$ref"].removeprefix(_REFERENCE), many
     return "", False
 
