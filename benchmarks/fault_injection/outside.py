@@ -35,9 +35,9 @@ def kill_worker(at: Installation, rng: random.Random, _outage_s: float) -> None:
         _kill(rng.choice(workers))
 
 
-def kill_server(at: Installation, _rng: random.Random, _outage_s: float) -> None:
+def kill_server(at: Installation, rng: random.Random, _outage_s: float) -> None:
     """The server is killed, all its processes or the first alone."""
-    _kill(at.server.pid) if _rng.random() < 0.5 else at.server.kill()
+    at.server.signal_first(signal.SIGKILL) if rng.random() < 0.5 else at.server.kill()
 
 
 def kill_server_at_its_start(at: Installation, rng: random.Random, _outage_s: float) -> None:
@@ -148,8 +148,7 @@ def worker_hangs(at: Installation, rng: random.Random, _outage_s: float) -> None
 
 def server_hangs(at: Installation, _rng: random.Random, _outage_s: float) -> None:
     """The server's first process is stopped in its tracks; nobody continues it."""
-    with suppress(ProcessLookupError):
-        os.kill(at.server.pid, signal.SIGSTOP)
+    at.server.signal_first(signal.SIGSTOP)
 
 
 FAULTS: tuple[Fault, ...] = (

@@ -128,13 +128,21 @@ class Unit:
 
     def processes(self) -> list[int]:
         """Return the numbers of all living processes of the service, the first one's first."""
-        return sorted(_living(self.pid), key=lambda pid: pid != self.pid) if self.pid else []
+        # Read once: to the system, number 0 is the group of whoever asks, and everything's parent.
+        first = self.pid
+        return sorted(_living(first), key=lambda pid: pid != first) if first else []
 
     def kill(self) -> None:
         """Kill every process at once, as a power cut or the kernel would."""
         for pid in self.processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+    def signal_first(self, number: int) -> None:
+        """Send a signal to the first process alone, where one runs."""
+        if first := self.pid:
+            with suppress(ProcessLookupError):
+                os.kill(first, number)
 
     def _look_after(self) -> None:
         while True:

@@ -84,6 +84,18 @@ def test_what_was_killed_is_started_again_and_leaves_nothing_behind(unit_that, s
     assert unit.state == "inactive" and unit.processes() == []
 
 
+def test_a_service_that_ends_meanwhile_gets_no_signal_and_nobody_else_does(supervisor, monkeypatch):
+    asked = []
+    monkeypatch.setattr(supervisor, "_living", lambda first: asked.append(first) or [])
+    monkeypatch.setattr(os, "kill", lambda *sent: asked.append(sent))
+    numbers = iter((7, 0, 0))
+    ending = type("Ending", (supervisor.Unit,), {"pid": property(lambda _: next(numbers))})
+    unit = object.__new__(ending)
+    unit.kill()
+    unit.signal_first(9)
+    assert asked == [7]
+
+
 def test_nobody_is_needed_and_nothing_is_lost_while_everything_around_fails():
     POSTGRESQL.require()
     NGINX.require()
