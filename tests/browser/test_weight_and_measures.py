@@ -17,6 +17,7 @@ from tests.browser.browser_steps import (
     outlast_the_lockout,
     start,
 )
+from tests.patience import PATIENCE_S
 from webapp.database.engine import reading
 from webapp.database.models import Event
 
@@ -132,8 +133,8 @@ def test_what_happened_during_a_trial_is_stored_with_its_answer(site, link, new_
     assert (resized.viewport_width_px, resized.viewport_height_px) == (500, 700)
     now = datetime.datetime.now(datetime.UTC)
     for response in (first, hidden, blurred, resized):
-        assert 0 < response.rt_ms < 60_000
-        assert abs(now - response.client_time).total_seconds() < 60
+        assert 0 < response.rt_ms < 1000 * PATIENCE_S
+        assert abs(now - response.client_time).total_seconds() < PATIENCE_S
 
 
 def test_the_device_is_told_of_once(site, link, new_context):
@@ -226,7 +227,12 @@ def test_a_trial_that_was_seen_before_a_reload_says_so(site, link, page):
 
 
 def test_a_gap_shows_its_mark_and_takes_no_press(site, page, tmp_path: Path):
-    trial = 'lockout_ms = 0\ngap_ms = 1500\nfixation = "+"'
+    trial = 'lockout_ms = 0\ngap_ms = 1234\nfixation = "+"'
+    # The first gap ends when it is told to: a busy machine can be late for any other.
+    page.add_init_script(
+        "const wait = setTimeout; setTimeout = (end, ms, ...more) =>"
+        " ms === 1234 && !window.endGap ? (window.endGap = end) && 0 : wait(end, ms, ...more);"
+    )
     link = site.launch(minimal(tmp_path, trial=trial))
     consent(page, link)
     start(page)
@@ -234,12 +240,14 @@ def test_a_gap_shows_its_mark_and_takes_no_press(site, page, tmp_path: Path):
     expect(page.locator(".options")).not_to_be_visible()
     page.keyboard.press("1")
     expect(page.locator("#count")).to_have_text("1 of 8")
+    expect(page.locator(".options")).not_to_be_visible()
+    page.evaluate("endGap()")
     expect(page.locator(".options")).to_be_visible()
     let_frames_pass(page, 3)
     page.keyboard.press("1")
     expect(page.locator("#count")).to_have_text("2 of 8")
     expect_saved(page)
-    assert site.stored(link)[0].responses[0].rt_ms < 60_000
+    assert site.stored(link)[0].responses[0].rt_ms < 1000 * PATIENCE_S
 
 
 def test_keys_can_be_changed_and_switched_off(link, page):
