@@ -205,6 +205,19 @@ def test_a_double_click_answers_one_trial_and_is_kept_as_an_event(site, link, pa
         assert response.onset_source == "presentation"
 
 
+def test_a_key_that_is_held_down_answers_one_trial(site, link, page):
+    consent(page, link)
+    start(page)
+    let_frames_pass(page, 3)
+    page.keyboard.down("1")
+    expect(page.locator("#count")).to_have_text("2 of 8")
+    let_frames_pass(page, 3)
+    page.keyboard.down("1")  # what the system repeats
+    let_frames_pass(page, 3)
+    page.keyboard.up("1")
+    expect(page.locator("#count")).to_have_text("2 of 8")
+
+
 def events_of(site) -> list[str]:
     with reading(site.sessions) as session:
         return list(session.scalars(select(Event.kind).order_by(Event.id)))
