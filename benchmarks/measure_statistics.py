@@ -1,9 +1,10 @@
 """Measure the statistics: how right they are, and what they cost.
 
-Usage: python benchmarks/measure_statistics.py {intervals,mixed,bootstrap,large} ...
+Usage: python benchmarks/measure_statistics.py {intervals,mixed,constructions,bootstrap,large} ...
 
 intervals  coverage and width of three intervals of accuracy, participants and items differing
 mixed      bias and coverage of the mixed model against two other routes
+constructions  how often the mixed model finds a difference of constructions where there is none
 bootstrap  seconds of the crossed bootstrap against a plain pandas loop and scipy's one-way one
 large      seconds and memory of the whole comparison of ten million answers with five models
 """
@@ -51,9 +52,17 @@ BASES = (0.5, 2.0, 3.5)
 SPREADS = ((0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (1.5, 0.5), (0.5, 1.5))
 
 
+WHAT = ("intervals", "mixed", "constructions", "bootstrap", "large")
+RANDOM = {
+    "intercepts alone": "construction + (1 | participant) + (1 | item)",
+    "default": "construction",
+    "slopes": "construction + (1 + construction || participant) + (1 | item)",
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["intervals", "mixed", "bootstrap", "large"])
+    parser.add_argument("what", choices=list(WHAT))
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--participants", type=int, default=131_579)
     parser.add_argument("--models", type=int, default=5)
@@ -63,6 +72,8 @@ def main() -> None:
         intervals(options.simulations)
     elif options.what == "mixed":
         mixed(options.simulations)
+    elif options.what == "constructions":
+        constructions(options.simulations)
     elif options.what == "bootstrap":
         bootstrap()
     else:
@@ -126,6 +137,36 @@ def coverage(
         ):
             found[name].append((low <= truth <= high, high - low))
     return {name: tuple(np.mean(pairs, axis=0)) for name, pairs in found.items()}
+
+
+def constructions(simulations: int) -> None:
+    """Print in how many studies two equally hard constructions are called different, at 5 %."""
+    z = {name: [] for name in RANDOM}
+    for number in range(simulations):
+        rows = equally_hard(np.random.default_rng([9, number]))
+        for name, formula in RANDOM.items():
+            z[name].append(fit(rows, formula).coefficients["z"].iloc[1])
+    for name, found in z.items():
+        print(f"{name}: {(np.abs(found) > scipy.stats.norm.ppf(0.975)).mean():.1%}")
+
+
+def equally_hard(rng: np.random.Generator, n_people: int = 24, n_items: int = 40) -> pd.DataFrame:
+    """Return choices of people who differ in how much harder one construction is to them."""
+    person, item = np.divmod(np.arange(n_people * n_items), n_items)
+    is_b = np.arange(n_items) % 2
+    of_person, slope = rng.normal(0, 0.8, n_people), rng.normal(0, 0.8, n_people)
+    of_item = rng.normal(0, 0.6, n_items)
+    logit = 1.0 + of_person[person] + slope[person] * (is_b[item] - 0.5) + of_item[item]
+    return pd.DataFrame(
+        {
+            "judge": pd.Categorical(["people"] * len(person)),
+            "participant": person.astype(str),
+            "item_id": item.astype(str),
+            "construction": np.where(is_b[item] == 1, "b", "a"),
+            "condition": "any",
+            "chose_good": (rng.random(len(person)) < expit(logit)).astype(float),
+        }
+    )
 
 
 def mixed(simulations: int) -> None:

@@ -1,7 +1,7 @@
 """The mixed model as tables, and as scripts that fit it again elsewhere."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from math import isnan
 from typing import Any
@@ -53,7 +53,7 @@ def mixed_findings(data: Joined, context: Context, formula: str | None = None) -
         return _none("people's choices do not vary within any construction")
     model = fit(rows, formula)
     tables, statistics = (
-        [_mixed_table(model, context, usual=formula is None)],
+        [_mixed_table(model, context)],
         {
             "mixed_model": model.coefficients,
             "mixed_model_random": model.random,
@@ -80,7 +80,7 @@ def _none(reason: str) -> Findings:
     return Findings(left_out=(f"The mixed model was left out: {reason}.",))
 
 
-def _mixed_table(model: MixedModel, context: Context, *, usual: bool) -> Table:
+def _mixed_table(model: MixedModel, context: Context) -> Table:
     titles = {
         one.name: f"{one.group}: {one.title}" if one.group else one.title
         for one in context.study.constructions
@@ -99,7 +99,7 @@ def _mixed_table(model: MixedModel, context: Context, *, usual: bool) -> Table:
             Column("z", "z", "signed"),
             Column("p", "p", "p"),
         ),
-        (*_notes(model, titles), *_lenient(model, usual)),
+        tuple(_notes(model, titles)),
         Section.MIXED_MODEL,
     )
 
@@ -130,15 +130,6 @@ def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
             f"and one wrong judgment more) gives a finite value: {terms}."
         )
     return notes
-
-
-def _lenient(model: MixedModel, usual: bool) -> Iterator[str]:
-    if usual and "participant:construction" in model.formula:
-        yield (
-            "With these random effects, tests of one construction against another are a little "
-            "lenient (docs/statistics.md). Where such a test matters, give a formula with "
-            "(1 + construction || participant)."
-        )
 
 
 def _spread(row: Mapping[Any, Any]) -> str:

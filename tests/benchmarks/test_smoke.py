@@ -108,7 +108,7 @@ def test_it_runs_on_a_tiny_input_and_prints_a_number(folder: Path, name: str):
     assert any(character.isdigit() for character in done.stdout)
 
 
-@pytest.mark.parametrize("what", ["intervals", "mixed", "bootstrap"])
+@pytest.mark.parametrize("what", ["intervals", "mixed", "constructions", "bootstrap"])
 def test_each_measurement_of_the_statistics_runs(what: str):
     done = run("measure_statistics", what, "--simulations", "2")
     assert done.returncode == 0, done.stdout + done.stderr
