@@ -51,22 +51,25 @@ def _value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def rule_in_words(rule: Mapping[str, object]) -> str:
+def rule_in_words(rule: Mapping[str, object], titles: Mapping[str, str] | None = None) -> str:
     """Return an exclusion rule in words, with its settings and the rules that it is made of.
 
     Args:
         rule: The rule as study.toml has it; ``any``, ``all`` and ``not`` hold others in ``rules``.
+        titles: The constructions' titles by their names.
 
     Returns:
         For instance "too many errors (errors allowed: 1)".
     """
     name = str(rule["rule"])
-    parts = [
-        rule_in_words(part) for part in cast(Sequence[Mapping[str, object]], rule.get("rules", ()))
-    ]
+    inner = cast(Sequence[Mapping[str, object]], rule.get("rules", ()))
+    parts = [rule_in_words(part, titles) for part in inner]
     if parts:
         return f"{reason(name)} ({_JOINED.get(name, '; ').join(parts)})"
-    settings = [setting(key, value) for key, value in rule.items() if key != "rule"]
+    named = dict(rule)
+    if titles and named.get("construction") in titles:
+        named["construction"] = titles[str(named["construction"])]
+    settings = [setting(key, value) for key, value in named.items() if key != "rule"]
     return f"{reason(name)} ({'; '.join(settings)})" if settings else reason(name)
 
 

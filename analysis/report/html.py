@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -17,6 +18,7 @@ from analysis.tables.accuracy_table import Table
 from analysis.tables.provenance import counted
 from analysis.tables.section import Section
 from analysis.tables.text import blocks, numbered_footnotes, spans
+from experiment.studies.study import Study
 
 # Tables of more columns are printed in smaller letters, so that no sheet is turned and none empty.
 _WIDE_COLUMNS = 11
@@ -83,10 +85,17 @@ def render_report(
         ],
         counted=counted,
         reason=reason,
-        rule_in_words=rule_in_words,
+        rule_in_words=partial(rule_in_words, titles=_titles(comparison.study)),
         blocks=blocks,
         spans=spans,
     )
+
+
+def _titles(study: Study) -> dict[str, str]:
+    return {
+        one.name: f"{one.group}: {one.title}" if one.group else one.title
+        for one in study.constructions
+    }
 
 
 def front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | Drawing]:

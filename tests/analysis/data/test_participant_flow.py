@@ -26,3 +26,11 @@ from analysis.data.participant_flow import rule_in_words
 )  # fmt: skip
 def test_a_rule_is_told_with_its_settings_and_its_parts(rule, words):
     assert rule_in_words(rule) == words
+
+
+def test_a_construction_is_told_by_its_title_inside_other_rules_too():
+    rule = {"rule": "max_errors", "construction": "simple_agreement", "max_errors": 1}
+    words = rule_in_words(
+        {"rule": "not", "rules": [rule]}, {"simple_agreement": "Agreement: Simple"}
+    )
+    assert "(construction: Agreement: Simple; errors allowed: 1)" in words
