@@ -18,9 +18,10 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 
 from experiment.participation import State
 from experiment.studies.load import load_study
+from webapp.core.keys import read_keys
 from webapp.core.metrics import Metrics
 from webapp.database.engine import Sessions, make_sessions, open_database, reading
-from webapp.database.models import Participant, Place, Run
+from webapp.database.models import Identity, Participant, Place, Run
 from webapp.runs.launch import launch
 from webapp.server.metrics_endpoint import collect_registry
 from webapp.sessions.consent import Decision, enroll, refuse_newcomers
@@ -57,8 +58,13 @@ def large_run(sessions: Sessions, places: int) -> Run:
         session.flush()
         session.query(Place).filter_by(run_id=run.id).delete()
         lists = range(study.design.lists)
+        names = [
+            {"hash": f"W{n}", "sealed": f"W{n}", "forgotten": False} for n in range(places // 2)
+        ]
+        session.execute(insert(Identity), names)
+        keys = dict(session.query(Identity.sealed, Identity.id))
         people = [
-            {"run_id": run.id, "ref": f"p{n}", "platform_id": f"W{n}", "state": State.WORKING,
+            {"run_id": run.id, "ref": f"p{n}", "person_key": keys[f"W{n}"], "state": State.WORKING,
              "list": n % len(lists), "place": n // len(lists), "arrived_at": NOW,
              "consented_at": NOW}
             for n in range(places // 2)
@@ -77,7 +83,9 @@ def large_run(sessions: Sessions, places: int) -> Run:
 @contextmanager
 def database() -> Iterator[tuple[Engine, Path]]:
     with tempfile.TemporaryDirectory() as folder:
-        engine = open_database(f"sqlite:///{Path(folder) / 'arrivals.sqlite3'}")
+        engine = open_database(
+            f"sqlite:///{Path(folder) / 'arrivals.sqlite3'}", read_keys(Path(folder))
+        )
         yield engine, Path(folder)
         engine.dispose()
 

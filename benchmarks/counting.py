@@ -21,6 +21,7 @@ from sqlalchemy import Engine, delete, select
 
 from experiment.records import Side
 from experiment.studies.load import load_study
+from webapp.core.keys import read_keys
 from webapp.database.count_triggers import start_counting, stop_counting
 from webapp.database.engine import Sessions, make_sessions, open_database
 from webapp.database.models import Participant, Response, Trial
@@ -89,7 +90,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        engine = open_database(options.database or f"sqlite:///{Path(folder) / 'db.sqlite3'}")
+        url = options.database or f"sqlite:///{Path(folder) / 'db.sqlite3'}"
+        engine = open_database(url, read_keys(Path(folder)))
         trials = people(make_sessions(engine), options.answers)
         clock, unit = _clock(engine)
         without, counting = cost(engine, trials, options.rounds, clock)

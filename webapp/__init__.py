@@ -49,11 +49,9 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     app.logger.setLevel(settings.log_level.upper())
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None
+    keys = read_keys(folder, settings.secret_key_file)
     services = app.extensions[EXTENSION] = Services(
-        settings,
-        open_database(settings.database_url),
-        Tokens.of(read_keys(folder, settings.secret_key_file)),
-        now,
+        settings, open_database(settings.database_url, keys), Tokens.of(keys), now
     )
     log_requests(app, app.extensions[METRICS])
     guard_origins(app, settings)

@@ -9,7 +9,10 @@ import click
 from sqlalchemy import Engine
 
 from webapp.core.instance import open_instance
+from webapp.core.keys import read_keys
+from webapp.core.sealing import Sealer
 from webapp.database.engine import usable_database
+from webapp.database.models.identity import unlock
 from webapp.database.scrub import scrub
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
@@ -19,7 +22,9 @@ from webapp.server import process as server
 @contextmanager
 def opened(instance: Path) -> Iterator[Engine]:
     """Yield the installation's database, of whatever schema."""
-    with usable_database(load_settings(open_instance(instance)).database_url) as engine:
+    settings = load_settings(folder := open_instance(instance))
+    with usable_database(settings.database_url) as engine:
+        unlock(engine, Sealer(read_keys(folder, settings.secret_key_file)))
         yield engine
     engine.dispose()
 

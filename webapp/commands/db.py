@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.database import opened, refuse_while_serving, tell_forgotten
+from webapp.commands.database import opened, refuse_while_serving, scrub_and_tell, tell_forgotten
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
@@ -44,4 +44,5 @@ def upgrade_(instance: Path) -> None:
     if before == after:
         click.echo(f"The database has the schema {after} already.")
     else:
+        scrub_and_tell(open_instance(instance))  # it held in clear what is sealed now
         click.echo(f"The database went from the schema {before} to {after}.")

@@ -1,6 +1,7 @@
 """``parallax doctor``."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -8,7 +9,10 @@ import click
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
+from webapp.core.keys import read_keys
+from webapp.core.sealing import Sealer
 from webapp.database.engine import usable_database
+from webapp.database.models.identity import unlock
 from webapp.database.schema import stored_revision
 from webapp.doctor.checks import look_over
 from webapp.doctor.findings import Installation, Level, metrics_text
@@ -30,6 +34,8 @@ def doctor(metrics: bool, instance: Path) -> None:
     try:
         with usable_database(settings.database_url) as engine:
             stored_revision(engine)
+            with suppress(WebappError):  # the check of the key says it
+                unlock(engine, Sealer(read_keys(folder, settings.secret_key_file)))
     except WebappError as error:
         engine, trouble = None, str(error)
     at = Installation(folder, settings, engine, trouble, utc_now)

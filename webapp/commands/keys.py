@@ -4,10 +4,17 @@ from pathlib import Path
 
 import click
 
+from webapp.commands.database import opened, refuse_while_serving
 from webapp.commands.options import with_instance
 from webapp.commands.text_table import text_table
 from webapp.core.instance import key_file, open_instance
 from webapp.core.keys import Purpose, drop, read_keys, rotate
+from webapp.core.sealing import Sealer
+from webapp.database.models.identity import unlock
+from webapp.database.schema import schema_problem, stored_revision
+from webapp.database.sealed_names import keys_in_use, seal_anew
+from webapp.database.use import alone
+from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 
 
@@ -37,9 +44,29 @@ def rotate_(purpose: str, instance: Path) -> None:
     """Give PURPOSE a new key; older ones are still understood."""
     folder = open_instance(instance)
     given = load_settings(folder).secret_key_file
-    new = rotate(folder, given, Purpose(purpose))
+    sealed = None if purpose == Purpose.SIGNING else _sealed_anew(folder, given, Purpose(purpose))
+    if sealed is None:
+        rotate(folder, given, Purpose(purpose))
+    new = read_keys(folder, given).of(Purpose(purpose))[-1]
     click.echo(f"Key {new.id} is the newest for {purpose}, in {key_file(folder, given)}.")
-    click.echo("Keep a copy of the file. Servers take the key up with: parallax reload")
+    if sealed is None:
+        click.echo("Keep a copy of the file. Servers take the key up with: parallax reload")
+    else:
+        click.echo(f"{sealed} names are sealed anew. Keep a copy of the file.")
+
+
+def _sealed_anew(folder: Path, given: str, purpose: Purpose) -> int:
+    """Make a new key, and seal with it whatever an older one sealed, while no server is on."""
+    refuse_while_serving(folder)
+    with opened(folder) as engine, alone(engine):
+        if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
+            raise problem
+        rotate(folder, given, purpose)
+        unlock(engine, Sealer(read_keys(folder, given)))
+        if revision is None:
+            return 0
+        with engine.begin() as connection:
+            return seal_anew(connection)
 
 
 @keys.command("drop")
@@ -48,5 +75,16 @@ def rotate_(purpose: str, instance: Path) -> None:
 def drop_(key: int, instance: Path) -> None:
     """Take KEY, an id, out of the file of the keys."""
     folder = open_instance(instance)
+    with opened(folder) as engine:
+        used = set[int]()
+        if (revision := stored_revision(engine)) and not schema_problem(revision):
+            with engine.connect().execution_options(reading=True) as connection:
+                used |= keys_in_use(connection)
+    if key in used:
+        raise WebappError(
+            f"names are sealed with key {key}",
+            where="database_url",
+            remedy="Seal them anew with: parallax keys rotate sealing, and pseudonyms",
+        )
     drop(folder, load_settings(folder).secret_key_file, key)
     click.echo(f"Key {key} is gone. Servers forget it with: parallax reload")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from webapp.core.instance import open_instance
+from webapp.core.keys import read_keys
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.database.engine import Sessions, failures_in_words, make_sessions, open_database
 from webapp.recruiters.settings import load_settings
@@ -39,7 +40,8 @@ def open_sessions(instance: Path) -> Sessions:
     Raises:
         WebappError: The folder, a setting or the database cannot be used.
     """
-    engine = open_database(load_settings(open_instance(instance)).database_url)
+    settings = load_settings(folder := open_instance(instance))
+    engine = open_database(settings.database_url, read_keys(folder, settings.secret_key_file))
     if context := click.get_current_context(silent=True):
         context.call_on_close(engine.dispose)
     return make_sessions(engine)

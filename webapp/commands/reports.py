@@ -80,8 +80,9 @@ def reconcile_reports(
     recruiter = load_recruiter(run.recruiter, settings)
     if isinstance(recruiter, PayingRecruiter) or not isinstance(recruiter, ReportingRecruiter):
         return None
-    tokens = Tokens.of(read_keys(instance, settings.secret_key_file))
-    services = Services(settings, open_database(settings.database_url), tokens, utc_now)
+    keys = read_keys(instance, settings.secret_key_file)
+    engine = open_database(settings.database_url, keys)
+    services = Services(settings, engine, Tokens.of(keys), utc_now)
     if wish.by_hand is not None:
         with services.sessions.begin() as session:
             confirm_by_hand(session, run, wish.by_hand, utc_now())

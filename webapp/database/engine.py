@@ -17,10 +17,14 @@ from sqlalchemy.exc import (
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from webapp.core.keys import Keys
+from webapp.core.sealing import Sealer
 from webapp.database.file_system_trial import refuse_unfit_folder
 from webapp.database.file_systems import MOUNTS, refuse_network_disk
+from webapp.database.models.identity import unlock
 from webapp.database.pool import CountedPool
 from webapp.database.schema import ready_schema
+from webapp.database.sealed_names import renew_digests
 from webapp.database.write_lock import serialize_writers
 from webapp.errors import WebappError
 
@@ -85,8 +89,12 @@ def _postgres_engine(url: str) -> Engine:
     )
 
 
-def open_database(url: str) -> Engine:
+def open_database(url: str, keys: Keys | None = None) -> Engine:
     """Return an engine for a database that can be reached and has this code's schema.
+
+    Args:
+        url: The database's.
+        keys: What opens its sealed names; without, whoever reads or writes one gets an error.
 
     Raises:
         SchemaError: The schema is older or newer than this code's.
@@ -95,6 +103,9 @@ def open_database(url: str) -> Engine:
     """
     with usable_database(url) as engine:
         ready_schema(engine)
+        if keys is not None:
+            unlock(engine, Sealer(keys))
+            renew_digests(engine)
     return engine
 
 

@@ -15,7 +15,6 @@ from experiment.participation import Ending, State
 from experiment.payment.bonuses import BonusCandidate
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.records import Kind
-from webapp.core.forgotten import FORGOTTEN_PREFIX
 from webapp.database.models import (
     Assignment,
     Hit,
@@ -151,7 +150,7 @@ def _submitted(session: Session, run: Run) -> dict[int, Assignment]:
         .join(Hit, Hit.id == Assignment.hit_id)
         .where(Assignment.run_id == run.id, Assignment.participant_id.is_not(None))
         .where(Hit.purpose == "recruitment", Assignment.status.in_(SUBMITTED_STATUSES))
-        .where(Assignment.worker_id.not_like(f"{FORGOTTEN_PREFIX}%"))
+        .where(~Assignment.worker_id.is_stand_in())
         .order_by(Assignment.submitted_at.desc(), Assignment.id.desc())
     ).all()
     # The last that is put in wins, and rows come the latest first.

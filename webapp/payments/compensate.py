@@ -74,7 +74,7 @@ def unsubmitted(session: Session, run: Run, worker_id: str) -> str:
     Raises:
         PaymentError: The platform told of none.
     """
-    found = session.scalar(
+    found: str | None = session.scalar(
         select(Assignment.platform_id)
         .where(Assignment.run_id == run.id, Assignment.worker_id == worker_id)
         .order_by(Assignment.id.desc())

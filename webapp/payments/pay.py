@@ -123,7 +123,8 @@ def _is_too_late(platform: Platform, payment: Payment) -> bool:
 
 def _unnamed(error: PlatformError, payment: Payment) -> str:
     # Answers are printed, and what is printed holds nobody's worker id.
-    return str(error).replace(payment.worker_id, "(the worker)")
+    said = str(error).replace(payment.worker_id, "(the worker)")
+    return said.replace(payment.assignment, "(the work)") if payment.assignment else said
 
 
 def is_bonus_of(platform: Platform, payment: Payment) -> bool:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind, State
 from experiment.payment.payment import PaymentKind, PaymentState
-from webapp.core.forgotten import FORGOTTEN_PREFIX, forgotten_id, is_forgotten
+from webapp.core.forgotten import forgotten_id, is_forgotten
 from webapp.core.tokens import new_reference
 from webapp.database.models import (
     Assignment,
@@ -27,6 +27,7 @@ from webapp.database.models import (
     Payment,
     Run,
 )
+from webapp.database.sealed_names import sweep
 from webapp.errors import RunError
 from webapp.privacy.tombstones import tombstone_of
 from webapp.recruiters.statuses import AssignmentStatus
@@ -166,6 +167,7 @@ def forget(session: Session, person: Person, now: datetime) -> None:
     for participant in person.participants:
         _forget_participant(session, participant, now)
     session.flush()
+    sweep(session)
 
 
 def replace_ids(session: Session, person: Person) -> None:
@@ -228,6 +230,6 @@ def forgotten_participants(session: Session, run: Run) -> frozenset[int]:
     noted = exists().where(
         Event.participant_id == Participant.id, Event.kind == EventKind.FORGOTTEN
     )
-    erased = Participant.platform_id.startswith(FORGOTTEN_PREFIX)
+    erased = Participant.platform_id.is_stand_in()
     gone = select(Participant.id).where(Participant.run_id == run.id, or_(noted, erased))
     return frozenset(session.scalars(gone))

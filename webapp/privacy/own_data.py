@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from experiment.money import in_words
 from experiment.studies.study import Study
 from webapp.database.models import Base, Device, LinkVisit, Participant, Payment, Run
+from webapp.database.models.identity import names_of
 from webapp.runs.people import AnsweredTrial, record_of
 from webapp.sessions.session_payload import shown_trial
 
@@ -82,7 +83,8 @@ def _payment(payment: Payment) -> dict[str, Any]:
 
 def _plain(row: Base, without: Iterable[str] = _KEYS) -> dict[str, Any]:
     """Return a row's columns as JSON knows them, the database's own keys left out."""
-    values = {column.name: getattr(row, column.name) for column in row.__table__.columns}
+    names = (column.name for column in row.__table__.columns if not column.name.endswith("_key"))
+    values = {name: getattr(row, name) for name in (*names, *names_of(row))}
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in values.items()

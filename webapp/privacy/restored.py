@@ -6,6 +6,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from webapp.database.engine import make_sessions
+from webapp.database.sealed_names import renew_digests
 from webapp.privacy.forget import find_buried, forget
 from webapp.privacy.tombstones import tombstones
 
@@ -21,6 +22,7 @@ def forget_again(instance: Path, engine: Engine, now: datetime) -> int:
     Raises:
         WebappError: The tombstones cannot be read.
     """
+    renew_digests(engine)
     buried = tombstones(instance)
     if not buried:
         return 0

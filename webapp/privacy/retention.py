@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, exists, or_, select, update
+from sqlalchemy import and_, delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
 from experiment.studies.study import Study
@@ -26,6 +26,7 @@ from webapp.database.models import (
     Payment,
     Run,
 )
+from webapp.database.sealed_names import sweep
 from webapp.errors import RunError
 from webapp.privacy.forget import Person, find_participant, refuse_unpaid, replace_ids
 from webapp.recruitment.reports import ReportState
@@ -83,6 +84,7 @@ def erase_identities(session: Session, run: Run, study: Study, now: datetime) ->
     if not waiting:
         run.identities_erased_at = now
     session.flush()
+    sweep(session)
     return Erased(people, waiting)
 
 
@@ -92,7 +94,8 @@ def _identified(session: Session, run: Run, study: Study) -> Iterator[Person]:
         Answer.field.in_(study.privacy.identifying_questions),
     )
     visited = exists().where(LinkVisit.participant_id == Participant.id)
-    named = Participant.platform_id.not_like(f"{FORGOTTEN_PREFIX}%")
+    known = Participant.platform_id
+    named = and_(known.is_not(None), ~known.is_stand_in())
     marked = Participant.visit_mark.is_not(None)
     people = select(Participant).where(
         Participant.run_id == run.id, or_(named, marked, visited, answered)

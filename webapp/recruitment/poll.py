@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.core.forgotten import FORGOTTEN_PREFIX, forgotten_id
+from webapp.core.forgotten import forgotten_id
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Participant, Run
 from webapp.recruiters.capabilities import Qualifications
@@ -217,7 +217,7 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
                 Assignment.participant_id.is_not(None),
                 # A link's word is not enough: anybody could make the study invisible to others.
                 Assignment.status.in_(SUBMITTED_STATUSES),
-                Assignment.worker_id.not_like(f"{FORGOTTEN_PREFIX}%"),
+                ~Assignment.worker_id.is_stand_in(),
             )
         ).all()
     if recruitment.qualification_id is None or not isinstance(platform, Qualifications):

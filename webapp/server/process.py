@@ -205,8 +205,8 @@ def _sound(instance: Path) -> Path:
     # What the operator can mend is said here; once the server runs, only its log would say it.
     instance = open_instance(instance)
     settings = load_settings(instance)
-    read_keys(instance, settings.secret_key_file)
-    open_database(settings.database_url).dispose()
+    keys = read_keys(instance, settings.secret_key_file)
+    open_database(settings.database_url, keys).dispose()
     return instance
 
 

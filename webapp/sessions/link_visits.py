@@ -1,7 +1,5 @@
 """What links say of people is kept, each saying once."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -24,7 +22,7 @@ def keep_visit(
     visit = _visit(participant.run_id, participant.id, "", parameters, now)
     # The latest is what counts when they leave, so only that one is compared.
     latest = _latest(session, participant)
-    if latest is None or visit.digest != latest.digest:
+    if latest is None or visit.said != latest.said:
         session.add(visit)
         session.flush()
 
@@ -49,7 +47,9 @@ def note_refused(
     """
     visit = _visit(run.id, None, problem, parameters, now)
     refused = (LinkVisit.run_id == run.id, LinkVisit.problem != "")
-    same = select(LinkVisit.id).where(*refused, LinkVisit.digest == visit.digest)
+    same = select(LinkVisit.id).where(
+        *refused, LinkVisit.problem == problem, LinkVisit.said == visit.said
+    )
     if session.scalar(same.limit(1)) is not None:
         return
     count = select(func.count(LinkVisit.id)).where(*refused)
@@ -71,12 +71,10 @@ def _visit(
     now: datetime,
 ) -> LinkVisit:
     cut = {name[:LONGEST_PARAMETER]: text[:LONGEST_PARAMETER] for name, text in parameters.items()}
-    said = json.dumps([problem, cut], sort_keys=True)
     return LinkVisit(
         run_id=run_id,
         participant_id=participant_id,
         problem=problem,
         parameters=cut,
-        digest=hashlib.sha256(said.encode()).hexdigest(),
         at=now,
     )

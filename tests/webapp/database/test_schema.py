@@ -15,9 +15,12 @@ from sqlalchemy import Column, Engine, MetaData, Table, insert, inspect, select,
 from sqlalchemy.exc import SQLAlchemyError
 
 from experiment.studies.load import load_study
+from webapp.core.keys import read_keys
+from webapp.core.sealing import Sealer
 from webapp.database import schema
 from webapp.database.engine import make_engine, make_sessions, open_database
 from webapp.database.models import Base
+from webapp.database.models.identity import unlock
 from webapp.database.schema import SchemaError, alone, migrate, revisions, stored_revision, upgrade
 from webapp.runs.runs import named_run, study_as_launched
 
@@ -33,8 +36,9 @@ def url(database_url, tmp_path) -> str:
 
 
 @pytest.fixture
-def engine(url) -> Iterator[Engine]:
+def engine(url, tmp_path) -> Iterator[Engine]:
     engine = make_engine(url)
+    unlock(engine, Sealer(read_keys(tmp_path)))
     yield engine
     engine.dispose()
 

@@ -1,4 +1,4 @@
-"""A forgotten person is found nowhere: every byte of the installation is searched."""
+"""What platforms call people, and a forgotten person, are found nowhere in any byte."""
 
 import json
 import re
@@ -10,24 +10,36 @@ from uuid import uuid4
 import httpx
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import select
 
 import parallax
 from experiment.studies.files import write_study_files
 from experiment.studies.load import load_study
 from tests.patience import PATIENCE_S
-from webapp.database.engine import make_engine
+from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
+    hit,
+    pay_rewards,
+    platform,
+    worked,
+)
+from webapp.core.tokens import Tokens
+from webapp.database.engine import make_engine, reading
+from webapp.database.models import Payment, Recruitment
+from webapp.payments.reconciliation.snapshot import take_snapshot
+from webapp.recruitment.poll import poll
 from webapp.server import process as server
 
 # What somebody brings along, each unlike anything else; a platform's ids have its own form.
 PERSON, SUBMISSION = "5d0f3c7a9b1e4d6f8a2c0b7e", "6e1a4d8b0c2f5e7a9b3d1c8f"
 TYPED, BROWSER = "a-sentence-that-only-they-wrote", "TheBrowserOfTheirs"
-MARKS = (PERSON, SUBMISSION, TYPED, BROWSER)
-OTHER = "4c9e2b6f8a0d3c5e7f1b9a6d"
+IDS, MARKS = (PERSON, SUBMISSION), (TYPED, BROWSER)
+WORKER = ("AWORKER1", "ASSIGNMENT1")
+OTHER, OTHERS_WORDS = "4c9e2b6f8a0d3c5e7f1b9a6d", "what-only-the-other-wrote"
 
 
 @pytest.fixture
-def prelaunched() -> bool:
-    return False
+def prelaunched(request) -> bool:
+    return "run" in request.fixturenames
 
 
 @pytest.fixture
@@ -53,7 +65,7 @@ def found(instance, database_url):
             places["dump"] = dump.stdout
         return {
             mark: [name for name, content in places.items() if mark.encode() in content]
-            for mark in (*MARKS, OTHER)
+            for mark in (*IDS, OTHER, *WORKER, *MARKS, OTHERS_WORDS)
         }
 
     return search
@@ -102,9 +114,11 @@ def launch(shell, folder: Path) -> str:
 def test_a_forgotten_person_is_found_nowhere(shell, instance, found, served, tmp_path):
     run = launch(shell, tmp_path / "minimal")
     take_part(served, run, PERSON, SUBMISSION, TYPED, BROWSER)
-    take_part(served, run, OTHER, "7" * 24, "nothing", "Firefox")
+    take_part(served, run, OTHER, "7" * 24, OTHERS_WORDS, "Firefox")
     shell("db", "backup", str(tmp_path / "backup"))
-    assert all(found().values()), "the search finds what is there"
+    before = found()
+    assert all(before[mark] for mark in (*MARKS, OTHERS_WORDS)), "the search finds what is there"
+    assert not any(before[mark] for mark in (*IDS, OTHER)), "platforms' ids are sealed"
 
     # While the server goes on.
     said = shell("forget", PERSON, "--yes", "--although-unpaid")
@@ -112,16 +126,55 @@ def test_a_forgotten_person_is_found_nowhere(shell, instance, found, served, tmp
     shell("export", run)
     shell("db", "backup", str(instance / "later_backup"))
     left = found()
-    assert left.pop(OTHER), "the others are still there"
-    assert left == {mark: [] for mark in MARKS}
+    assert left.pop(OTHERS_WORDS), "the others are still there"
+    assert not any(left.values())
 
     server.stop(instance)
     said = shell("db", "restore", str(tmp_path / "backup"), "--replace")
     assert "1 who had asked to be forgotten are forgotten again" in said
     assert "may still lie" not in said
     left = found()
-    assert left.pop(OTHER)
-    assert left == {mark: [] for mark in MARKS}
+    assert left.pop(OTHERS_WORDS)
+    assert not any(left.values())
+
+
+def test_who_is_paid_and_polled_is_in_no_byte_and_is_found_by_their_id(
+    run,
+    worked,  # noqa: F811
+    pay_rewards,  # noqa: F811
+    platform,  # noqa: F811
+    sessions,
+    shell,
+    found,
+    instance,
+    clock,
+):
+    with sessions.begin() as session:
+        session.add(
+            Recruitment(
+                run_id=run.id, endpoint="double", qualification_id=None, published_at=clock()
+            )
+        )
+    worked(1)
+    worked(2)
+    pay_rewards()
+    poll(sessions, platform, run.ref, clock())
+    snapshot = take_snapshot(sessions, platform, run, Tokens("k" * 32), clock())
+    assert [account.participant.platform_id for account in snapshot.accounts]
+    shell("export", run.ref)
+    shell("db", "backup", str(instance / "backup"))
+    assert not any(found()[mark] for mark in WORKER)
+    with reading(sessions) as session:
+        payments = select(Payment.assignment).where(Payment.worker_id == "AWORKER1")
+        assert session.scalars(payments).all() == ["ASSIGNMENT1"]
+
+    # New keys seal it anew, and the old ones are not needed any more.
+    shell("keys", "rotate", "sealing")
+    shell("keys", "rotate", "pseudonyms")
+    shell("keys", "drop", "2")
+    shell("keys", "drop", "3")
+    said = shell("forget", "AWORKER1", "--yes")
+    assert "Forgotten: 1 participation" in said
 
 
 @pytest.mark.one_database

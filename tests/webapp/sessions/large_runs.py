@@ -6,6 +6,7 @@ from sqlalchemy import text
 
 from webapp.database.engine import Sessions
 from webapp.database.models import Run
+from webapp.database.models.identity import sealer_of
 
 
 def fill(
@@ -21,9 +22,18 @@ def fill(
         session.execute(text("DELETE FROM place WHERE run_id = :run"), values)
         session.execute(
             text(
+                f"{numbers} INSERT INTO identity (hash, sealed, forgotten)"
+                " SELECT 'W' || n, :sealed, false FROM number WHERE n < :held"
+                " ON CONFLICT DO NOTHING"
+            ),
+            values | {"sealed": sealer_of(session.get_bind().dialect).seal("W")},
+        )
+        session.execute(
+            text(
                 f"{numbers} INSERT INTO participant"
-                " (run_id, ref, code, platform_id, state, list, place, arrived_at, consented_at)"
-                " SELECT :run, 'p' || :run || '-' || n, 'c' || :run || '-' || n, 'W' || n, :state,"
+                " (run_id, ref, code, person_key, state, list, place, arrived_at, consented_at)"
+                " SELECT :run, 'p' || :run || '-' || n, 'c' || :run || '-' || n,"
+                " (SELECT id FROM identity WHERE hash = 'W' || n), :state,"
                 " n % 10, n / 10, :at, :at FROM number WHERE n < :held"
             ),
             values | {"state": state, "at": consented_at},
@@ -33,7 +43,7 @@ def fill(
                 f"{numbers} INSERT INTO place (run_id, list, place, participant_id)"
                 " SELECT :run, n % 10, n / 10, participant.id FROM number"
                 " LEFT JOIN participant ON participant.run_id = :run"
-                " AND participant.platform_id = 'W' || n"
+                " AND participant.ref = 'p' || :run || '-' || n"
             ),
             values,
         )

@@ -2,6 +2,7 @@
 
 from webapp.database.models.arrival_address import ArrivalAddress
 from webapp.database.models.base import Base
+from webapp.database.models.identity import Identity
 from webapp.database.models.link import Link
 from webapp.database.models.participant import (
     Answer,
@@ -30,6 +31,7 @@ __all__ = [
     "Event",
     "FailedSignIn",
     "Hit",
+    "Identity",
     "Link",
     "LinkVisit",
     "OutgoingReport",

@@ -1,13 +1,15 @@
 """A participant, and everything stored about their session."""
 
+import json
 from datetime import datetime
 
 from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from experiment.participation import EventKind
 from webapp.core.tokens import new_reference
 from webapp.database.models.base import Base, UtcDateTime
+from webapp.database.models.identity import Name, name_of
 
 
 class Participant(Base):
@@ -15,7 +17,7 @@ class Participant(Base):
 
     __tablename__ = "participant"
     __table_args__ = (
-        UniqueConstraint("run_id", "platform_id"),
+        UniqueConstraint("run_id", "person_key"),
         UniqueConstraint("run_id", "visit_mark"),
         # Who fell silent, and who held a place before, are looked for at every arrival.
         Index(None, "run_id", "state", "consented_at"),
@@ -28,7 +30,9 @@ class Participant(Base):
     code: Mapped[str] = mapped_column(  # random, shown to them alone, in no export
         unique=True, default=new_reference
     )
-    platform_id: Mapped[str | None]  # what the recruiting platform calls the person
+    person_key: Mapped[int | None] = mapped_column(ForeignKey("identity.id"), index=True)
+    _platform_id: Mapped[str | None] = column_property(name_of(person_key), expire_on_flush=False)
+    platform_id = Name[str | None]("person_key")  # what the recruiting platform calls the person
     visit_mark: Mapped[str | None]  # random, from the consent page whose button was pressed
     state: Mapped[str]  # experiment.participation.State
     ending: Mapped[str | None]  # experiment.participation.Ending of who left; null for others
@@ -60,9 +64,20 @@ class LinkVisit(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participant.id"), index=True)
     problem: Mapped[str]  # the error's short name; empty where the link was right
-    parameters: Mapped[dict[str, str]] = mapped_column(JSON)  # by the platform's own names
-    digest: Mapped[str]  # of problem and parameters: what was said before is not stored again
+    said_key: Mapped[int] = mapped_column(ForeignKey("identity.id"), index=True)
+    _said: Mapped[str] = column_property(name_of(said_key), expire_on_flush=False)
+    said = Name[str]("said_key")  # its parameters by the platform's own names, as JSON
     at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What the link said, by the platform's own names."""
+        found: dict[str, str] = json.loads(self.said)
+        return found
+
+    @parameters.setter
+    def parameters(self, said: dict[str, str]) -> None:
+        self.said = json.dumps(said, sort_keys=True)
 
 
 class Answer(Base):

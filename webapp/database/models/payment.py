@@ -3,9 +3,10 @@
 from datetime import datetime
 
 from sqlalchemy import ForeignKey
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
+from webapp.database.models.identity import Name, name_of
 
 
 class Payment(Base):
@@ -18,8 +19,13 @@ class Payment(Base):
     participant_id: Mapped[int | None] = mapped_column(  # null for somebody who never became one
         ForeignKey("participant.id"), index=True
     )
-    worker_id: Mapped[str]  # what the platform calls the payee
-    assignment: Mapped[str | None]  # the platform's id; null until compensation was taken up
+    worker_key: Mapped[int] = mapped_column(ForeignKey("identity.id"), index=True)
+    _worker_id: Mapped[str] = column_property(name_of(worker_key), expire_on_flush=False)
+    worker_id = Name[str]("worker_key")  # what the platform calls the payee
+    work_key: Mapped[int | None] = mapped_column(ForeignKey("identity.id"), index=True)
+    _assignment: Mapped[str | None] = column_property(name_of(work_key), expire_on_flush=False)
+    # The platform's id; null until compensation was taken up.
+    assignment = Name[str | None]("work_key")
     kind: Mapped[str]  # experiment.payment.payment.PaymentKind
     amount_minor: Mapped[int]
     currency: Mapped[str] = mapped_column(default="USD")

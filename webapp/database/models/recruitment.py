@@ -3,9 +3,10 @@
 from datetime import datetime
 
 from sqlalchemy import ForeignKey, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
+from webapp.database.models.identity import Name, name_of
 
 
 class Recruitment(Base):
@@ -42,15 +43,19 @@ class Assignment(Base):
 
     # A platform may give what one worker returned to another under the same id.
     __tablename__ = "assignment"
-    __table_args__ = (UniqueConstraint("platform_id", "worker_id"),)
+    __table_args__ = (UniqueConstraint("work_key", "worker_key"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
     hit_id: Mapped[int | None] = mapped_column(ForeignKey("hit.id"))  # null: not one of ours yet
-    platform_id: Mapped[str]
+    work_key: Mapped[int] = mapped_column(ForeignKey("identity.id"))
+    _platform_id: Mapped[str] = column_property(name_of(work_key), expire_on_flush=False)
+    platform_id = Name[str]("work_key")
     # Null where somebody submitted who never consented here.
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participant.id"), index=True)
-    worker_id: Mapped[str]
+    worker_key: Mapped[int] = mapped_column(ForeignKey("identity.id"), index=True)
+    _worker_id: Mapped[str] = column_property(name_of(worker_key), expire_on_flush=False)
+    worker_id = Name[str]("worker_key")
     status: Mapped[str]  # webapp.recruiters.statuses.AssignmentStatus
     submit_to: Mapped[str]  # the worker site; empty where the worker never came
     receipt: Mapped[str]  # what the submitted form held; empty until then; hostile

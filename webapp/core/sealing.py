@@ -1,0 +1,84 @@
+"""Sealing: texts are encrypted, and found again by a keyed digest."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from functools import cached_property
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from webapp.core.keys import Key, Keys, Purpose
+from webapp.errors import WebappError
+
+_KEY_BYTES = 32
+_NONCE_BYTES = 12  # as NIST SP 800-38D recommends for AES-GCM
+
+
+class Sealer:
+    """Seals texts with the newest keys, and opens what any key sealed.
+
+    Args:
+        keys: The installation's.
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+
+    def seal(self, text: str) -> str:
+        """Return a text encrypted by AES-GCM, after the key's id."""
+        key = self._keys.sealing[-1].id
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        content = self._ciphers[key].encrypt(nonce, text.encode("utf-8", "surrogatepass"), None)
+        return f"{key}.{base64.b64encode(nonce + content).decode()}"
+
+    def open(self, sealed: str) -> str:
+        """Return the text that was sealed.
+
+        Raises:
+            WebappError: The key is not there, or is another than the one of that id was.
+        """
+        key, _, content = sealed.partition(".")
+        try:
+            given = base64.b64decode(content)
+            cipher = self._ciphers[int(key)]
+            text = cipher.decrypt(given[:_NONCE_BYTES], given[_NONCE_BYTES:], None)
+        except (KeyError, ValueError, InvalidTag) as error:
+            raise WebappError(
+                "what platforms call people cannot be read: it was sealed with another key",
+                where=f"key {key} for sealing",
+                remedy="Take back the copy that you kept of the file of the keys (docs/privacy.md)",
+            ) from error
+        return text.decode("utf-8", "surrogatepass")
+
+    def digest(self, text: str) -> str:
+        """Return the same for the same text, from which nobody without the key can tell it."""
+        content = text.encode("utf-8", "surrogatepass")
+        return self.digest_prefix + hmac.new(self._digest_key, content, hashlib.sha256).hexdigest()
+
+    @cached_property
+    def digest_prefix(self) -> str:
+        """What every digest under the newest key begins with."""
+        return f"{self._keys.pseudonyms[-1].id}."
+
+    @cached_property
+    def seal_prefix(self) -> str:
+        """What everything that is sealed with the newest key begins with."""
+        return f"{self._keys.sealing[-1].id}."
+
+    @cached_property
+    def _digest_key(self) -> bytes:
+        return _derived(self._keys.pseudonyms[-1], Purpose.PSEUDONYMS)
+
+    @cached_property
+    def _ciphers(self) -> dict[int, AESGCM]:
+        return {key.id: AESGCM(_derived(key, Purpose.SEALING)) for key in self._keys.sealing}
+
+
+def _derived(key: Key, purpose: Purpose) -> bytes:
+    # The one key of earlier versions serves every purpose, each with bytes of its own.
+    info = f"parallax {purpose}".encode()
+    return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(key.secret.encode())

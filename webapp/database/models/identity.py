@@ -1,0 +1,196 @@
+"""What platforms call people and their work: sealed in one table, to which all others refer.
+
+A record has a ``Name`` for each: it is read and compared as a text, and stored as the key of a row
+of ``Identity``. Who may read it is who has the installation's keys (``unlock``).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar, overload
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Dialect,
+    Engine,
+    Label,
+    ScalarSelect,
+    String,
+    TypeDecorator,
+    event,
+    select,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Mapped, Mapper, mapped_column
+from sqlalchemy.orm.attributes import set_committed_value
+
+from webapp.core.forgotten import is_forgotten
+from webapp.core.sealing import Sealer
+from webapp.database.models.base import Base
+from webapp.errors import WebappError
+
+_SEALER = "parallax_sealer"
+
+
+def unlock(engine: Engine, sealer: Sealer) -> None:
+    """Let who uses an engine read and write what is sealed."""
+    setattr(engine.dialect, _SEALER, sealer)
+
+
+def sealer_of(dialect: Dialect) -> Sealer:
+    """Return what an engine was unlocked with.
+
+    Raises:
+        WebappError: It was not.
+    """
+    sealer: Sealer | None = getattr(dialect, _SEALER, None)
+    if sealer is None:
+        raise WebappError("what platforms call people is sealed, and no key was given to open it")
+    return sealer
+
+
+class _Digest(TypeDecorator[str]):
+    """A text that is stored and looked for as its digest."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else sealer_of(dialect).digest(value)
+
+
+class _Sealed(TypeDecorator[str]):
+    """A text that is stored sealed."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else sealer_of(dialect).seal(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else sealer_of(dialect).open(value)
+
+
+class Identity(Base):
+    """One name that a platform gave somebody or something of theirs."""
+
+    __tablename__ = "identity"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    hash: Mapped[str] = mapped_column(_Digest, unique=True)  # after its key's id and a dot
+    sealed: Mapped[str] = mapped_column(_Sealed)  # likewise
+    forgotten: Mapped[bool]  # whether it only stands where one was: webapp.core.forgotten
+
+
+def name_of(key: Any) -> ScalarSelect[str]:  # noqa: ANN401 - a column, mapped or about to be
+    """Return the expression of the name that a column refers to."""
+    return (
+        select(Identity.sealed)
+        .where(Identity.id == key)
+        .correlate_except(Identity)
+        .scalar_subquery()
+    )
+
+
+class NameExpression:
+    """A name in a statement: compared by its digest, selected as a text."""
+
+    def __init__(self, key: Any, label: str) -> None:  # noqa: ANN401 - an instrumented column
+        self.key, self._label = key, label
+
+    def __clause_element__(self) -> Label[str]:
+        return name_of(self.key).label(self._label)
+
+    def __eq__(self, other: object) -> ColumnElement[bool]:  # type: ignore[override]
+        if other is None:
+            return self.is_(None)
+        if isinstance(other, NameExpression):
+            found: ColumnElement[bool] = self.key == other.key
+            return found
+        return self.in_([str(other)])
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def in_(self, names: Iterable[str]) -> ColumnElement[bool]:
+        """Return whether it is one of some names."""
+        found = select(Identity.id).where(Identity.hash.in_(list(names)))
+        expression: ColumnElement[bool] = self.key.in_(found)
+        return expression
+
+    def is_stand_in(self) -> ColumnElement[bool]:
+        """Return whether it only stands in the place of one that was forgotten."""
+        expression: ColumnElement[bool] = self.key.in_(
+            select(Identity.id).where(Identity.forgotten)
+        )
+        return expression
+
+    def is_(self, nothing: None) -> ColumnElement[bool]:
+        """Return whether there is none."""
+        expression: ColumnElement[bool] = self.key.is_(nothing)
+        return expression
+
+    def is_not(self, nothing: None) -> ColumnElement[bool]:
+        """Return whether there is one."""
+        expression: ColumnElement[bool] = self.key.is_not(nothing)
+        return expression
+
+
+_T = TypeVar("_T", str, str | None)
+
+
+class Name(Generic[_T]):
+    """A record's name, stored under a key of ``Identity``.
+
+    Args:
+        key: The attribute that holds the key; the one that holds the text when it was loaded is
+            called like the name, after an underscore.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        _NAMES.setdefault(owner, {})[name] = self.key
+
+    @overload
+    def __get__(self, record: None, owner: type) -> NameExpression: ...
+    @overload
+    def __get__(self, record: object, owner: type) -> _T: ...
+    def __get__(self, record: object | None, owner: type) -> Any:
+        if record is None:
+            return NameExpression(getattr(owner, self.key), self._name)
+        return getattr(record, f"_{self._name}")
+
+    def __set__(self, record: object, value: _T) -> None:
+        # The text stands in the key's place until the record is written.
+        setattr(record, self.key, value)
+        set_committed_value(record, f"_{self._name}", value)
+
+
+_NAMES: dict[type, dict[str, str]] = {}
+
+
+def names_of(record: Base) -> Iterable[str]:
+    """Return which attributes of a record are names."""
+    return _NAMES.get(type(record), {})
+
+
+@event.listens_for(Base, "before_insert", propagate=True)
+@event.listens_for(Base, "before_update", propagate=True)
+def _keep_names(_mapper: Mapper[Any], connection: Connection, record: object) -> None:
+    for key in _NAMES.get(type(record), {}).values():
+        if isinstance(text := record.__dict__.get(key), str):
+            setattr(record, key, identity_key(connection, text))
+
+
+def identity_key(connection: Connection, name: str) -> int:
+    """Return the key under which a name is kept, from now on if it was not."""
+    known = select(Identity.id).where(Identity.hash == name)
+    if (key := connection.scalar(known)) is None:
+        make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+        row = make(Identity).values(hash=name, sealed=name, forgotten=is_forgotten(name))
+        # Two may come to keep the same name at once.
+        connection.execute(row.on_conflict_do_nothing(index_elements=["hash"]))
+        key = connection.scalars(known).one()
+    return key
