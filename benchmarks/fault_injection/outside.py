@@ -22,9 +22,10 @@ _BOOT_S = 4.0
 _DAY_S = 86_400.0
 _MIGRATE_BACK = """
 import sys
-from webapp.database.engine import usable_database
+from pathlib import Path
+from webapp.commands.database import opened
 from webapp.database.schema import alone, migrate, revisions
-with usable_database(sys.argv[1]) as engine, alone(engine) as connection:
+with opened(Path(sys.argv[1])) as engine, alone(engine) as connection:
     migrate(connection, revisions()[-2])
 """
 
@@ -128,7 +129,7 @@ def reload_cut_off(at: Installation, rng: random.Random, _outage_s: float) -> No
 def migration_cut_off(at: Installation, rng: random.Random, _outage_s: float) -> None:
     """An upgrade of the schema, as the page has it, is killed, or the database under it."""
     at.server.stop()
-    older = [sys.executable, "-c", _MIGRATE_BACK, at.database_url]
+    older = [sys.executable, "-c", _MIGRATE_BACK, str(at.instance)]
     _wait_for_database(at)
     subprocess.run(older, env=at.environment, check=True, capture_output=True)
     upgrading = at.command("db", "upgrade")

@@ -94,9 +94,9 @@ def _back_up(
             f"Restored beside in {tried.took_s:.1f} s; all {len(tried.content.rows)} tables agree."
         )
     click.echo(
-        f"The key that signs links is in {key_beside(file)}."
+        f"The keys that sign and seal are in {key_beside(file)}."
         if to
-        else f"The key that signs links is not in it: keep a copy of {key}."
+        else f"The keys that sign and seal are not in it: keep a copy of {key}."
     )
     if keep and (gone := forget_oldest(place, keep)):
         click.echo(f"Deleted: {', '.join(path.name for path in gone)}.")

@@ -1,5 +1,6 @@
 """The schema: what the migrations make is what the models say, on both databases."""
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from webapp.core.keys import read_keys
 from webapp.core.sealing import Sealer
 from webapp.database import schema
 from webapp.database.engine import make_engine, make_sessions, open_database
-from webapp.database.models import Base
+from webapp.database.models import Base, LinkVisit, Participant, Payment
 from webapp.database.models.identity import unlock
 from webapp.database.schema import SchemaError, alone, migrate, revisions, stored_revision, upgrade
 from webapp.runs.runs import named_run, study_as_launched
@@ -124,6 +125,20 @@ def test_every_migration_keeps_the_data_upwards_and_downwards(engine):
         assert stored_revision(engine) == to
     bring(engine, "base")
     assert tables(engine) == []
+
+
+def test_an_upgrade_seals_what_platforms_call_people(engine):
+    bring(engine, "0015")
+    fill(engine)
+    upgrade(engine)
+    assert not re.search(r"(platform|worker)_id [12]|größer", str(content(engine)))
+    with make_sessions(engine)() as session:
+        people = session.scalars(select(Participant).order_by(Participant.id)).all()
+        assert [each.platform_id for each in people] == ["platform_id 1", "platform_id 2"]
+        payment = session.scalars(select(Payment).where(Payment.worker_id == "worker_id 2")).one()
+        assert payment.assignment == "assignment 2"
+        visit = session.get_one(LinkVisit, 1)
+        assert visit.parameters == {"wort": "größer"}
 
 
 def test_the_migrated_schema_is_what_the_models_say(engine):

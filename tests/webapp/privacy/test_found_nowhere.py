@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,8 +116,11 @@ def test_a_forgotten_person_is_found_nowhere(shell, instance, found, served, tmp
     run = launch(shell, tmp_path / "minimal")
     take_part(served, run, PERSON, SUBMISSION, TYPED, BROWSER)
     take_part(served, run, OTHER, "7" * 24, OTHERS_WORDS, "Firefox")
-    shell("db", "backup", str(tmp_path / "backup"))
+    shell("db", "backup", str(instance / "backup"))
+    shell("export", run, "--out", str(instance / "export"))
     before = found()
+    shutil.rmtree(instance / "export")
+    (instance / "backup").rename(tmp_path / "backup")
     assert all(before[mark] for mark in (*MARKS, OTHERS_WORDS)), "the search finds what is there"
     assert not any(before[mark] for mark in (*IDS, OTHER)), "platforms' ids are sealed"
 
@@ -161,7 +165,6 @@ def test_who_is_paid_and_polled_is_in_no_byte_and_is_found_by_their_id(
     poll(sessions, platform, run.ref, clock())
     snapshot = take_snapshot(sessions, platform, run, Tokens("k" * 32), clock())
     assert [account.participant.platform_id for account in snapshot.accounts]
-    shell("export", run.ref)
     shell("db", "backup", str(instance / "backup"))
     assert not any(found()[mark] for mark in WORKER)
     with reading(sessions) as session:
