@@ -128,10 +128,11 @@ def test_every_migration_keeps_the_data_upwards_and_downwards(engine):
 
 
 def test_an_upgrade_seals_what_platforms_call_people(engine):
-    bring(engine, "0015")
-    fill(engine)
+    for before in (FIRST, "0015"):
+        bring(engine, before)
+        fill(engine)
     upgrade(engine)
-    assert not re.search(r"(platform|worker)_id [12]|größer", str(content(engine)))
+    assert not re.search(r"worker_id [12]|assignment [12]", str(content(engine)))
     with make_sessions(engine)() as session:
         people = session.scalars(select(Participant).order_by(Participant.id)).all()
         assert [each.platform_id for each in people] == ["platform_id 1", "platform_id 2"]
