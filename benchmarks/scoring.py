@@ -2,13 +2,15 @@
 
 Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 16] [--busy]
                                     [--words 50000] [--peers FOLDER] [--original FOLDER]
+                                    [--profile]
 
 An LSTM of two layers of 650 units and a transformer of six layers of 384, both with 50,000 words
 and random weights, score sentences of Marvin & Linzen (2018). ``--share 16`` takes the
 first sixteenth of each template's items, ``--share 1`` the whole set; ``--words`` is the size of
 the vocabulary. The ways that share nothing
 get fewer sentences, drawn evenly, and are given per second. ``--busy`` is for machines with other
-work: one thread, and its processor time in place of the time on the wall.
+work: one thread, and its processor time in place of the time on the wall. ``--profile`` prints
+where the time of the tries goes.
 
 ``--peers`` names a virtual environment with minicons and lm_eval, which is made if it is not there;
 both score the transformer in the same run (``benchmarks/scoring_peers.py``).
@@ -29,7 +31,7 @@ import numpy as np
 import torch
 from scoring_original import original
 from scoring_venv import python_of
-from timing import Clock, best, shown, timed
+from timing import Clock, best, show_profile, shown, timed
 
 from experiment.materials.read import load_items
 from experiment.materials.render import render
@@ -59,6 +61,7 @@ def main() -> None:
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--original", type=Path)
     parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     if options.original and not options.peers:
         parser.error("--original needs --peers: the environment to run it in")
@@ -135,6 +138,8 @@ def lstm(texts: list[str], options: argparse.Namespace) -> None:
     limit = tflop * 1e3 / found["float32, oneDNN packed"]
     shown("trie, float32", n / seconds, f"{seconds:.1f} s = {seconds / limit:.2f} x the limit")
     shown("the limit: the arithmetic alone, at the product's peak", n / limit, f"{limit:.1f} s")
+    if options.profile:
+        show_profile(lambda: exact.score([("", text) for text in distinct]))
     place = {text: number for number, text in enumerate(distinct)}
     worst = max(
         float(np.abs(scored[place[text]].logprobs_nats - own).max())
@@ -219,7 +224,7 @@ def transformer(texts: list[str], options: argparse.Namespace) -> None:
     except ImportError:
         print("\ntransformers is not installed: no transformer is measured")
         return
-    gpt2(texts, vocabulary(texts, options.words), options.peers)
+    gpt2(texts, vocabulary(texts, options.words), options.peers, profiled=options.profile)
 
 
 def ngram(texts: list[str], _: argparse.Namespace) -> None:

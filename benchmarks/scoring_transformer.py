@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from scoring_venv import python_of
-from timing import Clock, shown, timed
+from timing import Clock, show_profile, shown, timed
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -21,12 +21,13 @@ from transformers.utils import logging
 from lm.corpora.vocab import Vocabulary
 from lm.huggingface.encoding import TextEncoder
 from lm.huggingface.scorer import HfScorer
+from lm.scoring.trie import build_tries
 
 Ids = list[int]
 N_UNRELATED = 640
 
 
-def gpt2(texts: list[str], words: Vocabulary, venv: Path | None) -> None:
+def gpt2(texts: list[str], words: Vocabulary, venv: Path | None, *, profiled: bool = False) -> None:
     """The transformer, against batches of padded sentences."""
     logging.disable_progress_bar()
     torch.manual_seed(1)
@@ -52,6 +53,10 @@ def gpt2(texts: list[str], words: Vocabulary, venv: Path | None) -> None:
     shown("packed tries, float32", len(texts) / seconds, f"{seconds:.1f} s")
     seconds, _ = timed(lambda: scorer.score([("", text) for text in distinct]))
     shown("packed tries, float32, tokenizing included", len(texts) / seconds, f"{seconds:.1f} s")
+    if profiled:
+        [trie] = build_tries([row.ids for row in rows], 2**62)
+        print(f"  {sum(map(len, strings)):,} tokens at {trie.tokens.size:,} positions")
+        show_profile(lambda: scorer.score([("", text) for text in distinct]), 12)
     if venv:
         peers(venv, model, words, distinct[:: max(1, len(strings) // 640)])
     unrelated(scorer, model, words, min(N_UNRELATED, len(texts)), venv)

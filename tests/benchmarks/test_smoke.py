@@ -49,7 +49,7 @@ RUNS = {
     "report": ["--run", "{folder}/run", "--scores", "{folder}/scores.parquet", "--repeat", "1"],
     # The transformer is run below, without the environment of others' programs.
     "scoring": [
-        *("--share", "1000000", "--busy", "--words", "1000"),
+        *("--share", "1000000", "--busy", "--words", "1000", "--profile"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
     "page_faults": ["--chromium", "{chromium}", "--most", "1"],
