@@ -66,7 +66,10 @@ def _places(parent: _Place, shapes: Mapping[str, Any]) -> Iterator[_Place]:
 def _table_of(shape: Mapping[str, Any]) -> tuple[str, bool]:
     """Return the name of the table that a key holds, empty if none, and whether of many."""
     for kind in shape.get("anyOf", [shape]):
-        for each, many in ((kind, False), (kind.get("items", {}), True)):
+        named = [kind.get("additionalProperties"), *kind.get("patternProperties", {}).values()]
+        # A table of tables with names of the author's is told once, as an example.
+        tables = [(each, False) for each in named if isinstance(each, dict)]
+        for each, many in ((kind, False), (kind.get("items", {}), True), *tables):
             if each.get("$ref"):
                 return each["$ref"].removeprefix(_REFERENCE), many
     return "", False
