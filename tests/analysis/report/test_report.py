@@ -81,7 +81,8 @@ def test_the_report_holds_the_numbers_and_where_they_come_from(html):
     for words in (
         "4recruited", "3consented", "3finished", "1excluded for too many errors", "2kept",
         "8 judgments on 4 items",
-        "1 participant was excluded for too many errors (construction: simple; errors allowed: 1)",
+        "1 participant was excluded for too many errors "
+        "(construction: Agreement: Simple &amp; short; errors allowed: 1)",
         "100 resamples, seed 1",
         "SIMULATED PARTICIPANTS: 2 of the 2",
         "Doe, J. (2026). A small study.",
