@@ -41,7 +41,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("items", metavar="STUDY_OR_ITEMS")
-@click.argument("scores", metavar="SCORES...", nargs=-1, required=True, type=_PATH)
+@click.argument("scores", metavar="SCORES...", nargs=-1, type=_PATH)
 @click.option(
     "--metric",
     default=FULL,
@@ -84,6 +84,11 @@ def accuracy(
 
     SCORES are files that `parallax lm score` wrote for STUDY_OR_ITEMS.
     """
+    if not scores:
+        raise click.UsageError(
+            f"Only {items} is given; two are needed: the study or its items, then their scores,"
+            " as in `parallax lm accuracy STUDY scores.parquet`."
+        )
     if figures and not out:
         raise click.UsageError("--figures needs a folder to write to: add --out.")
     loaded = [with_metric(one, metric) for one in load_all_scores(scores)]

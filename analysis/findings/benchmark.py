@@ -9,6 +9,7 @@ from analysis.data.join import decisions
 from analysis.data.load import Scores
 from analysis.errors import AnalysisError
 from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.provenance import counted
 
 OVERALL = "Overall"
 PARADIGM = "construction"
@@ -97,10 +98,9 @@ def benchmark_table(
 def _notes(results: pd.DataFrame) -> Iterator[str]:
     n_models = results["model"].nunique()
     n_paradigms = len(results[["group", "paradigm"]].drop_duplicates())
-    yield (
-        f"{len(results) // n_models:,} items in {n_paradigms:,} paradigms, which count alike; "
-        "a tie is wrong."
-    )
+    items = counted(len(results) // n_models, "item")
+    alike = ", which count alike" if n_paradigms > 1 else ""
+    yield f"{items} in {counted(n_paradigms, 'paradigm')}{alike}; a tie is wrong."
     ties = results.groupby("model", sort=False)["tie"].sum()
     if ties.any():
         counts = ", ".join(f"{model} {n:,}" for model, n in ties.items() if n)

@@ -192,3 +192,9 @@ def test_each_table_is_drawn_in_every_format_where_a_folder_is_named(items, scor
     assert drawn >= {f"by_construction.{suffix}" for suffix in FORMATS}
     done = CliRunner().invoke(accuracy, [str(items), *map(str, scored), "--figures"])
     assert "add --out" in done.output
+
+
+def test_scores_without_their_items_are_told_the_order():
+    said = CliRunner().invoke(accuracy, ["scores.parquet"])
+    assert said.exit_code == 2
+    assert "Only scores.parquet is given; two are needed: the study or its items" in said.output
