@@ -6,10 +6,12 @@ always the same, and so are its answers, to the last bit on processors of one ki
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Event, Thread
+from time import monotonic
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -195,7 +197,7 @@ def stream_reader_of(model: str, loading: Loading) -> ReadsStreams:
 
 @contextmanager
 def workers(
-    processes: int = 1, cluster: str | None = None, timeout_s: float = 10
+    processes: int = 1, cluster: str | None = None, timeout_s: float = 10, alone_s: float = 120
 ) -> Iterator[Executor | None]:
     """Yield who scores shards: processes here, a cluster's machines, or None for this process.
 
@@ -204,12 +206,14 @@ def workers(
         cluster: The address of a running Dask scheduler, whose workers see the models under the
             same paths.
         timeout_s: How long to try to reach it.
+        alone_s: After how long without any worker to give up what is still to be scored.
 
     Raises:
-        LmError: The cluster cannot be reached or has no workers, or its library is not installed.
+        LmError: The cluster cannot be reached, has no workers or loses them all, or its library is
+            not installed.
     """
     if cluster is not None:
-        with _client(cluster, timeout_s) as executor:
+        with _client(cluster, timeout_s, alone_s) as executor:
             yield executor
     elif processes > 1:
         share = max(1, (os.cpu_count() or 1) // processes)
@@ -230,7 +234,7 @@ def _use_threads(n: int) -> None:
 
 
 @contextmanager
-def _client(address: str, timeout_s: float) -> Iterator[Executor]:
+def _client(address: str, timeout_s: float, alone_s: float) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError as error:
@@ -253,4 +257,42 @@ def _client(address: str, timeout_s: float) -> Iterator[Executor]:
                 f"the Dask scheduler at {address} has no workers, so nothing would ever be scored. "
                 f"Start some with `dask worker {address}`."
             ) from error
-        yield client.get_executor(pure=False)
+        with _watched(client, address, alone_s):
+            yield client.get_executor(pure=False)
+
+
+@contextmanager
+def _watched(client: Any, address: str, alone_s: float) -> Iterator[None]:  # noqa: ANN401
+    """End the wait for what a cluster never finishes: it is asked whether anybody is at work.
+
+    Raises:
+        LmError: The scheduler is gone, or has had no workers for so many seconds.
+    """
+    from distributed import Future
+
+    ended, lost = Event(), Event()
+
+    def watch() -> None:
+        last_seen = monotonic()
+        while not ended.wait(min(1.0, alone_s / 4)):
+            if client.scheduler_info()["workers"]:
+                last_seen = monotonic()
+            elif monotonic() - last_seen >= alone_s:
+                lost.set()
+                client.cancel([Future(key, client) for key in list(client.futures)], force=True)
+
+    watcher = Thread(target=watch, name="cluster", daemon=True)
+    watcher.start()
+    try:
+        yield
+    except CancelledError as error:
+        what = (
+            f"has had no workers for {alone_s:.0f} s" if lost.is_set() else "ended, or was told to"
+        )
+        raise LmError(
+            f"the Dask scheduler at {address} {what}, so the rest was not scored and nothing was "
+            f"written. Start workers with `dask worker {address}`, and score again."
+        ) from error
+    finally:
+        ended.set()
+        watcher.join()

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from threading import Event
 
 import pytest
 from distributed import LocalCluster
@@ -98,3 +99,30 @@ def test_a_cluster_without_workers_is_named():
         workers(cluster=cluster.scheduler_address, timeout_s=1),
     ):
         pass
+
+
+ASKED, OVER = Event(), Event()
+
+
+def score_for_long(_text: str) -> None:
+    ASKED.set()
+    OVER.wait()
+
+
+def test_a_cluster_that_loses_its_workers_is_named_instead_of_waited_for():
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None,
+            host="127.0.0.1", protocol="tcp",
+        ) as cluster,
+        pytest.raises(LmError, match=r"has had no workers for 1 s, so the rest was not scored"),
+        workers(cluster=cluster.scheduler_address, alone_s=1) as executor,
+    ):  # fmt: skip
+        assert executor is not None
+        found = executor.map(score_for_long, SENTENCES)
+        ASKED.wait()
+        cluster.scale(0)
+        try:
+            list(found)
+        finally:
+            OVER.set()
