@@ -38,7 +38,7 @@ class Finding:
     def __str__(self) -> str:
         """Return the line."""
         remedy = f" -> {self.remedy}" if self.remedy else ""
-        return f"{self.level.name.lower():<9}{self.check:<12}{self.says}{remedy}"
+        return f"{self.level.name.lower():<9}{self.check:<14}{self.says}{remedy}"
 
 
 @dataclass(frozen=True, slots=True)
