@@ -196,7 +196,9 @@ def test_the_private_port_is_asked_for_what_speaks_against_sending_people(at, ap
 def test_the_command_says_it_all_and_ends_with_1_at_a_fault(at, app, instance):
     assert level("database", at()) == Level.GOOD
     found = [Finding("key", Level.GOOD, "well"), Finding("key", Level.FAULT, "ill", "mend it")]
-    assert str(found[1]) == "fault    key         ill -> mend it"
+    assert str(found[1]) == "fault    key           ill -> mend it"
+    lines = [str(Finding(check, Level.WARNING, "ill")) for check in CHECKS]
+    assert len({line.index(" ill") for line in lines}) == 1
     assert metrics_text(found).splitlines()[2:] == ['parallax_doctor{check="key"} 2']
     away = Installation(instance, Settings(), None, "it is away", utc_now)
     assert level("database", away) == Level.FAULT
