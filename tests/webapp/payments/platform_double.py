@@ -67,6 +67,7 @@ class PlatformDouble:
     approvals: list[str] = field(default_factory=list)
     rejections: list[str] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
+    categories: dict[str, str] = field(default_factory=dict)
     posted: dict[str, tuple[Task, str, Offer]] = field(default_factory=dict)
     granted: set[tuple[str, str]] = field(default_factory=set)
     unreachable: set[str] = field(default_factory=set)
@@ -118,6 +119,7 @@ class PlatformDouble:
             if one.status is AssignmentStatus.SUBMITTED:
                 self.rejections.append(assignment_id)
                 self.reasons[assignment_id] = reason
+                self.categories[assignment_id] = category
                 self.submitted[assignment_id] = replace(one, status=AssignmentStatus.REJECTED)
 
     def send_bonus(

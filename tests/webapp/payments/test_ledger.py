@@ -3,10 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
 from experiment.payment.payment import Caps, PaymentError, PaymentItem, PaymentKind, PaymentState
 from webapp.database.engine import reading
-from webapp.database.models import Payment, Run
+from webapp.database.models import Participant, Payment, Run
 from webapp.payments import ledger
 from webapp.payments.entry import Entry
 
@@ -117,6 +118,34 @@ def test_caps_count_what_stands_in_the_ledger_and_may_be_reached_exactly(write):
     assert len(write(bonus("ref1", 500), bonus("ref2", 500))) == 2
     # What was paid already is recorded whatever the caps say.
     assert len(write(bonus("ref3", 1), caps=None)) == 1
+
+
+def test_caps_count_all_that_one_person_was_promised_before(write):
+    for reason in ("The first.", "The second."):
+        item = PaymentItem("ref1", PaymentKind.BONUS, 200, reason, reason)
+        write(Entry(item, "AWORKER-ref1", "ASSIGNMENT1", None))
+    with pytest.raises(PaymentError):
+        write(bonus("ref1", 101))
+    write(bonus("ref1", 100))
+
+
+@pytest.mark.usefixtures("visitor")
+def test_a_line_says_whose_it_is_and_in_which_category(write, sessions):
+    with reading(sessions) as session:
+        [person] = session.scalars(select(Participant.id)).all()
+    item = PaymentItem("ref1", PaymentKind.REJECTION, 0, "Nothing was answered.")
+    [line] = write(Entry(item, "AWORKER1", "ASSIGNMENT1", person, "NO_DATA"))
+    assert (line.participant_id, line.category, line.currency) == (person, "NO_DATA", "USD")
+    assert (line.worker_id, line.assignment) == ("AWORKER1", "ASSIGNMENT1")
+
+
+def test_what_was_ordered_is_claimed_as_ordered_and_not_set_up_again(write, sessions, clock):
+    (payment,) = write(bonus())
+    with sessions.begin() as session:
+        session.get_one(Payment, payment.id).ordered_at = clock()
+    claimed = ledger.claim(sessions, payment.id, clock())
+    assert claimed is not None
+    assert claimed.payment.state == PaymentState.ORDERED
 
 
 def test_another_amount_for_what_was_recorded_is_refused_and_nothing_is_written(

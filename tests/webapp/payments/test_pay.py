@@ -12,15 +12,16 @@ from tests.webapp.payments.platform_double import (
     LOST_REPLY,
     NO_CONNECTION,
     REFUSES,
+    PlatformDouble,
     ProcessDied,
     Trouble,
 )
 from webapp.database.engine import reading
-from webapp.database.models import Participant
+from webapp.database.models import Participant, Payment
 from webapp.payments.accounts import accounts
 from webapp.payments.entry import Entry
 from webapp.payments.ledger import CLAIM_TIMEOUT, payments_of
-from webapp.payments.pay import pay_entries
+from webapp.payments.pay import is_bonus_of, pay_entries
 from webapp.recruiters.platform import PlatformError
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=1_000, currency="USD")
@@ -254,3 +255,94 @@ def test_a_rejection_that_the_platform_refused_leaves_the_reward_owed_and_paid(
     [paid] = pay_rewards()
     assert (paid.kind, paid.state) == (PaymentKind.REWARD, PaymentState.DONE)
     assert platform.approvals == ["ASSIGNMENT1"]
+
+
+def rejection(number: int) -> Entry:
+    item = PaymentItem(f"ref{number}", PaymentKind.REJECTION, 0, "Nothing was answered.")
+    return Entry(item, f"AWORKER{number}", f"ASSIGNMENT{number}", None, "NO_DATA")
+
+
+@pytest.fixture
+def decide(sessions, platform, run, clock):
+    """Return a function that carries a decision out."""
+
+    def carry_out(*entries: Entry, **options: bool):
+        return pay_entries(sessions, platform, run, entries, CAPS, clock, **options)
+
+    return carry_out
+
+
+@pytest.mark.parametrize("trouble", POINTS.values(), ids=POINTS)
+def test_somebody_is_rejected_once_whatever_happens_to_the_first_attempt(
+    worked, decide, platform, states, clock, trouble
+):
+    worked(1)
+    platform.trouble("reject", trouble)
+    attempt(lambda: decide(rejection(1)))
+    clock.go_on(minutes=6)
+    decide(rejection(1))
+    assert decide(rejection(1)) == []
+    assert (platform.rejections, states()) == (["ASSIGNMENT1"], ["done"])
+    assert platform.categories == {"ASSIGNMENT1": "NO_DATA"}
+    # Who asks first sees that it is done, and does not call again.
+    done_before = trouble.after is not None
+    assert platform.calls.count("reject") == (1 if done_before else 2)
+
+
+def test_a_rejection_of_what_the_platform_approved_is_withdrawn_and_the_next_one_made(
+    worked, decide, platform
+):
+    worked(1)
+    worked(2)
+    platform.approve("ASSIGNMENT1")
+    too_late, made = decide(rejection(1), rejection(2))
+    assert (too_late.state, made.state) == (PaymentState.WITHDRAWN, PaymentState.DONE)
+    assert platform.rejections == ["ASSIGNMENT2"]
+
+
+def test_what_is_done_keeps_nobody_behind_it_from_being_paid(worked, pay_rewards, bonus, platform):
+    worked(1)
+    bonus()
+    worked(2)
+    assert [payment.worker_id for payment in bonus()] == ["AWORKER2"]
+    assert len(platform.paid) == 2
+
+
+def test_a_rejection_is_undone_only_by_who_says_so(worked, decide, platform):
+    worked(1)
+    decide(rejection(1))
+    reward = Entry(
+        PaymentItem("ref1", PaymentKind.REWARD, 120, "A mistake."), "AWORKER1", "ASSIGNMENT1", None
+    )
+    [refused] = decide(reward)
+    assert (refused.state, platform.approvals) == (PaymentState.REFUSED, [])
+    [paid] = decide(reward, undo_rejections=True)
+    assert (paid.state, platform.approvals) == (PaymentState.DONE, ["ASSIGNMENT1"])
+
+
+def test_what_the_platform_answers_is_kept_without_the_work_s_id(worked, decide, platform):
+    worked(1)
+    platform.trouble("reject", Trouble(before=PlatformError("ASSIGNMENT1 is not yours")))
+    assert [payment.answer for payment in decide(rejection(1))] == ["(the work) is not yours."]
+
+
+class PaysAnybody(PlatformDouble):
+    """A platform that pays bonuses in two steps, also on work that was never handed in."""
+
+    pays_unsubmitted = True
+    set_up_bonus = pay_bonus = bonuses_of = PlatformDouble.send_bonus
+
+
+@pytest.mark.parametrize(
+    ("kind", "here", "there"),
+    [
+        (PaymentKind.BONUS, True, True),
+        (PaymentKind.COMPENSATION, False, True),
+        (PaymentKind.REWARD, False, False),
+        (PaymentKind.REJECTION, False, False),
+    ],
+)
+def test_compensation_is_a_bonus_only_where_anybody_can_get_one(kind, here, there):
+    payment = Payment(kind=kind)
+    assert is_bonus_of(PlatformDouble(), payment) == here
+    assert is_bonus_of(PaysAnybody(), payment) == there
