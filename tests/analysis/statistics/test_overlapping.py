@@ -1,0 +1,34 @@
+"""Groups of items that share items have what each of them would have alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.overlapping import overlapping_accuracy
+
+SAME = ["accuracy", "low", "high", "n_judgments", "n_items"]
+
+
+def test_each_group_is_as_it_would_be_alone():
+    rng = np.random.default_rng(4)
+    person, number = np.divmod(np.arange(11 * 30), 30)
+    seen = rng.random(len(person)) < 0.7
+    easy = rng.normal(1, 1, 30)
+    judgments = pd.DataFrame(
+        {
+            "participant": person[seen].astype(str),
+            "item_id": number[seen].astype(str),
+            "chose_good": (rng.random(len(person)) < 1 / (1 + np.exp(-easy[number])))[seen],
+        }
+    )
+    members = {0: range(30), 3: range(0, 30, 2), 4: range(5, 15), 9: [7]}
+    of_item = pd.factorize(judgments["item_id"])[1]
+    pairs = [(of_item.get_loc(str(n)), g) for g, own in members.items() for n in own]
+    item, group = (np.array(column) for column in zip(*pairs, strict=True))
+    found = overlapping_accuracy(judgments, item, group)
+    assert list(found["group"]) == list(members)
+    for place, own in enumerate(members.values()):
+        alone = judgments[judgments["item_id"].isin([str(n) for n in own])].assign(all=1)
+        [expected] = people_accuracy(alone, ["all"])[SAME].to_numpy()
+        assert found[SAME].iloc[place].to_numpy(dtype=float) == pytest.approx(expected)
