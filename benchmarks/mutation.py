@@ -34,7 +34,9 @@ class Target(NamedTuple):
 TARGETS = {
     "exclusion": Target(("experiment/exclusion/*",), ("tests/experiment/exclusion",)),
     "design": Target(("experiment/design/*",), ("tests/experiment/design",)),
-    "sessions": Target(("webapp/sessions/*",), ("tests/webapp/sessions",)),
+    "sessions": Target(
+        ("webapp/sessions/*",), ("tests/webapp/sessions", "tests/webapp/participant")
+    ),
     "ledger": Target(
         ("webapp/payments/ledger.py", "webapp/payments/pay.py"),
         ("tests/webapp/payments/test_ledger.py", "tests/webapp/payments/test_pay.py"),
