@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from analysis.statistics.agreement import agreement, entropy_bits
+from analysis.statistics.agreement import _freedom, agreement, entropy_bits
 
 
 def items(good, n, construction="a"):
@@ -84,3 +84,13 @@ def test_rows_are_all_items_then_each_construction():
     assert found.index.tolist() == ["", "a", "b"]
     assert found.loc["b", "alpha"] == 1.0
     assert found.loc["", "n_judgments"] == 16
+
+
+def test_the_freedom_is_that_of_the_items_unless_a_few_decide():
+    normal = np.random.default_rng(1).normal(size=20_000)
+    assert _freedom(normal) == pytest.approx(len(normal) - 1, rel=0.05)
+    # Satterthwaite's by hand: deviations -1/2 (twenty times) and 10 leave little more than one.
+    few = np.array([-0.5] * 20 + [10.0])
+    squares = few**2
+    by_hand = 2 * squares.sum() ** 2 / ((squares**2).sum() - squares.sum() ** 2 / 21) - 1
+    assert _freedom(few) == pytest.approx(by_hand) == pytest.approx(1.327, abs=0.001)

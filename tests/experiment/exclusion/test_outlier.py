@@ -67,3 +67,10 @@ def test_two_outliers_of_one_comparison_use_their_own_selection():
     own = among(*mixed)
     assert not judged(own, "outlier", measure="accuracy", construction="simple").kept
     assert judged(own, "outlier", measure="accuracy", construction="b").kept
+
+
+@pytest.mark.parametrize("unknown", [None, 0.0])
+def test_a_time_that_is_not_known_does_not_count(unknown: float | None):
+    people = [session(times=[time, unknown]) for time in (1000.0, 900.0, 1100.0)]
+    evidence = judged(among(*people), "outlier", measure="log_rt").evidence
+    assert evidence.startswith(f"mean log time on the trials {math.log(1000):.3f} among 3")
