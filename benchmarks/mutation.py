@@ -10,9 +10,11 @@ prints what each survivor changed. Tests that need PostgreSQL are left out.
 """
 
 import argparse
+import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,6 +47,7 @@ TARGETS = {
     "statistics": Target(("analysis/statistics/*",), ("tests/analysis/statistics",)),
 }
 _NOTHING_CHOSEN = "Filtered for specific mutants, but nothing matches"
+_TO_END_S = 60.0
 NOTICED = ("killed", "timeout", "caught by type check")
 
 
@@ -79,13 +82,18 @@ def mutmut(folder: Path, *arguments: str, seconds: float | None = None) -> str:
     process = subprocess.Popen(
         [sys.executable, "-m", "mutmut", *arguments],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
     )  # fmt: skip
     try:
         printed, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.terminate()
-        printed, _ = process.communicate()
-        return printed
+        try:
+            return process.communicate(timeout=_TO_END_S)[0]
+        except subprocess.TimeoutExpired:
+            # A mutant that waits for ever outlives mutmut, and holds its output open.
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.communicate()[0]
     if process.returncode and _NOTHING_CHOSEN not in printed:
         sys.exit(f"mutmut {arguments[0]} failed:\n{printed[-4_000:]}")
     return printed
