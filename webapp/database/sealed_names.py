@@ -6,6 +6,7 @@ from sqlalchemy.types import String
 
 from webapp.database.models import Assignment, Identity, LinkVisit, Participant, Payment
 from webapp.database.models.identity import sealer_of
+from webapp.errors import WebappError
 
 _REFERRING = (
     Participant.person_key,
@@ -26,11 +27,26 @@ def sweep(session: Session) -> None:
 
 
 def renew_digests(engine: Engine) -> None:
-    """Make every digest anew that was made under an older key, as after a restored backup."""
-    old = _HASH.not_like(f"{sealer_of(engine.dialect).digest_prefix}%")
+    """Make every digest anew that was made under an older key, as after a restored backup.
+
+    Raises:
+        WebappError: One was made under a newer key, which this machine has not got. It would find
+            nobody whom the other machines know, and let everybody in twice.
+    """
+    prefix = sealer_of(engine.dialect).digest_prefix
+    others = select(_HASH).where(_HASH.not_like(f"{prefix}%"))
     with engine.connect().execution_options(reading=True) as connection:
-        if connection.scalar(select(Identity.id).where(old).limit(1)) is None:
-            return
+        made_with = {int(digest.partition(".")[0]) for digest in connection.scalars(others)}
+    if not made_with:
+        return
+    if (newer := max(made_with)) > int(prefix.rstrip(".")):
+        raise WebappError(
+            f"the database knows people by key {newer} for pseudonyms, which is not in the keys",
+            where="the file of the keys",
+            expected="the file of the machine on which the keys were rotated",
+            remedy="Copy that file here, with `secret_key_file` or as `secret_key`; where the key"
+            " is lost, give another one a higher id",
+        )
     with engine.begin() as connection:
         seal_anew(connection)
 
