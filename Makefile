@@ -10,7 +10,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-ann
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help study models stop test retest lint docs site benchmarks dist lock sbom audit clean
+.PHONY: help study models stop test retest lint docs site benchmarks figures dist lock sbom audit clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ site: $(VENV)/.dev  ## build the same into build/site; a broken link or an unlis
 
 benchmarks: $(VENV)/.dev  ## measure the main job step by step and print a table
 	@$(BIN)/python benchmarks/main_job.py
+
+figures: $(VENV)/.dev  ## put what benchmarks printed (benchmarks/results) into the pages that show it
+	@$(BIN)/python benchmarks/figures.py
 
 dist: $(VENV)/.dev  ## build wheel and sdist into build/dist, and try each in a bare environment (PYTHONS="python3.11 python3.13")
 	@.ci/try_distribution $(PYTHONS)

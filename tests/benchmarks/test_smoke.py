@@ -62,8 +62,8 @@ RUNS = {
     "treebank": [SAMPLE, "--repeat", "1"],
 }
 TESTED_ELSEWHERE = {
-    *("every_death", "faults", "faults_prolific", "fuzz", "kill_test", "load", "panel_faults"),
-    "point_in_time",
+    *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
+    *("panel_faults", "point_in_time"),
     *("same_study", "uptime"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
