@@ -93,7 +93,7 @@ def benchmark(
                 expected="one of them",
             )
         else:
-            tables = _pairs(materials, asked, folder, by)
+            tables = _pairs(materials, asked, folder, by, kept=out is not None)
         click.echo("\n".join(["", *map(to_text, tables[:1])]))
         if out:
             for table in tables:
@@ -119,13 +119,15 @@ def _folder(out: Path | None) -> Iterator[Path]:
             yield Path(temporary)
 
 
-def _pairs(materials: str, asked: _Asked, folder: Path, by: str | None) -> list[Table]:
+def _pairs(
+    materials: str, asked: _Asked, folder: Path, by: str | None, *, kept: bool
+) -> list[Table]:
     found = find_materials(materials, asked.rendering)
     for sentence in found.notes:
         click.echo(sentence)
     paths = [folder / f"scores_{number}.parquet" for number in range(1, len(asked.models) + 1)]
     for model, path in zip(asked.models, paths, strict=True):
-        score_to_file(model, found, path, asked.options, None)
+        score_to_file(model, found, path, asked.options, None, kept=kept)
     scores = [with_metric(one, asked.metric) for one in load_all_scores(paths)]
     items = pd.DataFrame([item_row(item) for item in found.items()])
     usual = PHENOMENON if PHENOMENON in items else PARADIGM

@@ -65,9 +65,23 @@ def destinations(models: tuple[str, ...], out: Path) -> dict[str, Path]:
 
 
 def score_to_file(
-    model: str, materials: Materials, out: Path, options: ScoringOptions, executor: Executor | None
+    model: str,
+    materials: Materials,
+    out: Path,
+    options: ScoringOptions,
+    executor: Executor | None,
+    *,
+    kept: bool = True,
 ) -> None:
     """Write a model's scores of the items in the text that the model is given, and say so.
+
+    Args:
+        model: A folder, or ``hf:`` and a path or name.
+        materials: The items.
+        out: The score file.
+        options: How scores are computed.
+        executor: Where, if not in this process.
+        kept: Whether the file outlives the command, which otherwise does not name it.
 
     Raises:
         ParallaxError: The model or the items cannot be scored.
@@ -97,8 +111,9 @@ def score_to_file(
         scoring = Scoring(model, loading, executor, str(kernel or ""), bar.update)
         write = write_stream_file if options.stream else write_score_file
         written = write(materials, scoring, named, out)
+    place = f"{out}: " if kept else ""
     click.echo(
-        f"{out}: {total:,} sentences of {materials.n_items:,} items scored by {written.model}, "
+        f"{place}{total:,} sentences of {materials.n_items:,} items scored by {written.model}, "
         f"trained on {written.trained_on}"
     )
     if unknown := _unknown(out):

@@ -13,8 +13,24 @@ from analysis.tables.provenance import counted
 
 OVERALL = "Overall"
 PARADIGM = "construction"
-# BLiMP's column of the twelve phenomena that its Table 3 has as columns.
+# BLiMP's column of the twelve phenomena that its Table 3 has as columns, and how that heads them.
 PHENOMENON = "linguistics_term"
+_HEADINGS = {
+    "anaphor_agreement": "Ana. agr.",
+    "argument_structure": "Arg. str.",
+    "binding": "Binding",
+    "control_raising": "Ctrl. rais.",
+    "determiner_noun_agreement": "D-N agr.",
+    "ellipsis": "Ellipsis",
+    "filler_gap_dependency": "Filler gap",
+    "irregular_forms": "Irregular",
+    "island_effects": "Island",
+    "npi_licensing": "NPI",
+    "quantifiers": "Quantifiers",
+    "subject_verb_agreement": "S-V agr.",
+}
+# BLiMP's files have a thirteenth term; its paper counts those two paradigms as argument structure.
+_SAME_PHENOMENON = {"s-selection": "argument_structure"}
 _MOST_COLUMNS = 14
 
 
@@ -36,7 +52,8 @@ def pair_results(scores: Sequence[Scores], items: pd.DataFrame, by: str) -> pd.D
         raise AnalysisError(
             f'the items have no "{by}"', expected=f"one of: {', '.join(items.columns)}"
         )
-    named = items[["item_id"]].assign(group=items[by], paradigm=items[PARADIGM])
+    group = items[by].replace(_SAME_PHENOMENON) if by == PHENOMENON else items[by]
+    named = items[["item_id"]].assign(group=group, paradigm=items[PARADIGM])
     found = []
     for one in scores:
         chosen = decode(decisions(one)[["item_id", "correct", "tie"]])
@@ -83,7 +100,12 @@ def benchmark_table(
     if len(wide.columns) > _MOST_COLUMNS:
         wide = wide.T
     frame = wide.reset_index(names="label").rename_axis(columns=None)
-    columns = [Column(name, name, "spread") for name in frame.columns if name != "label"]
+    headings = _HEADINGS if by == PHENOMENON else {}
+    columns = [
+        Column(name, headings.get(name, name), "spread")
+        for name in frame.columns
+        if name != "label"
+    ]
     return Table(
         name=f"benchmark_by_{by}",
         title=f"Accuracy by {by}",

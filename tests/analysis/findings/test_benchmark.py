@@ -1,9 +1,19 @@
 """Tables of published sets: what counts how much."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
-from analysis.findings.benchmark import OVERALL, benchmark_table, suite_results
+from analysis.data.load import Scores
+from analysis.findings.benchmark import (
+    OVERALL,
+    PHENOMENON,
+    benchmark_table,
+    pair_results,
+    suite_results,
+)
 
 
 def results(n_groups: int = 2) -> pd.DataFrame:
@@ -55,3 +65,21 @@ def test_the_note_counts_in_the_singular_and_in_the_plural():
         "7 items in 3 paradigms, which count alike"
         in (benchmark_table(results(), "phenomenon", "Pairs", ()).notes[0])
     )
+
+
+def test_blimps_thirteen_terms_are_the_twelve_phenomena_of_its_paper():
+    terms = {"p": "argument_structure", "q": "s-selection", "r": "subject_verb_agreement"}
+    rows = [
+        (uid, uid, "", variant, "bad", logprob, 0)
+        for uid in terms
+        for variant, logprob in (("good", -1.0 - (uid == "q")), ("bad", -1.5))
+    ]
+    names = ["item_id", "construction", "condition", "variant", "contrast", "logprob_nats"]
+    frame = pd.DataFrame(rows, columns=[*names, "n_unknown"])
+    facts = SimpleNamespace(model="m")
+    items = frame.query("variant == 'good'").assign(**{PHENOMENON: list(terms.values())})
+    results = pair_results([Scores(Path(), facts, frame)], items, PHENOMENON)
+    table = benchmark_table(results, PHENOMENON, "Pairs", ())
+    assert [column.title for column in table.columns] == ["", OVERALL, "Arg. str.", "S-V agr."]
+    (row,) = table.frame.to_dict("records")
+    assert (row["argument_structure"], row[OVERALL]) == pytest.approx((0.5, 2 / 3))
