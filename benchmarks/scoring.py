@@ -31,7 +31,7 @@ import numpy as np
 import torch
 from scoring_original import original
 from scoring_venv import python_of
-from timing import Clock, best, show_profile, shown, timed
+from timing import PACKED, Clock, best, product_peaks, show_profile, shown, timed
 
 from experiment.materials.read import load_items
 from experiment.materials.render import render
@@ -44,8 +44,6 @@ from lm.rnn.folder import TrainedNetwork
 from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network
 from lm.rnn.scorer import RecurrentScorer
 from lm.scorer import TokenScores
-from lm.scoring.kernels import ROWS_AT_A_TIME, WORDS_AT_A_TIME
-from lm.scoring.packed_linear import PackedLinear
 from lm.scoring.trie import build_tries
 
 HIDDEN = 650
@@ -97,20 +95,6 @@ def vocabulary(texts: Sequence[str], size: int) -> Vocabulary:
     return Vocabulary(["<unk>", "<eos>", *words, *(f"w{n}" for n in range(size))][:size])
 
 
-def peaks() -> dict[str, float]:
-    """Return the products per second of the softmax's shape, in GFLOP/s."""
-    rows, weight = torch.randn(ROWS_AT_A_TIME, HIDDEN), torch.randn(WORDS_AT_A_TIME, HIDDEN)
-    work = 2 * rows.numel() * len(weight) / 1e9
-    product = PackedLinear(weight, torch.zeros(len(weight)), ROWS_AT_A_TIME)
-    switch = torch.backends.mkldnn.matmul
-    found = {"float32, PyTorch": work / best(lambda: rows @ weight.T, 20)}
-    found["float32, oneDNN packed"] = work / best(lambda: product(rows), 20)
-    before, switch.fp32_precision = switch.fp32_precision, "bf16"
-    found["bfloat16, oneDNN packed"] = work / best(lambda: product(rows), 20)
-    switch.fp32_precision = before
-    return found
-
-
 def lstm(texts: list[str], options: argparse.Namespace) -> None:
     """The recurrent model, against full softmaxes one by one and in padded batches."""
     words = vocabulary(texts, options.words)
@@ -122,8 +106,7 @@ def lstm(texts: list[str], options: argparse.Namespace) -> None:
     tflop, contexts = work_tflop(strings, options.words)
     print(f"\nLSTM 2 x {HIDDEN}, {options.words:,} words: {n:,} sentences, "
           f"{len(distinct):,} distinct, {contexts:,} contexts, {tflop:.2f} TFLOP")  # fmt: skip
-    found = peaks()
-    print("  " + "; ".join(f"{name} {peak:,.0f} GFLOP/s" for name, peak in found.items()))
+    found = product_peaks(HIDDEN)
     few = distinct[:: max(1, len(distinct) // 60)]
     seconds, plain = timed(lambda: one_by_one(network, words, few))
     shown("(a) one by one, full log-softmax", len(few) / seconds, f"({len(few)} sentences)")
@@ -135,7 +118,7 @@ def lstm(texts: list[str], options: argparse.Namespace) -> None:
         shown(f"(b) distinct, padded, {batch} at a time", rate * n / len(distinct), note)
     exact = RecurrentScorer(model)
     seconds, scored = timed(lambda: exact.score([("", text) for text in distinct]))
-    limit = tflop * 1e3 / found["float32, oneDNN packed"]
+    limit = tflop * 1e3 / found[PACKED]
     shown("trie, float32", n / seconds, f"{seconds:.1f} s = {seconds / limit:.2f} x the limit")
     shown("the limit: the arithmetic alone, at the product's peak", n / limit, f"{limit:.1f} s")
     if options.profile:

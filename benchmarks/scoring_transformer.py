@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from scoring_venv import python_of
-from timing import Clock, show_profile, shown, timed
+from timing import PACKED, Clock, product_peaks, show_profile, shown, timed
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -53,9 +53,11 @@ def gpt2(texts: list[str], words: Vocabulary, venv: Path | None, *, profiled: bo
     shown("packed tries, float32", len(texts) / seconds, f"{seconds:.1f} s")
     seconds, _ = timed(lambda: scorer.score([("", text) for text in distinct]))
     shown("packed tries, float32, tokenizing included", len(texts) / seconds, f"{seconds:.1f} s")
+    [trie] = build_tries([row.ids for row in rows], 2**62)
+    print(f"  {sum(map(len, strings)):,} tokens at {trie.tokens.size:,} positions")
+    limit = work_gflop(model, trie.tokens.size) / product_peaks(config.n_embd)[PACKED]
+    shown("the limit: the products alone, at their peak", len(texts) / limit, f"{limit:.1f} s")
     if profiled:
-        [trie] = build_tries([row.ids for row in rows], 2**62)
-        print(f"  {sum(map(len, strings)):,} tokens at {trie.tokens.size:,} positions")
         show_profile(lambda: scorer.score([("", text) for text in distinct]), 12)
     if venv:
         peers(venv, model, words, distinct[:: max(1, len(strings) // 640)])
@@ -63,6 +65,15 @@ def gpt2(texts: list[str], words: Vocabulary, venv: Path | None, *, profiled: bo
     of_ids = {(*row.ids, row.wanted[-1]): scores for row, scores in packed.items()}
     worst = max(float(np.abs(of_ids[ids] - own).max()) for ids, own in plain.items())
     print(f"  largest difference of a token's score from padded batches: {worst:.1e} nats")
+
+
+def work_gflop(model: GPT2LMHeadModel, positions: int) -> float:
+    """Return the multiplications and additions of the layers and the softmax, attention left out.
+
+    Every position is read by all layers, and what follows it needs all words' logits.
+    """
+    layers = sum(weight.numel() for weight in model.transformer.h.parameters() if weight.ndim > 1)
+    return 2 * positions * (layers + model.lm_head.weight.numel()) / 1e9
 
 
 def unrelated(

@@ -1,12 +1,17 @@
-"""How benchmarks count seconds, and how they print a rate and where the time goes."""
+"""How benchmarks count seconds, and how they print rates, peaks and where the time goes."""
 
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
+import torch
 from torch.profiler import ProfilerActivity, profile
 
+from lm.scoring.kernels import ROWS_AT_A_TIME, WORDS_AT_A_TIME
+from lm.scoring.packed_linear import PackedLinear
+
 Found = TypeVar("Found")
+PACKED = "float32, oneDNN packed"
 
 
 class Clock:
@@ -49,3 +54,22 @@ def show_profile(run: Callable[[], object], lines: int = 8) -> None:
     print(
         f"    {1 - sum(shares.values()):>6.1%}  outside: tries, masks, numbers, texts", flush=True
     )
+
+
+def product_peaks(inputs: int) -> dict[str, float]:
+    """Print and return how fast products of the softmax's shape are, in GFLOP/s.
+
+    Args:
+        inputs: How many hidden values a row has.
+    """
+    rows, weight = torch.randn(ROWS_AT_A_TIME, inputs), torch.randn(WORDS_AT_A_TIME, inputs)
+    work = 2 * rows.numel() * len(weight) / 1e9
+    product = PackedLinear(weight, torch.zeros(len(weight)), ROWS_AT_A_TIME)
+    switch = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    found = {"float32, PyTorch": work / best(lambda: rows @ weight.T, 20)}
+    found[PACKED] = work / best(lambda: product(rows), 20)
+    before, switch.fp32_precision = switch.fp32_precision, "bf16"
+    found["bfloat16, oneDNN packed"] = work / best(lambda: product(rows), 20)
+    switch.fp32_precision = before
+    print("  " + "; ".join(f"{name} {peak:,.0f} GFLOP/s" for name, peak in found.items()))
+    return found

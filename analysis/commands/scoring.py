@@ -18,7 +18,7 @@ from analysis.scores.stream import READING, write_stream_file
 from experiment.errors import ParallaxError
 from experiment.version import code_version
 from lm.registry import HF_PREFIX, Device
-from lm.scorer import FastKernel
+from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of
 
 # What only the scores themselves can tell.
@@ -111,11 +111,14 @@ def score_to_file(
         scoring = Scoring(model, loading, executor, str(kernel or ""), bar.update)
         write = write_stream_file if options.stream else write_score_file
         written = write(materials, scoring, named, out)
-    place = f"{out}: " if kept else ""
     click.echo(
-        f"{place}{total:,} sentences of {materials.n_items:,} items scored by {written.model}, "
-        f"trained on {written.trained_on}"
+        f"{f'{out}: ' if kept else ''}{total:,} sentences of {materials.n_items:,} items scored by "
+        f"{written.model}, trained on {written.trained_on}"
     )
+    _tell_how(out, scorer, written)
+
+
+def _tell_how(out: Path, scorer: Scorer, written: ScoreFacts) -> None:
     if unknown := _unknown(out):
         click.echo(unknown)
     if fault := getattr(scorer, "packing_fault", ""):
