@@ -23,10 +23,12 @@ from webapp.database.backup.routine import (
     note,
     place_for,
 )
+from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
 from webapp.privacy.restored import forget_again
+from webapp.privacy.tombstones import read_tombstones
 from webapp.recruiters.settings import load_settings
 
 _PATH = click.Path(path_type=Path)
@@ -114,6 +116,8 @@ def restore_(file: Path, replace: bool, identity: Path | None, instance: Path) -
     """
     refuse_while_serving(instance)
     with readable(file, identity) as plain, opened(instance) as engine, alone(engine):
+        # Before anybody is brought back who could not be forgotten again.
+        read_tombstones(open_instance(instance), sealer_of(engine.dialect))
         content = restore(engine, plain, replace=replace)
         problem = schema_problem(content.revision)
         gone = 0 if problem else forget_again(open_instance(instance), engine, utc_now())

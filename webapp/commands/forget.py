@@ -10,6 +10,7 @@ from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.models import Run
+from webapp.database.models.identity import sealer_of
 from webapp.errors import RunError
 from webapp.privacy.forget import find_person, forget, refuse_unpaid
 from webapp.privacy.tombstones import bury
@@ -42,7 +43,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
             refuse_unpaid(person)
         refs = [(each.ref, session.get_one(Run, each.run_id).ref) for each in person.participants]
         # On the disk before the database is: a wish that was heard is not lost.
-        bury(open_instance(instance), person.tombstones)
+        bury(open_instance(instance), sealer_of(session.get_bind().dialect), person.marks)
         forget(session, person, now)
         after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
         record_act(session, getpass.getuser(), "person forgotten", now, after=after)

@@ -15,6 +15,7 @@ from webapp.database.schema import schema_problem, stored_revision
 from webapp.database.sealed_names import keys_in_use, seal_anew
 from webapp.database.use import alone
 from webapp.errors import WebappError
+from webapp.privacy.tombstones import TOMBSTONES_FILE, tombstone_keys
 from webapp.recruiters.settings import load_settings
 
 
@@ -85,6 +86,14 @@ def drop_(key: int, instance: Path) -> None:
             f"names are sealed with key {key}",
             where="database_url",
             remedy="Seal them anew with: parallax keys rotate sealing, and pseudonyms",
+        )
+    if key in tombstone_keys(folder):
+        raise WebappError(
+            f"tombstones were made with key {key}",
+            where=str(folder / TOMBSTONES_FILE),
+            expected="a key that no restored backup needs to forget people again",
+            remedy="Keep it. Once you keep no backup from before its tombstones, delete the lines"
+            f" of that file that begin with `{key}.`",
         )
     drop(folder, load_settings(folder).secret_key_file, key)
     click.echo(f"Key {key} is gone. Servers forget it with: parallax reload")

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 from pathlib import Path
 
 from webapp.core.settings import INSTANCE_VARIABLE
@@ -58,6 +59,26 @@ def write_once(path: Path, text: str) -> None:
         pass
     finally:
         temporary.unlink()
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Put a text in the place of a file's, wholly or not at all, for the same readers.
+
+    Raises:
+        OSError: It cannot be written; the file is as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        temporary.chmod(mode)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _unusable(folder: Path, reason: str) -> WebappError:

@@ -8,13 +8,12 @@ purpose.
 
 import os
 import secrets
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from webapp.core.instance import key_file, write_once
+from webapp.core.instance import key_file, replace_text, write_once
 from webapp.errors import WebappError
 
 _SHORTEST_SECRET = 32
@@ -177,17 +176,7 @@ def _lines(rows: Iterable[tuple[Purpose, int, str]]) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Put a text in the place of a file's, wholly or not at all, for the same readers."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(descriptor)
-        temporary.chmod(mode)
-        temporary.replace(path)
+        replace_text(path, text)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise WebappError(f"the keys cannot be written ({error})", where=str(path)) from error

@@ -56,8 +56,20 @@ class Sealer:
 
     def digest(self, text: str) -> str:
         """Return the same for the same text, from which nobody without the key can tell it."""
+        return self._digest(self._keys.pseudonyms[-1].id, text)
+
+    def digests(self, text: str) -> list[str]:
+        """Return a text's digest under every key: it may have been made before a newer key was."""
+        return [self._digest(key, text) for key in self._digest_keys]
+
+    @property
+    def digest_ids(self) -> frozenset[int]:
+        """The ids of the keys under which digests can be made."""
+        return frozenset(self._digest_keys)
+
+    def _digest(self, key: int, text: str) -> str:
         content = text.encode("utf-8", "surrogatepass")
-        return self.digest_prefix + hmac.new(self._digest_key, content, hashlib.sha256).hexdigest()
+        return f"{key}.{hmac.new(self._digest_keys[key], content, hashlib.sha256).hexdigest()}"
 
     @cached_property
     def digest_prefix(self) -> str:
@@ -70,8 +82,8 @@ class Sealer:
         return f"{self._keys.sealing[-1].id}."
 
     @cached_property
-    def _digest_key(self) -> bytes:
-        return _derived(self._keys.pseudonyms[-1], Purpose.PSEUDONYMS)
+    def _digest_keys(self) -> dict[int, bytes]:
+        return {key.id: _derived(key, Purpose.PSEUDONYMS) for key in self._keys.pseudonyms}
 
     @cached_property
     def _ciphers(self) -> dict[int, AESGCM]:

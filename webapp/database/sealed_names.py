@@ -1,11 +1,24 @@
-"""The table of sealed names as a whole: what nothing refers to any more, and new keys."""
+"""All that is sealed: names to which nothing refers any more, and new keys."""
 
-from sqlalchemy import Connection, Engine, delete, exists, or_, select, type_coerce, update
+from collections.abc import Iterator
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    delete,
+    exists,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy.orm import Session
 from sqlalchemy.types import String
 
-from webapp.database.models import Assignment, Identity, LinkVisit, Participant, Payment
-from webapp.database.models.identity import sealer_of
+from webapp.database.models import Assignment, Base, Identity, LinkVisit, Participant, Payment
+from webapp.database.models.identity import SealedText, sealer_of
 from webapp.errors import WebappError
 
 _REFERRING = (
@@ -64,10 +77,29 @@ def seal_anew(connection: Connection) -> int:
         name = sealer.open(sealed)
         values = {"hash": name, "sealed": name}
         connection.execute(update(Identity).where(Identity.id == id_).values(values))
+    for column, stored in _texts():
+        found = select(column.table.c.id, stored).where(
+            stored != "", stored.not_like(f"{sealer.seal_prefix}%")
+        )
+        for id_, sealed in connection.execute(found).all():
+            row = update(column.table).where(column.table.c.id == id_)
+            connection.execute(row.values({column.name: sealer.open(sealed)}))
     return len(old)
 
 
 def keys_in_use(connection: Connection) -> frozenset[int]:
     """Return the ids of the keys with which something is sealed or digested."""
     rows = connection.execute(select(_HASH, _SEALED))
-    return frozenset(int(text.partition(".")[0]) for row in rows for text in row)
+    used = {int(text.partition(".")[0]) for row in rows for text in row}
+    for _, stored in _texts():
+        found = connection.scalars(select(stored).where(stored != ""))
+        used |= {int(text.partition(".")[0]) for text in found}
+    return frozenset(used)
+
+
+def _texts() -> Iterator[tuple[Column[str], ColumnElement[str]]]:
+    """Yield every column of sealed texts, and what reads it as it is stored."""
+    for table in Base.metadata.sorted_tables:
+        for column in table.columns:
+            if isinstance(column.type, SealedText):
+                yield column, type_coerce(column, String)

@@ -3,9 +3,12 @@
 import logging
 
 from flask import Blueprint, Response, request
+from sqlalchemy import select
 
 from experiment.errors import UnknownNameError
 from webapp.core.i18n import gettext
+from webapp.database.engine import reading
+from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.recruiters.base import HookedRecruiter
 from webapp.recruiters.platform import PlatformError
@@ -20,6 +23,11 @@ _LOG = logging.getLogger("parallax.hooks")
 def hear(name: str) -> Response:
     """Take a hint; whatever is lost here, the next poll brings."""
     services = current_services()
+    with reading(services.sessions) as session:
+        known = session.scalar(select(Run.id).where(Run.recruiter == name).limit(1))
+    if known is None:
+        # A name may be module:NAME, and whoever calls here must not have it imported.
+        raise _nothing_here()
     try:
         recruiter = services.recruiter(name)
     except UnknownNameError as error:

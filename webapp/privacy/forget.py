@@ -5,6 +5,7 @@ a place was held from when to when. A platform's ids are replaced by digests tha
 again, so that a poll does not bring them back.
 """
 
+import secrets
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind, State
-from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.payment.payment import LONGEST_TOKEN, PaymentKind, PaymentState
 from webapp.core.forgotten import forgotten_id, is_forgotten
 from webapp.core.tokens import new_reference
 from webapp.database.models import (
@@ -29,7 +30,7 @@ from webapp.database.models import (
 )
 from webapp.database.sealed_names import sweep
 from webapp.errors import RunError
-from webapp.privacy.tombstones import tombstone_of
+from webapp.privacy.tombstones import Tombstones, mark_of
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.sessions.links import SINGLE
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
@@ -60,10 +61,10 @@ class Person:
         return not (self.participants or self.assignments or self.payments)
 
     @property
-    def tombstones(self) -> frozenset[str]:
-        """What stands for them where a restored backup brings them back."""
+    def marks(self) -> frozenset[str]:
+        """What they are known by where a restored backup brings them back; for tombstones alone."""
         of_work = (forgotten_id(a.platform_id, a.worker_id) for a in self.assignments)
-        return frozenset((*(tombstone_of(each.ref) for each in self.participants), *of_work))
+        return frozenset((*(mark_of(each.ref) for each in self.participants), *of_work))
 
 
 def find_person(session: Session, who: str) -> Person:
@@ -89,13 +90,13 @@ def find_person(session: Session, who: str) -> Person:
     return _person(session, named, {who})
 
 
-def find_buried(session: Session, tombstones: Collection[str]) -> Iterator[Person]:
+def find_buried(session: Session, tombstones: Tombstones) -> Iterator[Person]:
     """Yield everybody of a restored database who was forgotten before, to be forgotten at once."""
     gone = frozenset(
         session.scalars(select(Event.participant_id).where(Event.kind == EventKind.FORGOTTEN))
     )
     for participant in session.scalars(select(Participant).order_by(Participant.id)).all():
-        if participant.id not in gone and tombstone_of(participant.ref) in tombstones:
+        if participant.id not in gone and mark_of(participant.ref) in tombstones:
             yield _person(session, [participant], set())
     for assignment in session.scalars(select(Assignment).order_by(Assignment.id)).all():
         if is_forgotten(assignment.worker_id):
@@ -206,6 +207,9 @@ def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[
         payment.worker_id = stand_in
         payment.assignment = stand_in if on else None
         payment.reason, payment.answer, payment.set_up_id = _NO_REASON, "", None
+        if payment.participant_id is None:
+            # It follows from the platform's id of their work; who is forgotten is paid no more.
+            payment.token = secrets.token_hex(LONGEST_TOKEN // 2)
 
 
 def _forget_participant(session: Session, participant: Participant, now: datetime) -> None:

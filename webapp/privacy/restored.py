@@ -6,9 +6,10 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from webapp.database.engine import make_sessions
+from webapp.database.models.identity import sealer_of
 from webapp.database.sealed_names import renew_digests
 from webapp.privacy.forget import find_buried, forget
-from webapp.privacy.tombstones import tombstones
+from webapp.privacy.tombstones import key_tombstones, read_tombstones
 
 
 def forget_again(instance: Path, engine: Engine, now: datetime) -> int:
@@ -20,11 +21,13 @@ def forget_again(instance: Path, engine: Engine, now: datetime) -> int:
         now: The time.
 
     Raises:
-        WebappError: The tombstones cannot be read.
+        WebappError: The tombstones cannot be read, or were made with a key that is not there.
     """
     renew_digests(engine)
-    buried = tombstones(instance)
-    if not buried:
+    sealer = sealer_of(engine.dialect)
+    key_tombstones(instance, sealer)
+    buried = read_tombstones(instance, sealer)
+    if buried.is_empty:
         return 0
     gone = 0
     with make_sessions(engine).begin() as session:

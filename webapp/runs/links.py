@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
@@ -141,7 +141,7 @@ def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participa
         UnknownNameError: One is no participant of the run.
     """
     of_run = (
-        select(Participant, func.coalesce(Link.label, ""))
+        select(Participant, Link.label)
         .outerjoin(Link, Link.id == Participant.link_id)
         .where(Participant.run_id == run.id)
         .order_by(Participant.id)

@@ -11,6 +11,8 @@ from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
     platform,
     worked,
 )
+from webapp.core.keys import read_keys
+from webapp.core.sealing import Sealer
 from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import (
@@ -22,9 +24,11 @@ from webapp.database.models import (
     Payment,
     Recruitment,
 )
-from webapp.errors import RunError
+from webapp.database.models.identity import unlock
+from webapp.errors import RunError, WebappError
 from webapp.payments.reconciliation.reconcile import discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
+from webapp.privacy.forget import find_person
 from webapp.recruitment.poll import poll
 
 
@@ -119,6 +123,7 @@ def test_a_restored_backup_forgets_them_again(
     platform,  # noqa: F811
     clock,
     visitor,
+    instance,
 ):
     visitor.answer(1)
     with sessions.begin() as session:
@@ -132,8 +137,21 @@ def test_a_restored_backup_forgets_them_again(
         ).one()
     pay_rewards()
     shell("db", "backup", str(tmp_path / "backup"))
+    # Under three keys, and the first in a file as an earlier version wrote it, without one.
+    forgotten = instance / "forgotten"
     for who in ("AWORKER1", "AWORKER2", code.upper()):
+        with reading(sessions) as session:
+            marks = find_person(session, who).marks
         assert "Forgotten" in shell("forget", who, "--yes", "--although-unpaid")
+        assert marks
+        assert not any(mark in forgotten.read_text() for mark in marks), "a digest without a key"
+        if who == "AWORKER1":
+            forgotten.write_text("\n".join(marks) + "\n")
+        shell("keys", "rotate", "pseudonyms")
+        unlock(sessions.kw["bind"], Sealer(read_keys(instance)))
+    with pytest.raises(WebappError, match=r"tombstones were made with key 4.*you keep no backup"):
+        shell("keys", "drop", "4")
+    shell("keys", "drop", "2")  # names have newer digests, and no tombstone was made with it
     sessions.kw["bind"].dispose()
     said = shell("db", "restore", str(tmp_path / "backup"), "--replace")
     assert "who had asked to be forgotten are forgotten again" in said
@@ -141,3 +159,26 @@ def test_a_restored_backup_forgets_them_again(
         assert each not in stored()
     poll(sessions, platform, known.ref, clock())
     assert "AWORKER" not in stored()
+    assert {line.partition(".")[0] for line in forgotten.read_text().split()} == {"4", "5", "6"}
+
+
+@pytest.mark.one_database
+def test_a_backup_is_not_restored_while_a_key_of_tombstones_is_missing(
+    known,
+    pay_rewards,  # noqa: F811
+    sessions,
+    shell,
+    instance,
+    tmp_path,
+):
+    pay_rewards()
+    shell("db", "backup", str(tmp_path / "backup"))
+    shell("forget", "AWORKER1", "--yes")
+    forgotten = instance / "forgotten"
+    forgotten.write_text(forgotten.read_text().replace("2.", "9."))
+    sessions.kw["bind"].dispose()
+    with pytest.raises(WebappError, match=r"tombstones were made with key 9.*begin with `9\.`"):
+        shell("db", "restore", str(tmp_path / "backup"), "--replace")
+    with reading(sessions) as session:
+        known_still = select(Assignment).where(Assignment.worker_id == "AWORKER1")
+        assert session.scalars(known_still).all() == []

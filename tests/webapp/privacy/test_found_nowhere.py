@@ -23,9 +23,19 @@ from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
     platform,
     worked,
 )
+from webapp.core.keys import read_keys
+from webapp.core.sealing import Sealer
 from webapp.core.tokens import Tokens
 from webapp.database.engine import make_engine, reading
-from webapp.database.models import Payment, Recruitment
+from webapp.database.models import (
+    Base,
+    Link,
+    OutgoingReport,
+    Participant,
+    Payment,
+    Recruitment,
+)
+from webapp.database.models.identity import SealedText, unlock
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.recruitment.poll import poll
 from webapp.server import process as server
@@ -35,6 +45,8 @@ PERSON, SUBMISSION = "5d0f3c7a9b1e4d6f8a2c0b7e", "6e1a4d8b0c2f5e7a9b3d1c8f"
 TYPED, BROWSER = "a-sentence-that-only-they-wrote", "TheBrowserOfTheirs"
 IDS, MARKS = (PERSON, SUBMISSION), (TYPED, BROWSER)
 WORKER = ("AWORKER1", "ASSIGNMENT1")
+# What is stored with somebody's work and money, in the words of others.
+NOTES = ("their-receipt", "their-label", "their-reason", "their-answer", "their-set-up")
 OTHER, OTHERS_WORDS = "4c9e2b6f8a0d3c5e7f1b9a6d", "what-only-the-other-wrote"
 
 
@@ -66,7 +78,7 @@ def found(instance, database_url):
             places["dump"] = dump.stdout
         return {
             mark: [name for name, content in places.items() if mark.encode() in content]
-            for mark in (*IDS, OTHER, *WORKER, *MARKS, OTHERS_WORDS)
+            for mark in (*IDS, OTHER, *WORKER, *NOTES, *MARKS, OTHERS_WORDS)
         }
 
     return search
@@ -159,14 +171,35 @@ def test_who_is_paid_and_polled_is_in_no_byte_and_is_found_by_their_id(
                 run_id=run.id, endpoint="double", qualification_id=None, published_at=clock()
             )
         )
-    worked(1)
+    receipt, label, reason, answer, set_up = NOTES
+    worked(1, receipt=receipt)
     worked(2)
     pay_rewards()
+    with sessions.begin() as session:
+        link = Link(
+            run_id=run.id, token="t" * 12, kind="single", list=None, label=label, made_at=clock()
+        )
+        session.add(link)
+        payment = session.scalars(select(Payment).where(Payment.worker_id == "AWORKER1")).one()
+        payment.reason, payment.answer, payment.set_up_id = reason, answer, set_up
+        person = session.get_one(Participant, payment.participant_id)
+        person.link_id = session.scalars(select(Link.id)).one()
+        session.add(
+            OutgoingReport(
+                run_id=run.id,
+                participant_id=person.id,
+                ending="completed",
+                state="done",
+                made_at=clock(),
+                answer=answer,
+            )
+        )
     poll(sessions, platform, run.ref, clock())
     snapshot = take_snapshot(sessions, platform, run, Tokens("k" * 32), clock())
     assert [account.participant.platform_id for account in snapshot.accounts]
     shell("db", "backup", str(instance / "backup"))
-    assert not any(found()[mark] for mark in WORKER)
+    stored = found()
+    assert not any(stored[mark] for mark in (*WORKER, *NOTES))
     with reading(sessions) as session:
         payments = select(Payment.assignment).where(Payment.worker_id == "AWORKER1")
         assert session.scalars(payments).all() == ["ASSIGNMENT1"]
@@ -176,8 +209,16 @@ def test_who_is_paid_and_polled_is_in_no_byte_and_is_found_by_their_id(
     shell("keys", "rotate", "pseudonyms")
     shell("keys", "drop", "2")
     shell("keys", "drop", "3")
+    unlock(sessions.kw["bind"], Sealer(read_keys(instance)))
+    with reading(sessions) as session:
+        assert session.scalars(select(Link.label)).one() == label
     said = shell("forget", "AWORKER1", "--yes")
     assert "Forgotten: 1 participation" in said
+    with reading(sessions) as session:
+        texts = [column for table in Base.metadata.sorted_tables for column in table.columns]
+        texts = [column for column in texts if isinstance(column.type, SealedText)]
+        left = {text for column in texts for text in session.scalars(select(column))}
+    assert not left & set(NOTES)
 
 
 @pytest.mark.one_database

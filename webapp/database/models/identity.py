@@ -71,6 +71,20 @@ class _Sealed(TypeDecorator[str]):
         return None if value is None else sealer_of(dialect).open(value)
 
 
+class SealedText(_Sealed):
+    """Words of others that may lead to a person: stored sealed; nothing is looked for by them."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return a text sealed; an empty one as it is."""
+        return super().process_bind_param(value, dialect) if value else value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return a text opened; an empty one as it is."""
+        return super().process_result_value(value, dialect) if value else value
+
+
 class Identity(Base):
     """One name that a platform gave somebody or something of theirs."""
 

@@ -6,6 +6,7 @@ from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
+from webapp.database.models.identity import SealedText
 
 
 class Link(Base):
@@ -18,6 +19,6 @@ class Link(Base):
     token: Mapped[str] = mapped_column(unique=True)  # random; stands in the link, or is typed in
     kind: Mapped[str]  # "multi", "single" or "code": how many may come by it, and how it is given
     list: Mapped[int | None]  # the list that everybody who comes by it gets; null for any
-    label: Mapped[str]  # what the researcher calls it; in no export
+    label: Mapped[str] = mapped_column(SealedText)  # what the researcher calls it; in no export
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
     revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

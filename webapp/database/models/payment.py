@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
-from webapp.database.models.identity import Name, name_of
+from webapp.database.models.identity import Name, SealedText, name_of
 
 
 class Payment(Base):
@@ -29,15 +29,16 @@ class Payment(Base):
     kind: Mapped[str]  # experiment.payment.payment.PaymentKind
     amount_minor: Mapped[int]
     currency: Mapped[str] = mapped_column(default="USD")
-    reason: Mapped[str]  # as the payee reads it
+    reason: Mapped[str] = mapped_column(SealedText)  # as the payee reads it
     token: Mapped[str] = mapped_column(unique=True)  # experiment.payment.payment.payment_token
     state: Mapped[str]  # experiment.payment.payment.PaymentState
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
     called_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # the latest call
     # Where a platform pays in two steps: what it calls the set-up, and when it was told to pay it,
     # which it is at most once.
-    set_up_id: Mapped[str | None]
+    set_up_id: Mapped[str | None] = mapped_column(SealedText)
     ordered_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     category: Mapped[str] = mapped_column(default="")  # of a rejection, where the platform asks
-    answer: Mapped[str]  # what the platform said when it was not done; else empty
+    # What the platform said when it was not done; else empty.
+    answer: Mapped[str] = mapped_column(SealedText)

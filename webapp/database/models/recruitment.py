@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
-from webapp.database.models.identity import Name, name_of
+from webapp.database.models.identity import Name, SealedText, name_of
 
 
 class Recruitment(Base):
@@ -58,7 +58,8 @@ class Assignment(Base):
     worker_id = Name[str]("worker_key")
     status: Mapped[str]  # webapp.recruiters.statuses.AssignmentStatus
     submit_to: Mapped[str]  # the worker site; empty where the worker never came
-    receipt: Mapped[str]  # what the submitted form held; empty until then; hostile
+    # What the submitted form held; empty until then; hostile.
+    receipt: Mapped[str] = mapped_column(SealedText)
     accepted_at: Mapped[datetime] = mapped_column(UtcDateTime)
     submitted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     granted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # "has taken part"

@@ -6,6 +6,7 @@ from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
+from webapp.database.models.identity import SealedText
 
 
 class OutgoingReport(Base):
@@ -24,4 +25,4 @@ class OutgoingReport(Base):
     next_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null: no further try by itself
     called_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # committed before each call
     settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    answer: Mapped[str] = mapped_column(default="")  # what the platform said last
+    answer: Mapped[str] = mapped_column(SealedText, default="")  # what the platform said last
