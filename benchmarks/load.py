@@ -2,6 +2,7 @@
 
 Usage: python benchmarks/load.py [--platforms parallax otree psiturk] [--participants 10 100]
        [--arrivals once poisson] [--think 0 1] [--database sqlite|postgres] [--repeat 3]
+       [--viewers 0 3]
 
 Every participant has a connection of their own and does what the platform's own pages do. The
 platforms take turns, so that a busy machine slows all of them alike. Ends with exit status 1 if
@@ -52,13 +53,20 @@ def measure(platform: Platform, plan: Plan, watched: tuple[int, ...]) -> Row:
     with tempfile.TemporaryDirectory(prefix="parallax-load-") as name:
         site = platform.start(Path(name), plan.participants)
         try:
-            met = send(plan, platform, site, (site.pid, *watched))
+            room = platform.room if isinstance(platform, Parallax) else None
+            with room.watching(site) if room else nullcontext():
+                met = send(plan, platform, site, (site.pid, *watched))
         finally:
             platform.stop()
         stored = platform.stored()
+    met.problems.extend(room.problems if room else [])
     for problem in met.problems[:3]:
         tqdm.write(problem, file=sys.stderr)
-    return {**_asked(platform, plan), **_happened(met, stored), **_cost(met)}
+    watched_by: Row = {
+        "viewers": room.number if room else 0,
+        "updates": room.updates if room else 0,
+    }
+    return {**_asked(platform, plan), **watched_by, **_happened(met, stored), **_cost(met)}
 
 
 def _asked(platform: Platform, plan: Plan) -> Row:
@@ -121,6 +129,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--database", default="sqlite", choices=["sqlite", "postgres"], help="of Parallax")
     add("--study", default="marvin_linzen_2018", help="of Parallax: a built-in study")
     add("--workers", type=int, default=2, help="of Parallax")
+    add("--viewers", nargs="+", type=int, default=[0], help="of Parallax: who watch the run live")
     add("--repeat", type=int, default=1)
     add("--seed", type=int, default=1)
     add("--peers-folder", type=Path, default=_CACHE, help="where oTree and psiTurk are installed")
@@ -181,9 +190,24 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
                     continue
                 yield measure(peer, plan, ())
                 continue
-            with new() as database:
-                own = Parallax(options.study, database.url, options.workers)
-                yield measure(own, plan, database.pids)
+            for viewers in options.viewers:
+                with new() as database:
+                    own = Parallax(options.study, database.url, options.workers, viewers)
+                    yield measure(own, plan, database.pids)
+
+
+def rooms_cost(rows: list[Row]) -> Iterator[str]:
+    """Yield how much of the server's time it took that researchers watched, for each such crowd."""
+    own = [row for row in rows if row["platform"] == "parallax"]
+    alone = [float(row["server CPU s"]) for row in own if not row["viewers"]]
+    for viewers in sorted({int(row["viewers"]) for row in own} - {0}):
+        with_them = [float(row["server CPU s"]) for row in own if row["viewers"] == viewers]
+        if alone:
+            more = sum(with_them) / len(with_them) / (sum(alone) / len(alone)) - 1
+            yield (
+                f"{viewers} viewers: {more:+.1%} of the server's processor time,"
+                f" mean of {len(with_them)}"
+            )
 
 
 def main() -> None:
@@ -195,6 +219,8 @@ def main() -> None:
     if not rows:
         sys.exit("none of these platforms is installed")
     print(shown(rows))
+    for line in rooms_cost(rows):
+        print(line)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     sys.exit(any(not sound(row) for row in rows))

@@ -15,13 +15,18 @@ from experiment.participation import State
 from experiment.studies.load import BUILT_IN, load_study
 from experiment.studies.question import Question
 from load_platforms.platform import Participant, Site, Stored, spread
+from load_platforms.viewers import Viewers
 from webapp.core.clock import utc_now
 from webapp.database.engine import make_sessions, open_database, reading
 from webapp.database.models import Participant as Row
 from webapp.database.models import Response, Trial
 from webapp.recruiters.settings import load_settings
+from webapp.researcher.access import COOKIE
 from webapp.runs.launch import launch
 from webapp.server import process as server
+from webapp.users.roles import Role
+from webapp.users.sign_in import open_session
+from webapp.users.users import add_user
 
 _SESSION = re.compile(rb'id="session">(.*?)</script>', re.DOTALL)
 _MARK = re.compile(rb'name="visit" value="(\w+)"')
@@ -37,13 +42,19 @@ class Parallax:
         study: The study's name.
         database_url: Where the data are kept; SQLite in the folder when empty.
         workers: How many server processes answer.
+        viewers: How many researchers watch the run meanwhile.
     """
 
     name = "parallax"
 
-    def __init__(self, study: str, database_url: str, workers: int) -> None:
+    def __init__(self, study: str, database_url: str, workers: int, viewers: int = 0) -> None:
         self._study, self._url = study, database_url
-        self._workers = workers
+        self._workers, self._viewers = workers, viewers
+
+    @property
+    def room(self) -> Viewers:
+        """Who watches the run once it is served."""
+        return self._room
 
     def start(self, folder: Path, participants: int) -> Site:
         """Launch the study with room for everybody and serve it."""
@@ -71,8 +82,12 @@ class Parallax:
             run = launch(
                 session, load_study(str(study)), 1, "direct", now=utc_now(), code_version="0"
             )
+            user = add_user(session, "viewer", Role.VIEWER, "", by="bench", now=utc_now())
+            token = open_session(session, user, "", utc_now())
             session.commit()
         engine.dispose()
+        live = f"/researcher/runs/{run.ref}/live"
+        self._room = Viewers(live, f"{COOKIE}={token}", self._viewers)
         return run.ref
 
     async def take_part(self, participant: Participant) -> None:

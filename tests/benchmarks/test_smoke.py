@@ -125,6 +125,7 @@ def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(tmp_p
 
 def test_a_crowd_is_sent_though_other_platforms_cannot_be_installed(tmp_path: Path):
     options = ["--study", "minimal", "--participants", "2", "--peers-folder", str(tmp_path)]
+    options += ["--viewers", "1"]
     done = run("load", *options, "--platforms", "otree", "psiturk", "parallax")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count("is left out: ") == 2

@@ -63,6 +63,14 @@ def test_the_first_answer_stands_and_a_later_one_is_an_event(session, participan
     assert (event.detail["side"], event.detail["uuid"]) == ("second", str(late.uuid))
 
 
+def test_of_one_trial_only_some_later_answers_are_kept(session, participant):
+    for position in (1, 2):
+        for _ in range(60):
+            assert record(session, participant, an_answer(position), NOW) == 8 - position
+    kept = [event.detail["position"] for event in session.scalars(select(Event))]
+    assert kept == ["1"] * 50 + ["2"] * 50
+
+
 def test_answers_may_come_in_any_order_and_the_last_moves_the_participant_on(session, participant):
     positions = [5, 8, 1, 2, 7, 3, 6, 4]
     states = []
