@@ -6,9 +6,11 @@ from dataclasses import replace
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
+from experiment.integrity.certificate import Certificate
 from experiment.participation import State
 from experiment.records import SIDES
 from webapp.database.engine import reading
+from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed
 from webapp.runs.integrity import certificate_of, certificates, flags_of, same_times
@@ -22,10 +24,26 @@ from webapp.users.roles import Role
 participant_pages = Blueprint("participants", __name__)
 
 _Key = Callable[[Person], float | str]
+_LIKENESS = "agent_likelihood"
 
 
 def _standing(person: Person) -> float:
     return 2.0 if person.verdict is None else float(person.verdict.kept)
+
+
+def _flags(run: Run, certificate: Certificate | None) -> list[str]:
+    if certificate is None:
+        return []
+    found = [
+        f"{name} {_likeness(certificate):.2f}" if name == _LIKENESS else name
+        for name in sorted(flags_of(run, certificate))
+    ]
+    copied = f"copied: {certificate.n_copied}"
+    return [*found, copied] if certificate.n_copied else found
+
+
+def _likeness(certificate: Certificate | None) -> float:
+    return (certificate and certificate.agent_likelihood) or 0.0
 
 
 # By what the table can be sorted; the first key of each is its name in the address.
@@ -58,11 +76,12 @@ def show_all(ref: str) -> str:
         if sort == "flags":
             # They follow from every answer of the run, so they are made only when asked for.
             study = current_services().study_of(session, run)
-            flags = {
-                who.id: sorted(flags_of(run, certificate))
-                for who, certificate in certificates(session, run, study)
-            }
-            found = [replace(each, flags=flags.get(each.participant.id, ())) for each in found]
+            made = {who.id: each for who, each in certificates(session, run, study)}
+            found = [
+                replace(each, flags=_flags(run, made.get(each.participant.id))) for each in found
+            ]
+            # Among as many flags, the likest to a program comes first.
+            found.sort(key=lambda each: -_likeness(made.get(each.participant.id)))
     _, key = SORTS.get(sort, SORTS["arrival"])
     return render_template(
         "researcher/participants.html",
