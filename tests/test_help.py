@@ -97,6 +97,19 @@ def test_help_imports_no_command_and_no_heavy_library():
     assert commands_read.split() == light
 
 
+def test_commands_that_train_show_their_help_where_nothing_to_train_with_is_installed():
+    code = (
+        "import sys, parallax\n"
+        "sys.modules.update(dict.fromkeys(('torch', 'numpy', 'pandas', 'safetensors')))\n"
+        "for name in ('train', 'tag', 'search', 'convert'):\n"
+        "    parallax.cli(['lm', name, '--help'], standalone_mode=False)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.count("Usage:")) == (0, 4), done.stderr
+
+
 def test_version_names_the_package_and_its_commit():
     result = CliRunner().invoke(parallax.cli, ["--version"])
     assert (result.exit_code, result.output) == (0, f"parallax {code_version()}\n")

@@ -1,13 +1,14 @@
 """``parallax lm convert``: a published checkpoint as a model folder."""
 
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING
 
 import click
 
-from lm.rnn.network import Kind
-from lm.rnn.published_checkpoint import convert as convert_checkpoint
+if TYPE_CHECKING:
+    from lm.rnn.network import Kind
 
+KINDS = ("lstm", "srn", "gru", "srn_relu")
 _PATH = click.Path(path_type=Path)
 
 
@@ -17,9 +18,14 @@ _PATH = click.Path(path_type=Path)
 @click.option("--out", type=_PATH, required=True, help="The model's folder.")
 @click.option("--name", default="LSTM", show_default=True, help="What tables and figures call it.")
 @click.option("--trained-on", default="90 million words of Wikipedia", show_default=True)
-@click.option("--kind", type=click.Choice(get_args(Kind)), help="Where the file leaves it open.")
+@click.option("--kind", type=click.Choice(KINDS), help="Where the file leaves it open.")
 def convert(
-    checkpoint: Path, vocabulary: Path, out: Path, name: str, trained_on: str, kind: Kind | None
+    checkpoint: Path,
+    vocabulary: Path,
+    out: Path,
+    name: str,
+    trained_on: str,
+    kind: "Kind | None",
 ) -> None:
     """Turn a published CHECKPOINT into a model folder.
 
@@ -29,5 +35,8 @@ def convert(
 
     Only weights are read; the code that a checkpoint asks for is never run.
     """
+    # Only here, so that --help needs no library of an extra.
+    from lm.rnn.published_checkpoint import convert as convert_checkpoint
+
     convert_checkpoint(checkpoint, vocabulary, out, name, trained_on, kind)
     click.echo(f"{out}: {name}, converted from {checkpoint.name}")

@@ -6,24 +6,22 @@ from collections.abc import Mapping
 from concurrent.futures import as_completed
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import torch
 from tqdm import tqdm
 
-from lm.commands.recurrent import explained_memory
 from lm.commands.request import shown
-from lm.corpora.folder import Corpus, CorpusChoices, prepare
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
-from lm.devices import DeviceChoice, Processes, choose_device
 from lm.errors import LmError
 from lm.model_folder import atomic_write, read_config
-from lm.rnn.folder import CHECKPOINT
-from lm.training.plan import TrainingPlan
-from lm.training.run import CheckpointWriter, finish, is_finished, start_or_resume
 from lm.training.search import read_grid
 from lm.training.settings import TrainingSettings
 from lm.worker_pool import worker_pool
+
+if TYPE_CHECKING:
+    from lm.corpora.folder import Corpus, CorpusChoices
+    from lm.devices import DeviceChoice
 
 TABLE = "search.csv"
 _RESULTS = ("valid_perplexity", "valid_perplexity_known", "best_epoch", "epochs_trained")
@@ -45,7 +43,7 @@ def search(
     out: Path,
     jobs: int,
     max_words: int,
-    device: DeviceChoice,
+    device: "DeviceChoice",
     cache: Path | None,
 ) -> None:
     """Train every model of SPEC and list their perplexities.
@@ -54,6 +52,11 @@ def search(
 
     What was trained before is kept, and what was begun is gone on with.
     """
+    # Only here and in the workers, so that --help needs no library of an extra.
+    import torch
+
+    from lm.corpora.folder import CorpusChoices, prepare
+
     models = read_grid(spec)
     choices = CorpusChoices(max_words)
     prepare(data, choices, cache, shown)
@@ -73,14 +76,17 @@ def search(
 
 def _train_one(
     data: Path,
-    choices: CorpusChoices,
+    choices: "CorpusChoices",
     cache: Path | None,
     out: Path,
-    device: DeviceChoice,
+    device: "DeviceChoice",
     name: str,
     settings: TrainingSettings,
 ) -> Row:
     """Train one model, in a process of its own, and return its results or what went wrong."""
+    from lm.commands.recurrent import explained_memory
+    from lm.corpora.folder import prepare
+
     try:
         with explained_memory():
             return _trained(prepare(data, choices, cache), out / name, device, name, settings)
@@ -89,8 +95,13 @@ def _train_one(
 
 
 def _trained(
-    corpus: Corpus, folder: Path, device: DeviceChoice, name: str, settings: TrainingSettings
+    corpus: "Corpus", folder: Path, device: "DeviceChoice", name: str, settings: TrainingSettings
 ) -> Row:
+    from lm.devices import Processes, choose_device
+    from lm.rnn.folder import CHECKPOINT
+    from lm.training.plan import TrainingPlan
+    from lm.training.run import CheckpointWriter, finish, is_finished, start_or_resume
+
     plan = TrainingPlan(settings, corpus, None, name, folder)
     if not is_finished(plan):
         never = bool

@@ -4,10 +4,6 @@ from pathlib import Path
 
 import click
 
-from lm.multitask.accuracy import tag_accuracy
-from lm.multitask.tagged_text import read_tagged
-from lm.rnn.folder import load_network
-
 _PATH = click.Path(path_type=Path)
 
 
@@ -19,6 +15,11 @@ def tag(model: Path, tagged: Path) -> None:
 
     TAGGED holds a word, a tab and its tag per line, and a blank line between sentences.
     """
+    # Only here, so that --help needs no library of an extra.
+    from lm.multitask.accuracy import tag_accuracy
+    from lm.multitask.tagged_text import read_tagged
+    from lm.rnn.folder import load_network
+
     trained = load_network(model)
     found = tag_accuracy(trained, read_tagged(tagged))
     click.echo(

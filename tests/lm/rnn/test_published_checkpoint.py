@@ -6,15 +6,17 @@ import sys
 import types
 import zipfile
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
 from click.testing import CliRunner
 from torch import nn
 
-from lm.commands.convert import convert
+from lm.commands.convert import KINDS, convert
 from lm.errors import LmError
 from lm.rnn.folder import load_network
+from lm.rnn.network import Kind
 from lm.rnn.published_checkpoint import read_published
 from lm.rnn.scorer import RecurrentScorer
 
@@ -143,6 +145,7 @@ def test_tied_weights_stay_tied(tmp_path, monkeypatch):
 
 
 def test_weights_that_do_not_say_what_they_are_must_be_named(tmp_path, monkeypatch):
+    assert get_args(Kind) == KINDS
     path = saved(monkeypatch, tmp_path / "model.pt", RNNModel(nn.RNN), whole=False)
     with pytest.raises(LmError, match=r"does not say which. Add `--kind srn`"):
         converted(tmp_path, path, WORDS)
