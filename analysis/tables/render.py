@@ -10,6 +10,8 @@ from analysis.tables.accuracy_table import Table
 from analysis.tables.latex import to_latex
 from analysis.tables.text import blocks, lines, spans
 
+_NARROWEST_NOTES = 60
+
 
 def to_csv(table: Table) -> str:
     """Return the whole frame as CSV, after the notes as lines that begin with ``#``."""
@@ -58,7 +60,9 @@ def to_text(table: Table) -> str:
         if block.heading:
             printed.append(block.heading.upper())
         printed += [_text_row(row, widths) for row in block.rows]
-    wrapped = [textwrap.fill(note, len(rule), subsequent_indent="  ") for note in notes]
+    # A table of two columns is narrower than any sentence reads well.
+    width = max(len(rule), _NARROWEST_NOTES)
+    wrapped = [textwrap.fill(note, width, subsequent_indent="  ") for note in notes]
     return "\n".join([*printed, rule, *wrapped]) + "\n"
 
 
