@@ -106,6 +106,10 @@ def campaign(folder: Path, n: int, rng: random.Random) -> Counter[str]:
     witness = folder / "witness"
     vocabulary = folder / "vocab.txt"
     vocabulary.write_text("\n".join(WORDS) + "\n")
+    # A sound file first, without a limit: what reading imports may take long on a busy machine.
+    control = folder / "sound.pt"
+    control.write_bytes(sound(legacy=False, whole=False))
+    convert(control, vocabulary, folder / "control", "toy", "nothing")
     outcomes: Counter[str] = Counter()
     for number, data in zip(range(n), files(rng, witness), strict=False):
         path = folder / f"{number}.pt"
