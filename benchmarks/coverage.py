@@ -1,16 +1,18 @@
 """Measure how often each printed interval holds what it says, over thirty kinds of study.
 
-Usage: python benchmarks/coverage.py [--simulations 300] [--settings 30]
+Usage: python benchmarks/coverage.py [--simulations 300] [--settings 30] [--only NAME ...]
 
 Each setting draws new participants and new items every time: three designs, two levels of
 accuracy, five pairs of standard deviations of participants and items. The truth is what the
 statistic is on average over such studies. 95 of 100 intervals are to hold it. The settings are
-gone through in rounds of some studies each, and the tables of all rounds so far are printed after
-each round, so that the program may be stopped at any time.
+gone through in rounds of some studies each. Until the last round is done, the tables of all rounds
+so far go to standard error, so that the program may be stopped at any time. The studies are the
+same whichever statistics are asked for.
 """
 
 import argparse
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ import pandas as pd
 
 # The tests check a few of the same settings.
 sys.path.append(str(Path(__file__).parents[1]))
-from tests.analysis.simulated_study import DESIGNS, SETTINGS, coverage, intervals
+from tests.analysis.simulated_study import DESIGNS, SETTINGS, STATISTICS, coverage, intervals
 
 _ROUND = 20
 
@@ -27,15 +29,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--simulations", type=int, default=300)
     parser.add_argument("--settings", type=int, default=len(SETTINGS))
+    known = {one.__name__.removeprefix("of_"): one for one in STATISTICS}
+    parser.add_argument("--only", nargs="+", choices=known, default=list(known))
     options = parser.parse_args()
+    statistics = [known[name] for name in options.only]
     chosen = SETTINGS[: options.settings]
     found: list[list[pd.DataFrame]] = [[] for _ in chosen]
     for done in range(0, options.simulations, _ROUND):
         size = min(_ROUND, options.simulations - done)
         for number, setting in enumerate(chosen):
             rng = np.random.default_rng([22, number, done])
-            found[number].append(intervals(setting, size, rng))
-        print_tables([pd.concat(one) for one in found], done + size)
+            found[number].append(intervals(setting, size, rng, statistics))
+        last = done + size == options.simulations
+        with redirect_stdout(sys.stdout if last else sys.stderr):
+            print_tables([pd.concat(one) for one in found], done + size)
 
 
 def print_tables(found: list[pd.DataFrame], simulations: int) -> None:

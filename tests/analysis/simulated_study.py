@@ -175,7 +175,8 @@ def _found(frame: pd.DataFrame, *names: str) -> Found:
     return first, low, high
 
 
-STATISTICS: list[Callable[[Study], dict[str, Found]]] = [
+Statistic = Callable[[Study], dict[str, Found]]
+STATISTICS: list[Statistic] = [
     of_accuracy,
     of_agreement,
     of_calibration,
@@ -185,8 +186,15 @@ STATISTICS: list[Callable[[Study], dict[str, Found]]] = [
 ]
 
 
-def intervals(setting: Setting, simulations: int, rng: np.random.Generator) -> pd.DataFrame:
+def intervals(
+    setting: Setting,
+    simulations: int,
+    rng: np.random.Generator,
+    statistics: list[Statistic] = STATISTICS,
+) -> pd.DataFrame:
     """Return the interval of each statistic in each of so many new studies.
+
+    Which statistics are asked for changes nothing of the studies.
 
     Returns:
         statistic, estimate, low, high; without those that have no interval.
@@ -194,7 +202,7 @@ def intervals(setting: Setting, simulations: int, rng: np.random.Generator) -> p
     rows = []
     for _ in range(simulations):
         study = simulated(setting, rng)
-        for statistic in STATISTICS:
+        for statistic in statistics:
             rows += [(name, *found) for name, found in statistic(study).items()]
     return pd.DataFrame(rows, columns=["statistic", "estimate", "low", "high"]).dropna()
 
