@@ -1,6 +1,7 @@
 """What the columns of somebody's table mean, and the long form that every table is brought into."""
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,6 +33,7 @@ class Meaning(BaseModel):
             ``wide`` numbered columns are written with ``{n}``, columns named after items with
             ``{item}``.
         values: Our column to a table from their values to ours, such as "sentence A" to "good".
+            ``*`` stands for any text: "1. *" to "first". What is written without it goes first.
         item_from: Columns whose texts, joined by "-", name the item, where no column does.
         wide: One row holds a whole session.
         keep: Rows to take, of the table as it is: a column to the value, or values, it must have.
@@ -244,7 +246,8 @@ def _blocks(blocks: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _translated(values: "pd.Series[str]", known: Mapping[str, str], path: Path) -> "pd.Series[str]":
-    strange = sorted(set(values.dropna()) - set(known))
+    meanings = {value: _meaning(value, known) for value in set(values.dropna())}
+    strange = sorted(value for value, meaning in meanings.items() if meaning is None)
     if strange:
         raise AnalysisError(
             f'the value "{strange[0][:_TEXTS_SHOWN]}" of the column "{values.name}" is not in the '
@@ -253,7 +256,19 @@ def _translated(values: "pd.Series[str]", known: Mapping[str, str], path: Path) 
             expected=f"one of: {', '.join(known)}",
             remedy=f"Add it below [values.{values.name}] in the mapping file",
         )
-    return values.map(known)
+    return values.map(meanings)
+
+
+def _meaning(value: str, known: Mapping[str, str]) -> str | None:
+    """Return what a value means: its own line, or the first line whose ``*`` can stand for it."""
+    if value in known:
+        return known[value]
+    for pattern, meaning in known.items():
+        if "*" in pattern and re.fullmatch(
+            ".*".join(map(re.escape, pattern.split("*"))), value, re.DOTALL
+        ):
+            return meaning
+    return None
 
 
 def _need(table: pd.DataFrame, names: Sequence[str], mapping: Meaning, path: Path) -> None:

@@ -12,6 +12,8 @@ from analysis.statistics.resample import Floats, codes
 _MOST = 1 - 1e-6
 # Of fewer items no fourth moment can be told.
 _FEWEST = 4
+# Items that lack the extreme ones look normal: a fourth moment promises too much.
+_MOST_FREEDOM = 8.0
 
 
 def entropy_bits(share: Floats) -> Floats:
@@ -92,7 +94,8 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     variance, freedom = jackknifed(*changes)
     if not freedom or alpha == 1:
         return alpha, float("nan"), float("nan")
-    half = quantile(np.asarray(min(freedom, _freedom(changes[1])))) * np.sqrt(variance)
+    fewest = min(freedom, _freedom(changes[1]), _MOST_FREEDOM)
+    half = quantile(np.asarray(fewest)) * np.sqrt(variance)
     low, high = (_unscaled(middle + end, each) for end in (-half, half))
     return alpha, float(low), float(high)
 

@@ -46,6 +46,7 @@ RUNS = {
     "ngram": [SAMPLE, "--tokens", "5000"],
     "peer_scores": [],
     "positions": ["minimal", "--seeds", "5"],
+    "published_judgments": ["{folder}/raw.csv", "{folder}/summary.csv"],
     "report": ["--run", "{folder}/run", "--scores", "{folder}/scores.parquet", "--repeat", "1"],
     # The transformer is run below, without the environment of others' programs.
     "scoring": [
@@ -70,6 +71,15 @@ TESTED_ELSEWHERE = {
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}
 
 
+def write_batch(path: Path) -> None:
+    """Write a batch of MTurk as BLiMP's: five numbered pairs, an apostrophe cuts a choice."""
+    head, row = "anonCode,AssignmentStatus", "1,Approved"
+    for n in range(1, 6):
+        head += f",Input.item_{n}_condition,Input.field_{n}_1,Input.field_{n}_2,Answer.Choice{n}"
+        row += f",islandans{1 + n // 5},Who isn't {n}?,Whose {n} are?,1. Who isn"
+    path.write_text(f"{head}\n{row}\n", encoding="utf-8")
+
+
 def run(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, f"benchmarks/{name}.py", *arguments]
     return subprocess.run(
@@ -91,6 +101,9 @@ def folder(name: str, tmp_path: Path) -> Path:
     if "{folder}/run" in given:
         small_run.write_export(tmp_path / "run")
         small_run.write_scores(tmp_path / "scores.parquet")
+    if "{folder}/raw.csv" in given:
+        write_batch(tmp_path / "raw.csv")
+        (tmp_path / "summary.csv").write_text("Condition,total_mean,count\nisland,0.8,5\n")
     if "{folder}/model" in given:
         (tmp_path / "text.txt").write_text("the author laughs\nthe authors laugh\n" * 20)
         files = ["--text", str(tmp_path / "text.txt"), "--out", str(tmp_path / "model")]

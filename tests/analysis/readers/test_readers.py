@@ -102,6 +102,38 @@ def test_batch_results_of_mturk_are_read_with_a_mapping(read):
     ]
 
 
+# As BLiMP's batch: the condition ends with the number of the good sentence, and the choice is the
+# sentence with its number in front, cut at an apostrophe.
+NUMBERED = """anonCode,Input.condition_1,Input.condition_2,Input.item1,Input.item2,Choice1,Choice2
+7,islandans2,islandans1,s-1,s-2,2. Who isn,2. Who isn
+8,islandans2,islandans1,s-1,s-2,1. Whose,1. Whose
+"""
+NUMBERED_MAPPING = """
+wide = true
+[columns]
+participant = "anonCode"
+item = "Input.item{n}"
+chosen = "Choice{n}"
+good_side = "Input.condition_{n}"
+[values.chosen]
+"1. *" = "first"
+"2. *" = "second"
+[values.good_side]
+"*ans1" = "first"
+"*ans2" = "second"
+"""
+
+
+def test_values_are_told_by_how_they_begin_or_end(read):
+    found = judgments(read(NUMBERED, NUMBERED_MAPPING))
+    assert found["chose_good"].tolist() == [True, False, False, True]
+
+
+def test_a_value_that_no_pattern_fits_is_named(read):
+    with pytest.raises(AnalysisError, match="Whom"):
+        read(NUMBERED.replace("1. Whose,", "3. Whom,"), NUMBERED_MAPPING)
+
+
 JSPSYCH = [
     {"trial_type": "instructions"},
     {"trial_type": "choice", "subject": "Ann", "sentence": "s-1", "right": True, "rt": 512},
