@@ -20,9 +20,9 @@ from webapp.users.roles import Role
 live_pages = Blueprint("live", __name__)
 
 WATCHERS = 20
-_EVERY_S = 2.0
+_EVERY_S = 3.0
 # The browser connects again by itself; a worker that is to end never waits long for a watcher.
-_ROUNDS = 10
+_ROUNDS = 7
 _PARTS = "parallax_live_parts"
 _room = BoundedSemaphore(WATCHERS)
 
