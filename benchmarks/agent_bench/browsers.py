@@ -22,6 +22,8 @@ async def take_part(
     """Answer every trial in a window of its own, and return the session's reference."""
     context = await browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(PATIENCE_MS)
+    if act in KNOWING:
+        await context.add_init_script(_HIDDEN)
     page = await context.new_page()
     await page.goto(site.link)
     await page.locator("button[value=accept]").click()
@@ -110,6 +112,9 @@ async def _lead(page: Page, target: Locator, rng: random.Random) -> None:
     _AT[page] = end
 
 
+# These know the rules, and so have their browser deny that a program drives it.
+KNOWING: tuple[Act, ...] = (mimic, read_and_mimic)
+_HIDDEN = "Object.defineProperty(Navigator.prototype, 'webdriver', { get: () => false })"
 # Where each window's pointer is: the browser does not tell.
 _AT: dict[Page, tuple[float, float]] = {}
 # By how much each window's log times lie above its average at present.

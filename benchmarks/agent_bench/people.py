@@ -23,6 +23,8 @@ _SCAN_MS = 1200.0
 _CARELESS = 0.05
 # Somebody who follows the text with the mouse never leaves it at rest.
 _RESTLESS = 0.05
+# Somebody in whose laboratory a program starts the browsers.
+_AUTOMATED = 0.002
 # How far items of one kind differ in difficulty (logits) and in log time.
 _DIFFICULTY_SD, _INTENSITY_SD = 0.5, 0.1
 # By how much log time grows with each logit of difficulty.
@@ -170,7 +172,9 @@ def person(
                 lost_focus=rng.random() < 0.02,
             )
         )
-    return ObservedSession(tuple(answers), lockout_ms=lockout_ms, n_copied=0)
+    return ObservedSession(
+        tuple(answers), lockout_ms=lockout_ms, automated=rng.random() < _AUTOMATED, n_copied=0
+    )
 
 
 def _stretch(n: int, rng: random.Random) -> range:

@@ -18,6 +18,7 @@ Script = Callable[[Sequence[int], random.Random, float], Iterator[tuple[float, A
 _DEVICE = {
     "mark": "", "user_agent_family": "Chrome", "refresh_rate_hz": 60.0,
     "time_zone_offset_min": 60, "language": "en-US",
+    "automated": False,
 }  # fmt: skip
 
 

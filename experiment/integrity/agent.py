@@ -104,6 +104,11 @@ def _device(session: ObservedSession) -> float:
     return {0: 1.5, 1: 1.0}.get(session.device_facts, 0.0)
 
 
+def _automated(session: ObservedSession) -> float | None:
+    """A browser that says that a program drives it; a laboratory may start its browsers so."""
+    return None if session.automated is None else 8.0 * session.automated
+
+
 def holds_ms(session: ObservedSession) -> list[float]:
     """Return how long each press lasted, where the clock was fine enough to tell."""
     holds = [answer.hold_ms for answer in session.answers if answer.hold_ms is not None]
@@ -280,6 +285,7 @@ SIGNALS: Mapping[str, Callable[[ObservedSession], float | None]] = {
     "measured": _measured,
     "trusted": _trusted,
     "device": _device,
+    "automated": _automated,
     "short_holds": _short_holds,
     "even_holds": _even_holds,
     "jumps": _jumps,

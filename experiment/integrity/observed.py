@@ -68,6 +68,7 @@ class ObservedSession:
         n_devices: On how many devices the session was opened; 0 where no browser told of one.
         device_facts: How many facts the first device told (family, refresh rate, time zone,
             language), 0 to 4.
+    automated: Whether one of the browsers says that a program drives it; None where none told.
         n_premature: Presses that came too early to be choices.
         lockout_ms: For how long after the painting the page takes no press.
         gap_ms: How long the page is empty between two trials.
@@ -80,6 +81,7 @@ class ObservedSession:
     answers: tuple[ObservedAnswer, ...]
     n_devices: int = 1
     device_facts: int = 4
+    automated: bool | None = None
     n_premature: int = 0
     lockout_ms: float = 0.0
     gap_ms: float = 0.0

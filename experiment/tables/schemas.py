@@ -124,6 +124,12 @@ DEVICES = TableSchema(
             optional=True,
         ),
         Column("language", "string", "the language the browser is set to; may be empty"),
+        Column(
+            "automated",
+            "boolean",
+            "whether the browser says that a program drives it",
+            optional=True,
+        ),
     ),
 )
 

@@ -53,7 +53,7 @@ RUNS = {
         *("--share", "1000000", "--busy", "--words", "1000", "--profile"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
-    "page_faults": ["--chromium", "{chromium}", "--most", "1"],
+    "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "planted": ["{folder}/instance", "--others", "1"],
     "reaction_times": ["--chromium", "{chromium}", "--study", "minimal", "--trials", "2"],
     "screenshots": [

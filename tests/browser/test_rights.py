@@ -1,5 +1,7 @@
 """The way out and the way back, as a person meets them in the browser."""
 
+from pathlib import Path
+
 from playwright.sync_api import expect
 
 from tests.browser.browser_steps import (
@@ -9,6 +11,7 @@ from tests.browser.browser_steps import (
     count,
     expect_page,
     expect_saved,
+    minimal,
     start,
 )
 
@@ -53,3 +56,42 @@ def test_the_invitation_opened_again_offers_to_go_on(site, link, page):
     start(page)
     assert count(page) == "1 of 8"
     assert len(site.stored(link)) == 2
+
+
+def test_who_closes_the_browser_before_the_consent_is_acknowledged_is_one_person(site, link, page):
+    context = page.context
+    page.goto(link)
+    expect_page(page, "consent")
+
+    def store_and_lose(route) -> None:
+        route.fetch(max_redirects=0)
+        route.abort()
+
+    with page.expect_event("requestfailed"):
+        page.route(link, store_and_lose, times=1)
+        page.locator("button[value=accept]").click()
+    page.close()
+    again = context.new_page()
+    consent(again, link)
+    start(again)
+    assert len(site.stored(link)) == 1
+    # The next visitor at this browser is somebody else.
+    again.goto(link)
+    again.locator("button[value=accept]").click()
+    expect_page(again, "working")
+    assert len(site.stored(link)) == 2
+
+
+def test_the_invitation_offers_to_go_on_also_where_the_run_is_full(site, page, tmp_path: Path):
+    link = site.launch(minimal(tmp_path, participants_per_list="2"))
+    consent(page, link)
+    home, others = page.url, site.app.test_client()
+    for _ in range(3):
+        others.post(link.removeprefix(site.origin), data={"decision": "accept"})
+    page.goto(link)
+    expect_page(page, "turned_away")
+    expect(page.locator("#begun-before")).to_be_visible()
+    assert_good(page, "the offer to go on where no place is free")
+    page.locator("#begun-before a").click()
+    expect_page(page, "working")
+    assert page.url == home

@@ -154,6 +154,8 @@ def test_the_device_is_told_of_once(site, link, new_context):
     assert (device.user_agent_family, device.language) == ("Chrome", "it-IT")
     assert device.time_zone_offset_min == 9 * 60
     assert 10 < device.refresh_rate_hz < 500
+    # A program drives this browser, which hides it from nobody.
+    assert device.automated is True
     assert sum(requests) == 1
 
 

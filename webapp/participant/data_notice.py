@@ -29,7 +29,8 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
     )
     yield gettext(
         "Once, of each device you open the session on: the browser's family (such as Firefox), the"
-        " screen's refresh rate, the time zone's offset and the language, under a random code."
+        " screen's refresh rate, the time zone's offset, the language, and whether the browser says"
+        " that a program drives it, under a random code."
     )
     yield gettext(
         "For an hour, a code made of your network address, so that nobody takes all the places."

@@ -213,6 +213,7 @@ def _devices(run: Run) -> Select[Any]:
         Device.refresh_rate_hz,
         Device.time_zone_offset_min,
         Device.language,
+        Device.automated,
     ).join(Device, Device.participant_id == Participant.id)
 
 

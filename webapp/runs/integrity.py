@@ -4,7 +4,7 @@ Nothing of them is stored: they follow from stored rows alone, so that a signal 
 says something of earlier runs, too. What an exclusion rule saw stands in its verdict's evidence.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -119,6 +119,7 @@ class _Facts:
             answers=answers,
             n_devices=len(devices),
             device_facts=_n_facts(devices[0]) if devices else 0,
+            automated=_automated(devices),
             n_premature=self._events.get((person.id, EventKind.PREMATURE_PRESS), 0),
             n_pasted=self._events.get((person.id, EventKind.PASTED), 0),
             lockout_ms=self._study.trial.lockout_ms,
@@ -271,6 +272,11 @@ def _answer(row: Any, response: Response, begun: datetime) -> ObservedAnswer:  #
         was_hidden=response.was_hidden,
         lost_focus=response.lost_focus,
     )
+
+
+def _automated(devices: Sequence[Device]) -> bool | None:
+    told = [device.automated for device in devices if device.automated is not None]
+    return any(told) if told else None
 
 
 def _n_facts(device: Device) -> int:

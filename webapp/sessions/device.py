@@ -40,6 +40,7 @@ class GivenDevice(BaseModel):
         default=None, ge=-14 * 60, le=14 * 60, description="local time ahead of UTC"
     )
     language: _LanguageTag | Literal[""] = Field(default="", description="such as en-GB")
+    automated: bool | None = Field(default=None, description="does it say a program drives it")
 
 
 def read_device(body: bytes) -> GivenDevice:

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the session is told about the browser, once: these four facts and nothing else. */
+/** What the session is told about the browser, once: these five facts and nothing else. */
 
 // Brands that build on another's browser carry both names, so the order matters.
 const FAMILIES = [
@@ -39,6 +39,8 @@ export async function deviceFacts() {
     refresh_rate_hz: refreshRate(await frameTimes()),
     time_zone_offset_min: -new Date().getTimezoneOffset(),
     language: navigator.language || null,
+    // A browser that a program drives says so by itself (W3C WebDriver), unless it hides it.
+    automated: navigator.webdriver ?? null,
   };
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** The pages of somebody who stops: the wish is sent until the server has carried it out. */
 
-import { forgetSession, recall, remember } from "./memory.js";
+import { forgetSession } from "./memory.js";
 import { send } from "./navigation.js";
 import { forgetOwnSession } from "./own_session.js";
 
@@ -24,7 +24,5 @@ export function openLeaving(signal) {
 export function openWithdrawn(signal) {
   forgetSession(location.pathname);
   forgetOwnSession();
-  const run = `run ${document.body.dataset.run}`;
-  if (recall(run) === location.pathname) remember(run, undefined);
   openLeaving(signal);
 }

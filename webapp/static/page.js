@@ -2,7 +2,7 @@
 /** Every page's program begins here. */
 
 import { openClosing } from "./closing.js";
-import { openConsent } from "./consent.js";
+import { offerTheWayBack, openConsent } from "./consent.js";
 import { openLeaving, openWithdrawn } from "./leaving.js";
 import { goTo, opener } from "./navigation.js";
 import { keepSession } from "./own_session.js";
@@ -16,6 +16,7 @@ const PAGES = {
   consent: openConsent,
   questionnaire: openQuestionnaire,
   screening: openQuestionnaire,
+  turned_away: offerTheWayBack,
   withdraw: openLeaving,
   withdrawn: openWithdrawn,
   working: openWorking,

@@ -4,7 +4,7 @@
 import { deviceFacts } from "./device.js";
 import { openKeys } from "./key_choice.js";
 import { Keys } from "./keys.js";
-import { isLasting, recallSession, remember, updateSession } from "./memory.js";
+import { isLasting, recallSession, updateSession } from "./memory.js";
 import { asked, goTo, show } from "./navigation.js";
 import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
@@ -77,7 +77,6 @@ class WorkingPage {
       this._onChoice(...choice);
     this.#view = new TrialView(byId("trial"), keys, session, onChoice, signal);
     this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#here}`);
-    if (!session.preview) remember(`run ${document.body.dataset.run}`, this.#here);
     this.#listen(this.#begin());
     // Whoever opens a session that another browser began is told so, and asked.
     const begunElsewhere = session.device_known && !session.preview && !remembered.mark;

@@ -88,6 +88,7 @@ SUSPICIOUS = {
     "measured": lambda session: changed(session, trusted=None),
     "trusted": lambda session: changed(session, trusted=False),
     "device": lambda session: replace(session, device_facts=0),
+    "automated": lambda session: replace(session, automated=True),
     "short_holds": lambda session: changed(session, release_ms=lambda a: a.rt_ms + 1),
     "even_holds": lambda session: changed(session, release_ms=lambda a: a.rt_ms + 90),
     "jumps": lambda session: changed(session, pointer_moves=1),
@@ -107,6 +108,15 @@ def test_each_signal_speaks_for_a_program_where_it_should_and_not_of_people(name
     assert suspicious is not None
     assert suspicious > 0.5
     assert (SIGNALS[name](session) or 0) <= 0
+
+
+def test_a_browser_that_says_a_program_drives_it_is_flagged_and_one_that_says_nothing_is_not():
+    session = observed()
+    assert raised(replace(session, automated=True)) == {"agent_likelihood"}
+    for told in (None, False):
+        assert certify(replace(session, automated=told)).agent_likelihood == pytest.approx(
+            certify(session).agent_likelihood
+        )
 
 
 def test_presses_of_switches_and_screen_readers_alone_raise_no_flag():

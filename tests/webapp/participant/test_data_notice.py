@@ -23,6 +23,7 @@ TOLD = {
     },
     DEVICES.name: {
         "device", "user_agent_family", "refresh_rate_hz", "time_zone_offset_min", "language",
+        "automated",
     },
     ANSWERS.name: {"field", "value"},
 }  # fmt: skip

@@ -9,6 +9,7 @@ TOLD = {
     "refresh_rate_hz": 59.9,
     "time_zone_offset_min": -570,
     "language": "pt-BR",
+    "automated": False,
 }
 
 

@@ -150,6 +150,7 @@ class Device(Base):
     refresh_rate_hz: Mapped[float | None]
     time_zone_offset_min: Mapped[int | None]
     language: Mapped[str]  # likewise
+    automated: Mapped[bool | None]  # what it says of itself; empty of earlier versions' devices
     noted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 

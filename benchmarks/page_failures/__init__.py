@@ -1,0 +1,1 @@
+"""What goes wrong while somebody takes part, and somebody who takes part all the same."""
