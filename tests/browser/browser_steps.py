@@ -143,9 +143,23 @@ _AXE = Axe()
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
 
+# Links within a sentence may be as small as its text (WCAG 2.2, 2.5.8); a field is as large as its
+# label.
+_SMALL_TARGETS = """() => [...document.querySelectorAll(
+  "button, a[href], input:not([type=hidden]), select, textarea, summary")]
+  .filter(one => one.checkVisibility())
+  .filter(one => !(one.matches("a") && one.parentElement.textContent.trim() !== one.textContent.trim()
+    && getComputedStyle(one).display === "inline"))
+  .map(one => [one, (one.closest("label") ?? one).getBoundingClientRect()])
+  .filter(([, { width, height }]) => width < 24 || height < 24)
+  .map(([one, { width, height }]) => `${one.outerHTML.slice(0, 60)} is ${width} x ${height}`)"""
+
+
 def assert_good(window: Window, name: str) -> None:
-    """Fail on anything that axe-core objects to, and on a page wider than the window."""
+    """Fail on what axe-core objects to, targets under 24 px, and a page wider than the window."""
     results = _AXE.run(window, options=_RULES)
     assert results.violations_count == 0, f"{name}: {results.generate_report()}"
+    small = window.evaluate(_SMALL_TARGETS)
+    assert not small, f"{name}: {small}"
     wide = window.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, f"{name} is {wide} px too wide"

@@ -63,7 +63,7 @@ def test_what_a_browser_does_not_tell_may_be_missing(tell, sessions):
     assert tell(refresh_rate_hz=None).status_code == 200
     assert stored(sessions) == [
         {"user_agent_family": "", "refresh_rate_hz": None, "time_zone_offset_min": None,
-         "language": ""}
+         "language": "", "automated": None}
     ]  # fmt: skip
 
 
