@@ -79,7 +79,7 @@ class Person:
         errors: What the pages' programs failed with.
         done: The faults that happened.
         networks: Those of their devices.
-        stuck_at: Where the end was not reached from, and why.
+        stuck_at: Why the end was not reached.
     """
 
     browser: Browser
@@ -115,7 +115,7 @@ class Person:
                 await self._work()
             return True
         except (TimeoutError, PlaywrightError) as error:
-            self.stuck_at = f"{self._pages[-1].url if self._pages else ''} {error!r}"
+            self.stuck_at = repr(error)
             return False
         finally:
             for task in self._later:

@@ -148,8 +148,8 @@ _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "b
 _SMALL_TARGETS = """() => [...document.querySelectorAll(
   "button, a[href], input:not([type=hidden]), select, textarea, summary")]
   .filter(one => one.checkVisibility())
-  .filter(one => !(one.matches("a") && one.parentElement.textContent.trim() !== one.textContent.trim()
-    && getComputedStyle(one).display === "inline"))
+  .filter(one => !one.matches("a") || getComputedStyle(one).display !== "inline"
+    || one.parentElement.textContent.trim() === one.textContent.trim())
   .map(one => [one, (one.closest("label") ?? one).getBoundingClientRect()])
   .filter(([, { width, height }]) => width < 24 || height < 24)
   .map(([one, { width, height }]) => `${one.outerHTML.slice(0, 60)} is ${width} x ${height}`)"""
