@@ -44,8 +44,8 @@ _STUDY = {
 }
 _AT = "experiment.commands.study"
 _OWN_STUDY = {
-    "new": Lazy(_AT, "Write a complete study folder NAME that launches as it is."),
-    "check": Lazy(_AT, "Name every mistake in STUDY at once, before launching it."),
+    "new": Lazy(_AT, "Write a complete study folder NAME, ready to launch."),
+    "check": Lazy(_AT, "List every mistake in STUDY before you launch it."),
     "show": Lazy(_AT, "Print STUDY's design, counts, cost, and an example of every trial."),
     "preview": Lazy(
         "webapp.commands.preview", "Show one trial of each kind of STUDY in the browser."
@@ -58,21 +58,23 @@ _OWN_STUDY = {
 }
 _RUN = {
     "launch": Lazy("webapp.commands.runs", "Launch STUDY as a new run."),
-    "open": Lazy("webapp.commands.runs:open_", "Let people in to RUN again after it was closed."),
-    "close": Lazy("webapp.commands.runs", "Let nobody new in to RUN."),
+    "open": Lazy("webapp.commands.runs:open_", "Reopen RUN to new participants."),
+    "close": Lazy("webapp.commands.runs", "Close RUN to new participants."),
     "runs": Lazy("webapp.commands.runs", "List the runs and how far each has come."),
     "publish": Lazy("webapp.commands.recruitment", "Offer RUN's open places on its platform."),
-    "recruitment": Lazy("webapp.commands.recruitment", "See and steer how a published run fills."),
-    "links": Lazy("webapp.commands.links", "Links, access codes and QR codes for RUN."),
+    "recruitment": Lazy("webapp.commands.recruitment", "Show and control how a run fills."),
+    "links": Lazy("webapp.commands.links", "Manage links, access codes and QR codes."),
     "simulate": Lazy(
         "webapp.commands.runs", "Send simulated participants through the pages of RUN."
     ),
     "exclude": Lazy(
-        "webapp.commands.runs", "Apply the study's exclusion rules to who finished RUN."
+        "webapp.commands.runs", "Apply the study's exclusion rules to everyone who finished RUN."
     ),
-    "integrity": Lazy("webapp.commands.integrity", "Show what in RUN looks like no person's."),
+    "integrity": Lazy(
+        "webapp.commands.integrity", "Show which sessions of RUN look like a program's."
+    ),
     "erase": Lazy("webapp.commands.erase", "Erase what a participant of RUN gave, by their CODE."),
-    "forget": Lazy("webapp.commands.forget:forget_", "Take WHO out of everything that is stored."),
+    "forget": Lazy("webapp.commands.forget:forget_", "Remove all data that identify WHO."),
     "export": Lazy(
         "webapp.commands.runs", "Write everything RUN has gathered as a folder of tables."
     ),
@@ -84,14 +86,14 @@ _PAY = {
     "approve": Lazy(
         "webapp.commands.payments", "Pay the reward to everyone who finished RUN and submitted."
     ),
-    "reject": Lazy("webapp.commands.payments", "Refuse to pay the reward to WHO."),
+    "reject": Lazy("webapp.commands.payments", "Reject WHO's work: do not pay the reward."),
     "bonus": Lazy(
         "webapp.commands.payments", "Pay bonuses to participants of RUN whose reward is paid."
     ),
     "compensate": Lazy(
-        "webapp.commands.reconcile", "Offer pay to somebody who worked and could not submit."
+        "webapp.commands.reconcile", "Offer pay to someone who worked but could not submit."
     ),
-    "settle": Lazy("webapp.commands.payments", "Say what became of PAYMENT in doubt."),
+    "settle": Lazy("webapp.commands.payments", "Record whether a PAYMENT in doubt was made."),
     "reconcile": Lazy(
         "webapp.commands.reconcile", "Compare RUN's records, its platform and its ledger."
     ),
@@ -115,14 +117,12 @@ _SERVER = {
     "serve": Lazy(
         "webapp.commands.serve", "Serve participants, until interrupted or in the background."
     ),
-    "doctor": Lazy("webapp.commands.doctor", "Look the installation over and say what to mend."),
+    "doctor": Lazy("webapp.commands.doctor", "Check the installation and say what to repair."),
     "stop": Lazy("webapp.commands.serve", "Stop the server in the background."),
-    "reload": Lazy("webapp.commands.serve", "Let the server take up new settings and code."),
-    "users": Lazy(
-        "webapp.commands.users", "See and change who may sign in to the researcher's pages."
-    ),
+    "reload": Lazy("webapp.commands.serve", "Reload the server's settings and code."),
+    "users": Lazy("webapp.commands.users", "Manage who may sign in to the researcher's pages."),
     "keys": Lazy("webapp.commands.keys", "List, rotate and drop the installation's keys."),
-    "work": Lazy("webapp.commands.work", "Do the periodic jobs, for servers that do not."),
+    "work": Lazy("webapp.commands.work", "Do the periodic jobs, if no server does them."),
     "settings": Lazy(
         "webapp.commands.serve", "Print every setting, its value and where it comes from."
     ),
@@ -132,13 +132,13 @@ _SERVER = {
     ),
 }
 _DB = {
-    "status": Lazy("webapp.commands.db", "Say which schema the database has."),
+    "status": Lazy("webapp.commands.db", "Show the database's schema version."),
     "upgrade": Lazy(
-        "webapp.commands.db:upgrade_", "Bring the database to the schema of this version."
+        "webapp.commands.db:upgrade_", "Upgrade the database to the schema of this version."
     ),
     "backup": Lazy("webapp.commands.backup", "Write everything the database holds to FILE."),
     "restore": Lazy(
-        "webapp.commands.backup:restore_", "Make the database hold what the backup FILE holds."
+        "webapp.commands.backup:restore_", "Restore the database from the backup FILE."
     ),
     "drill": Lazy("webapp.commands.backup:drill_", "Restore FILE into a scratch database."),
 }
@@ -190,7 +190,7 @@ cli = LazyGroup(
 _GROUPS = (
     ("Study", "study", "Write, check, show and preview a study of your own.", _OWN_STUDY),
     ("Server", "db", "The database: its schema, its backups.", _DB),
-    ("Analysis", "import", "Bring in what other programs collected.", _IMPORT),
+    ("Analysis", "import", "Import what other programs collected.", _IMPORT),
     ("Models", "lm", "Train language models and score the materials with them.", _LM),
 )
 for _section, _name, _help, _commands in _GROUPS:
@@ -206,10 +206,10 @@ for _section, _name, _help, _commands in _GROUPS:
     type=click.Choice(["simulator", "mturk", "prolific", *_PANELS.split(), "toloka"]),
     default="simulator",
     show_default=True,
-    help="Where the simulated people come from: with another, a stand-in that also pays them.",
+    help="Who sends the simulated people; any but simulator starts a stand-in.",
 )
-@click.option("--models", is_flag=True, help="Train unigram and recurrent models as well.")
-@click.option("--keep", is_flag=True, help="Leave the server on, to take part oneself.")
+@click.option("--models", is_flag=True, help="Also train unigram and recurrent models.")
+@click.option("--keep", is_flag=True, help="Keep the server on, to take part yourself.")
 @click.option(
     "--instance",
     type=click.Path(path_type=Path),
@@ -296,7 +296,7 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
 def _make(path: Path, *command: str) -> None:
     """Run a command that writes a path, given as its last word, unless the path is there."""
     if path.exists():
-        click.echo(f"{path} is there already.")
+        click.echo(f"{path} already exists.")
     else:
         _run(*command, str(path))
 

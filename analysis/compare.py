@@ -68,7 +68,9 @@ def compare(
 @click.option("--items", type=_PATH, help="The items of those judgments.")
 @click.option("--mapping", type=_PATH, help="What the columns of those judgments mean (TOML).")
 @click.option(
-    "--accept-low-accuracy", is_flag=True, help="Take judgments that are near chance or below."
+    "--accept-low-accuracy",
+    is_flag=True,
+    help="Accept judgments whose accuracy is near chance or below.",
 )
 @click.option(
     "--scores",
@@ -77,13 +79,13 @@ def compare(
     help="A file that `parallax lm score` wrote; repeat it for more models. Without one the "
     "report is about people alone.",
 )
-@click.option("--out", required=True, type=_PATH, help="The folder to write into.")
+@click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
     "--resamples",
     default=_DEFAULTS.resamples,
     show_default=True,
     type=click.IntRange(min=100),
-    help="Resamples behind each interval.",
+    help="How many resamples each resampled interval uses.",
 )
 @click.option(
     "--seed", default=_DEFAULTS.seed, show_default=True, help="The seed of the resampling."
@@ -103,7 +105,7 @@ def compare(
     "curve_items",
     multiple=True,
     metavar="ITEM_ID",
-    help="The same of one item alone.",
+    help="Also draw them for this item.",
 )
 @click.option("--formula", help="The mixed model's formula.")
 @click.option(
@@ -111,9 +113,9 @@ def compare(
     default=_DEFAULTS.margin,
     show_default=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Differences of accuracies below this count as none.",
+    help="Treat accuracies that differ by less than this as equivalent.",
 )
-@click.option("--no-figures", is_flag=True, help="Leave out the figures, which take longest.")
+@click.option("--no-figures", is_flag=True, help="Leave out the figures, which take the longest.")
 def command(
     run: Path | None,
     judgments: Path | None,

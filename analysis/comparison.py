@@ -191,7 +191,7 @@ def _refuse_of_models(options: ComparisonOptions) -> None:
     for name, given in asked.items():
         if given:
             raise AnalysisError(
-                f"{name} is about models, and there is none",
+                f"{name} is about models, but no model is compared",
                 expected="scores of at least one model",
                 remedy="Give score files with --scores, or leave the option out",
             )

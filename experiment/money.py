@@ -39,7 +39,8 @@ def digits(currency: str) -> int:
     """
     if currency not in _codes():
         raise MoneyError(
-            f'"{currency}" is no currency', expected="a code of ISO 4217, such as USD, EUR or JPY"
+            f'"{currency}" is not a currency',
+            expected="a code of ISO 4217, such as USD, EUR or JPY",
         )
     known = (count for count, codes in _DIGITS.items() if currency in codes.split())
     return next(known, _USUAL_DIGITS)
@@ -62,8 +63,10 @@ def minor_units(amount: str, currency: str) -> int:
     if found is None or len(behind) > places:
         example = written(1250 if places else 12, currency)
         raise MoneyError(
-            f'"{amount}" is no amount of {currency}',
-            expected=f"a number with at most {places} digits behind a point, such as {example}"
+            f'"{amount}" is not an amount of {currency}',
+            expected=(
+                f"a number with at most {places} digits after a decimal point, such as {example}"
+            )
             if places
             else f"a whole number, such as {example}",
         )
@@ -90,7 +93,7 @@ def amounts(text: str) -> dict[str, int]:
     for part in text.split(","):
         amount, _, currency = part.strip().partition(" ")
         if currency in found:
-            raise MoneyError(f"{currency} stands twice", expected="one amount of each currency")
+            raise MoneyError(f"{currency} is given twice", expected="one amount of each currency")
         found[currency] = minor_units(amount, currency)
     return found
 

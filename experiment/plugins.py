@@ -82,7 +82,7 @@ class Registry:
         own = EntryPoint(name, name, self.group)
         if not own.pattern.match(name):
             raise PluginError(
-                f'the {self.kind} "{name}" cannot be imported: it is no module:NAME',
+                f'the {self.kind} "{name}" cannot be imported: it is not of the form module:NAME',
                 expected="module:NAME, with the module on Python's path (PYTHONPATH)",
             )
         return own
@@ -101,7 +101,7 @@ class Registry:
         lacking = [name for name in self._requires if not hasattr(found, name)]
         if not callable(found) or lacking:
             raise PluginError(
-                f'"{plugin.name}" is no {self.kind}: it '
+                f'"{plugin.name}" is not a {self.kind}: it '
                 + (f"lacks {', '.join(lacking)}" if lacking else "cannot be called"),
                 where=_origin(plugin),
                 remedy="docs/plugins.md says what each kind of plug-in has",
@@ -112,7 +112,7 @@ class Registry:
         return PluginError(
             f'the {self.kind} "{name}" would import code that is not installed as a plug-in',
             expected=f"one of: {', '.join(sorted(self))}",
-            remedy="Ask who runs this installation to install it as a package",
+            remedy="Ask whoever runs this installation to install it as a package",
         )
 
     def _offered_twice(self, name: str, offers: Iterable[EntryPoint]) -> PluginError:
@@ -120,7 +120,7 @@ class Registry:
         return PluginError(
             f'the {self.kind} "{name}" is offered more than once: {", ".join(packages)}',
             expected="one package for each name",
-            remedy="Uninstall the others, or name the one you mean as module:NAME",
+            remedy="Uninstall the others, or name the one that you want as module:NAME",
         )
 
 

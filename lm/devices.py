@@ -42,7 +42,7 @@ def choose_device(choice: DeviceChoice, *, exact: bool = False) -> torch.device:
     if choice == "auto":
         choice = "cuda" if there["cuda"] else "mps" if there["mps"] else "cpu"
     elif not there.get(choice, True):
-        raise LmError(f'there is no device "{choice}" here. Use `--device auto` or `cpu`.')
+        raise LmError(f'this machine has no device "{choice}". Use `--device auto` or `cpu`.')
     if choice == "cuda":
         # TensorFloat-32 keeps 10 bits of the fraction, enough for gradients of 32-bit weights.
         torch.backends.cuda.matmul.allow_tf32 = not exact

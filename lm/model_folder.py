@@ -29,7 +29,9 @@ def read_config(folder: Path) -> dict[str, object]:
             f"`parallax lm train`, or write {CONFIG} next to a model made by another tool."
         ) from error
     except ValueError as error:
-        raise LmError(f"{path} is not JSON ({error}). Mend it or train the model again.") from error
+        raise LmError(
+            f"{path} is not JSON ({error}). Correct it or train the model again."
+        ) from error
     if not isinstance(config, dict):
         raise LmError(f'{path} is not a JSON object. Expected one with "type" and "name".')
     return config
@@ -53,8 +55,9 @@ def refuse_overwrite(folder: Path, own_files: Collection[str]) -> None:
         foreign = found
     if foreign:
         raise LmError(
-            f"{folder} holds files that were not trained here ({', '.join(sorted(foreign)[:3])}), "
-            "and writing would remove them. Choose an empty folder or a new name."
+            f"{folder} holds files that were not trained here "
+            f"({', '.join(sorted(foreign)[:3])}), and writing the model would remove them. "
+            "Choose an empty folder or a new name."
         )
 
 

@@ -58,5 +58,8 @@ def perplexity(
         n_sentences += len(batch)
     n_tokens = n_all if with_unknown else n_all - n_unknown
     if not n_tokens:
-        raise LmError("no token of the text counts: it is empty, or every word is unknown.")
+        raise LmError(
+            "the text has no token to count: it is empty, or every word is unknown. Give "
+            "another text."
+        )
     return Perplexity(math.fsum(logprobs), n_tokens, n_unknown, n_sentences, with_unknown)

@@ -57,7 +57,7 @@ def load_scorer(model: Path | str, device: Device = "auto", *, own_code: bool = 
         return found.load(folder, device=device)
     if device not in ("auto", "cpu"):
         raise LmError(
-            f'{folder}: a model of the type "{type_}" computes on the processor alone. Leave '
+            f'{folder}: a model of the type "{type_}" can only compute on the CPU. Leave '
             f"`--device {device}` out."
         )
     return found.load(folder)
@@ -94,7 +94,7 @@ def _imported(plugin: EntryPoint, folder: Path) -> _ScorerClass:
         ) from error
     if not isinstance(found, type) or not hasattr(found, "load"):
         raise LmError(
-            f'{folder / CONFIG}: "{plugin.name}" is no model type. Expected a class with `load`.'
+            f'{folder / CONFIG}: "{plugin.name}" is not a model type. Expected a class with `load`.'
         )
     return cast(_ScorerClass, found)
 

@@ -93,7 +93,7 @@ def _with_fast_mode(model: str, loading: Loading) -> HasFastMode:
     scorer = scorer_of(model, replace(loading, fast=False))
     if isinstance(scorer, HasFastMode):
         return scorer
-    raise LmError(f"{model} has no fast mode: it is exact as it is. Leave `--fast` out.")
+    raise LmError(f"{model} has no fast mode: its scores are always exact. Leave `--fast` out.")
 
 
 def fast_kernel_of(model: str, loading: Loading = PLAIN) -> FastKernel:
@@ -190,8 +190,8 @@ def stream_reader_of(model: str, loading: Loading) -> ReadsStreams:
     if isinstance(scorer, ReadsStreams):
         return scorer
     raise LmError(
-        f"{model} begins anew for every text: only recurrent models can carry on from one to the "
-        "next. Leave `--stream` out."
+        f"{model} cannot read texts as a stream: only recurrent models carry their state from "
+        "one text to the next. Leave `--stream` out."
     )
 
 
@@ -254,7 +254,7 @@ def _client(address: str, timeout_s: float, alone_s: float) -> Iterator[Executor
             client.wait_for_workers(1, timeout=timeout_s)
         except TimeoutError as error:
             raise LmError(
-                f"the Dask scheduler at {address} has no workers, so nothing would ever be scored. "
+                f"the Dask scheduler at {address} has no workers, so it would score nothing. "
                 f"Start some with `dask worker {address}`."
             ) from error
         with _watched(client, address, alone_s):
@@ -286,9 +286,7 @@ def _watched(client: Any, address: str, alone_s: float) -> Iterator[None]:  # no
     try:
         yield
     except CancelledError as error:
-        what = (
-            f"has had no workers for {alone_s:.0f} s" if lost.is_set() else "ended, or was told to"
-        )
+        what = f"has had no workers for {alone_s:.0f} s" if lost.is_set() else "has stopped"
         raise LmError(
             f"the Dask scheduler at {address} {what}, so the rest was not scored and nothing was "
             f"written. Start workers with `dask worker {address}`, and score again."

@@ -66,7 +66,9 @@ def surprisals(
     """
     for number, pieces in enumerate(texts, start=1):
         if not all(piece.strip() for piece in pieces):
-            raise LmError(f"text {number} has an empty piece. Divide it by single dividers.")
+            raise LmError(
+                f"text {number} has an empty region. Put a single divider between regions."
+            )
     if not isinstance(scorer, HasSubwords):
         return _of_words(scorer, texts)
     joined = [(" " if spaces else "").join(pieces) for pieces in texts]

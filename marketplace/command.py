@@ -92,7 +92,7 @@ def _minor(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     type=click.Choice(list(_PLATFORMS)),
     default="mturk",
     show_default=True,
-    help="Whose API it speaks.",
+    help="The platform to imitate.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
@@ -105,35 +105,35 @@ def _minor(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
-    help="Where its state is kept; marketplace, or prolific, in the instance folder.",
+    help="Where to keep its state.  [default: marketplace or prolific in the instance folder]",
 )
 @click.option(
     "--balance",
     callback=_minor,
     default=str(BALANCE_CENTS // 100),
     show_default=True,
-    help="The requester's play money, in whole currency units, when the folder is new.",
+    help="The requester's play money in a new folder, in whole currency units.",
 )
 @click.option(
     "--currency",
     type=click.Choice(["GBP", "USD"]),
     default="GBP",
     show_default=True,
-    help="Of Prolific's wallet, when the folder is new; MTurk has dollars only.",
+    help="The currency of Prolific's wallet in a new folder; MTurk has dollars only.",
 )
 @click.option(
     "--key-id",
     multiple=True,
-    help="An access key id, or for Prolific the token, that may call; by default any.",
+    help="The access key id, or for Prolific the token, to accept.  [default: any]",
 )
-@click.option("--public", is_flag=True, help="Let others than this machine's users come.")
+@click.option("--public", is_flag=True, help="Also accept connections from other machines.")
 @click.option(
     "--instance",
     type=click.Path(path_type=Path),
     envvar="PARALLAX_INSTANCE",
     default=Path("instance"),
     show_default=True,
-    help="The installation's folder; by default the one PARALLAX_INSTANCE names.",
+    help="The installation's folder.  [default: the one that PARALLAX_INSTANCE names]",
 )
 def marketplace(
     platform: str,

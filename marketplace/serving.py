@@ -32,10 +32,11 @@ def listen(host: str, port: int, *, public: bool) -> socket.socket:
     """
     if not public and not is_loopback(address(host, port)):
         raise MarketplaceError(
-            "the marketplace would be open to others: whoever reaches it is any worker they like",
+            "the marketplace would be open to other machines, and anyone who reaches it can "
+            "act as any worker",
             where=host,
             expected="an address of this machine alone, e.g. 127.0.0.1 or localhost",
-            remedy="If others are meant to come, say so with --public",
+            remedy="To allow other machines, add --public",
         )
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

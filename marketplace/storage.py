@@ -88,5 +88,5 @@ def _unusable(folder: Path, reason: str) -> MarketplaceError:
         f"the folder of the marketplace's state cannot be used: {reason}",
         where=str(folder),
         expected="a folder this user may write to",
-        remedy="Give another with --folder",
+        remedy="Give another folder with --folder",
     )

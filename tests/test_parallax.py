@@ -42,7 +42,7 @@ def test_the_main_job_leaves_no_server_running(main_job):
     instance, _ = main_job
     stopped = parallax("stop", instance=instance)
     assert stopped.returncode == 2
-    assert "no server runs in the background" in stopped.stderr
+    assert "no server is running in the background" in stopped.stderr
 
 
 def test_a_second_call_reuses_everything_and_prints_the_same_table(main_job):
@@ -66,7 +66,7 @@ def test_keep_leaves_the_server_on_with_a_link_that_opens(main_job):
         assert page.status_code == 200
         assert "SIMULATED" not in page.text.upper()
         # The link is for whoever gave the command; participants still have none.
-        assert "No link for participants yet" in kept.stdout
+        assert "There is no link for participants yet" in kept.stdout
     finally:
         assert parallax("stop", instance=instance).returncode == 0
 
@@ -76,7 +76,7 @@ def test_keep_leaves_the_server_on_with_a_link_that_opens(main_job):
     [
         (["demo", "marvin_linzen_2019"], 'Did you mean "marvin_linzen_2018"?'),
         (["lists", "build", "no/such/folder", "--seed", "1", "--out", "x"], "there is no study"),
-        (["export", "nowhere"], "nothing was launched here yet"),
+        (["export", "nowhere"], "no study has been launched here yet"),
         (["lm", "score", "nowhere", "minimal", "--out", "s.parquet"], "nowhere"),
         (["compare", "--run", "nowhere", "--scores", "s.parquet", "--out", "x"], "nowhere"),
         (["materials", "check", "nowhere.csv"], "nowhere.csv"),

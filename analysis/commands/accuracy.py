@@ -49,7 +49,11 @@ _PATH = click.Path(path_type=Path)
     type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
     help="How a model's log-probabilities become one score; word: the target's alone.",
 )
-@click.option("--by", multiple=True, help="A column or feature of the items, such as attractors.")
+@click.option(
+    "--by",
+    multiple=True,
+    help="Also split accuracies by this column or feature of the items, such as attractors.",
+)
 @click.option(
     "--group",
     "groups",
@@ -62,10 +66,15 @@ _PATH = click.Path(path_type=Path)
     "sources",
     multiple=True,
     type=_PATH,
-    help="A table that `parallax lm search` wrote, or a trained model's folder.",
+    help=(
+        "The models' perplexities: a table that `parallax lm search` wrote, or a trained "
+        "model's folder."
+    ),
 )
-@click.option("--people", type=_PATH, help="An exported run, or judgments, of the same items.")
-@click.option("--out", type=_PATH, help="A folder for the tables.")
+@click.option(
+    "--people", type=_PATH, help="People's judgments of the same items: an exported run or a file."
+)
+@click.option("--out", type=_PATH, help="A folder to write the tables to.")
 @click.option("--figures", is_flag=True, help="Draw each table too; needs --out.")
 def accuracy(
     items: str,
@@ -130,7 +139,7 @@ def _groups(models: Sequence[str], named: Sequence[str]) -> dict[str, list[str]]
     found = grouped(models, patterns)
     if empty := [group for group, own in found.items() if not own]:
         raise AnalysisError(
-            f'no model belongs to the group "{empty[0]}"',
+            f'no model\'s name fits the group "{empty[0]}"',
             expected="NAME=PATTERN,... with patterns such as lstm* that fit models' names",
             remedy=f"The models are {', '.join(models)}",
         )
@@ -148,7 +157,7 @@ def _perplexities(path: Path) -> Mapping[str, float]:
         return {row["model"]: float(row[_PERPLEXITY]) for row in rows}
     except (OSError, KeyError, ValueError) as error:
         raise AnalysisError(
-            f"no validation perplexity can be read ({error!r})",
+            f"the validation perplexity cannot be read ({error!r})",
             where=str(path),
             expected=f'a CSV table with the columns "model" and "{_PERPLEXITY}", or the folder of '
             "a model that was trained with a validation text",
@@ -164,7 +173,7 @@ def _known(
             f"the perplexities are of {', '.join(found) or 'no model'}, the scores of "
             f"{', '.join(decided)}",
             where=", ".join(map(str, sources)),
-            expected="the same models' names in both",
+            expected="the same names of models in both",
         )
     return known
 

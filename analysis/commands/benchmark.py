@@ -56,7 +56,7 @@ _SUITE = "suite"
 )
 @click.option("--plain", is_flag=True, help="Run Hugging Face models text by text.")
 @click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
-@click.option("--out", type=_PATH, help="A folder for the scores and the tables.")
+@click.option("--out", type=_PATH, help="A folder to write the scores and the tables to.")
 def benchmark(
     materials: str,
     models: tuple[str, ...],
@@ -88,9 +88,9 @@ def benchmark(
             tables = _suites(files, asked, folder, keep=out is not None)
         elif any(suites):
             raise AnalysisError(
-                "the folder holds pairs and suites",
+                "the folder holds both pairs and suites",
                 where=materials,
-                expected="one of them",
+                expected="only pairs or only suites",
             )
         else:
             tables = _pairs(materials, asked, folder, by, kept=out is not None)

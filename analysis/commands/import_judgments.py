@@ -33,11 +33,13 @@ _PATH = click.Path(path_type=Path)
 @click.command()
 @click.argument("file", type=_PATH)
 @click.option("--items", type=_PATH, help="The items that were judged.")
-@click.option("--mapping", type=_PATH, help="What the columns mean (TOML), in place of a guess.")
-@click.option("--out", required=True, type=_PATH, help="The folder to write.")
-@click.option("--yes", is_flag=True, help="Do not ask whether the preview is right.")
+@click.option("--mapping", type=_PATH, help="What the columns mean (TOML), instead of guessing.")
+@click.option("--out", required=True, type=_PATH, help="The folder to write to.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation of the preview.")
 @click.option(
-    "--accept-low-accuracy", is_flag=True, help="Take judgments that are near chance or below."
+    "--accept-low-accuracy",
+    is_flag=True,
+    help="Accept judgments whose accuracy is near chance or below.",
 )
 def judgments(
     file: Path,
@@ -82,7 +84,7 @@ def _understood(
 ) -> tuple[Meaning, ExportedRun]:
     if items is None:
         raise AnalysisError(
-            "the judgments do not hold their items",
+            "the file of judgments does not contain the items",
             where=str(source.path),
             remedy="Name the table of items with --items",
         )

@@ -54,7 +54,7 @@ class _Read:
 @click.command()
 @click.argument("file", type=_PATH)
 @click.option("--items", help="The study, or the file of items, whose texts were scored.")
-@click.option("--out", required=True, type=_PATH, help="The folder to write.")
+@click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option("--model", help="What the model is called.  [default: as in the file]")
 @click.option("--trained-on", default=_UNKNOWN_TEXT, help="The text the model was trained on.")
 @click.option(
@@ -62,14 +62,14 @@ class _Read:
     type=click.Choice(list(UNITS)),
     default="nats",
     show_default=True,
-    help="The unit of scores whose header names none.",
+    help="The unit of scores whose header does not name one.",
 )
 @click.option(
     "--column",
     "named",
     multiple=True,
     metavar="OURS=HEADER",
-    help="Our column's name in FILE, where it is not guessed; repeat it.",
+    help="The header in FILE of one of our columns, if it is not recognised. Repeatable.",
 )
 def scores(
     file: Path,
@@ -111,7 +111,9 @@ def scores(
 def _column(pair: str) -> tuple[str, str]:
     ours, sign, header = pair.partition("=")
     if not sign:
-        raise AnalysisError(f'"{pair}" names no header', expected="--column logprob=HEADER")
+        raise AnalysisError(
+            f'"{pair}" does not name a column and a header', expected="--column logprob=HEADER"
+        )
     return ours, header
 
 
@@ -126,7 +128,7 @@ def _read(file: Path, named_items: str | None, unit: str, named: dict[str, str])
         items = list(open_materials(file).items())
     except ParallaxError as error:
         raise AnalysisError(
-            "the scores do not hold their items",
+            "the file of scores does not contain the items",
             where=str(file),
             remedy="Name the study or the file of items with --items",
         ) from error

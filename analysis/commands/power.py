@@ -51,7 +51,7 @@ class Sizes(click.ParamType[tuple[int, ...]]):
         try:
             sizes = tuple(sorted({int(one) for one in value.split(",")}))
         except ValueError:
-            self.fail(f'"{value}" is no list of whole numbers such as {_SIZES}', param, ctx)
+            self.fail(f'"{value}" is not a list of whole numbers such as {_SIZES}', param, ctx)
         if sizes[0] < 1:
             self.fail(f"{sizes[0]} participants per list are too few", param, ctx)
         return sizes
@@ -59,25 +59,28 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 
 @click.command()
 @click.argument("study")
-@click.option("--out", type=click.Path(path_type=Path), help="A folder for table and figure.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="A folder to write the table and the figure to."
+)
 @click.option("--per-list", "sizes", type=Sizes(), default=_SIZES, show_default=True,
-              help="Participants per list to try.")  # fmt: skip
+              help="The numbers of participants per list to try.")  # fmt: skip
 @click.option("--simulations", default=100, show_default=True, type=click.IntRange(min=2),
-              help="Studies to simulate.")  # fmt: skip
+              help="How many studies to simulate.")  # fmt: skip
 @click.option("--difference", default=0.05, show_default=True, type=_SHARE,
-              help="The difference in accuracy to be told, such as that of a model.")  # fmt: skip
+              help="The difference in accuracy to detect, for example from a model.")  # fmt: skip
 @click.option("--width", default=0.05, show_default=True, type=_SHARE,
-              help="Half the width wanted of an interval.")  # fmt: skip
+              help="The wanted half-width of the intervals.")  # fmt: skip
 @click.option("--sd-participants", default=0.5, show_default=True, help="In logits.")
 @click.option("--sd-items", default=0.5, show_default=True, help="In logits.")
 @click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
-              help="Share of trials answered by tossing a coin.")  # fmt: skip
+              help="Lapse rate: the share of trials answered at random.")  # fmt: skip
 @click.option("--guessing", default=0.1, show_default=True, type=_SHARE,
-              help="Share of participants who always do.")  # fmt: skip
+              help="Share of participants who answer every trial at random.")  # fmt: skip
 @click.option("--accuracy", type=_SHARE,
-              help="Expected of every construction.  [default: the published ones]")  # fmt: skip
-@click.option("--reward", type=click.FloatRange(min=0), help="Paid to each participant.")
-@click.option("--fee-percent", default=0.0, show_default=True, help="The platform's, on top.")
+              help=("The expected accuracy of every construction.  [default: the published "
+                  "ones]"))  # fmt: skip
+@click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
+@click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
 def power(
     study: str,
@@ -126,7 +129,7 @@ def power(
 def _refuse_ratings(study: Study) -> None:
     if study.presentation == Rating.name:
         raise AnalysisError(
-            "the study asks for ratings, which have no accuracy to plan for",
+            "the study asks for ratings, which have no accuracy to plan with",
             where=str(study.folder),
             expected="a study whose participants choose among options",
         )
@@ -185,7 +188,7 @@ def _table(
         frame=frame,
         columns=tuple(columns),
         notes=(
-            f"Power: to tell people's accuracy from a value {difference:g} below it.",
+            f"Power: to distinguish people's accuracy from a value {difference:g} below it.",
             f"A session takes about {minutes:.0f} minutes, of which {_AROUND_MIN:.0f} for "
             "consent, instructions and questionnaire.",
         ),
@@ -211,7 +214,7 @@ def _answers(found: pd.DataFrame, lists: int, difference: float, width: float) -
     strong = needed(found, lambda rows: rows["power"] >= 0.8)
     return [
         _answer(f"an interval of at most +/- {width:g}", narrow, lists),
-        _answer(f"a power of .80 to tell a difference of {difference:g}", strong, lists),
+        _answer(f"a power of .80 to detect a difference of {difference:g}", strong, lists),
     ]
 
 

@@ -24,9 +24,13 @@ _DIVIDERS = {".csv": ",", ".tsv": "\t"}
     type=click.IntRange(0),
     default=2,
     show_default=True,
-    help="Words or regions before, whose predictors get columns too.",
+    help="Also add predictors of this many preceding words or regions.",
 )
-@click.option("--frequencies", type=_PATH, help="A table: word, and log_frequency, zipf or count.")
+@click.option(
+    "--frequencies",
+    type=_PATH,
+    help="A table of frequencies: word, and log_frequency, zipf or count.",
+)
 @click.option("--first-position", type=click.IntRange(0, 1), default=1, show_default=True)
 @click.option(
     "--column",
@@ -52,7 +56,9 @@ def join(
     surprisal` wrote, of one model each. What does not fit together stops the command.
     """
     if out.suffix not in _DIVIDERS:
-        raise AnalysisError("the table has no known format", where=str(out), expected=".csv, .tsv")
+        raise AnalysisError(
+            "the table's format is not known", where=str(out), expected=".csv, .tsv"
+        )
     if wrong := [pair for pair in named if "=" not in pair]:
         raise AnalysisError(f'"{wrong[0]}" names no header', expected="--column rt_ms=HEADER")
     pairs = (pair.partition("=") for pair in named)
@@ -95,7 +101,7 @@ def _surprisal(tables: Sequence[Path]) -> tuple[pd.DataFrame, list[str]]:
             first = both[both["_merge"] != "both"].iloc[0]
             raise AnalysisError(
                 f"the tables are not of the same texts: text {first['text_id']}, position "
-                f'{first["position"]}, "{first["text"]}" stands in one of them',
+                f'{first["position"]}, "{first["text"]}" is in only one of them',
                 where=", ".join(map(str, tables)),
                 expected="the same texts, divided in the same way",
             )

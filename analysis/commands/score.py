@@ -24,7 +24,7 @@ _PATH = click.Path(path_type=Path)
     "--out",
     required=True,
     type=_PATH,
-    help="The score file to write (.parquet); with several models, a folder for theirs.",
+    help="The score file to write (.parquet); with several models, a folder of score files.",
 )
 @click.option("--rendering", help="How items are given to the models.  [default: the study's]")
 @click.option(
@@ -34,11 +34,11 @@ _PATH = click.Path(path_type=Path)
     help="Score only the items judged in this exported run.",
 )
 @click.option(
-    "--fast", is_flag=True, help="First pass in bfloat16; close comparisons again in float32."
+    "--fast",
+    is_flag=True,
+    help="Score in bfloat16 first; score close comparisons again in float32.",
 )
-@click.option(
-    "--stream", is_flag=True, help="Carry what was read on from item to item, for recurrent models."
-)
+@click.option("--stream", is_flag=True, help="Read all items as one text, for recurrent models.")
 @click.option(
     "--plain",
     is_flag=True,
@@ -49,7 +49,7 @@ _PATH = click.Path(path_type=Path)
     type=click.Choice(get_args(Device)),
     default="auto",
     show_default=True,
-    help="Where networks compute.",
+    help="The device that networks compute on.",
 )
 @click.option(
     "--workers",
@@ -57,7 +57,7 @@ _PATH = click.Path(path_type=Path)
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="How many processes score.",
+    help="How many processes to score with.",
 )
 @click.option("--cluster", help="The address of a Dask scheduler whose workers score.")
 def score(
@@ -83,8 +83,9 @@ def score(
     """
     if stream and (fast or processes > 1 or cluster):
         raise AnalysisError(
-            "a stream is read one item after the other, each exactly as those before it left it",
-            remedy="Leave `--stream` out, or `--fast`, `--workers` and `--cluster`",
+            "with --stream, items are read one after the other and cannot be scored in "
+            "parallel or fast",
+            remedy="Leave out `--stream`, or else `--fast`, `--workers` and `--cluster`",
         )
     files = destinations(models, out)
     found = find_materials(materials, rendering, _progress)

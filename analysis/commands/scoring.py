@@ -42,7 +42,7 @@ def destinations(models: tuple[str, ...], out: Path) -> dict[str, Path]:
     if len(models) == 1:
         if out.suffix != ".parquet":
             raise AnalysisError(
-                "scores are kept in Parquet alone",
+                "scores can only be written as Parquet",
                 where=str(out),
                 expected="a name ending in .parquet",
             )
@@ -100,7 +100,7 @@ def score_to_file(
         reading=READING if options.stream else "",
     )
     if _is_up_to_date(out, facts, options.fast):
-        click.echo(f"{out}: already holds these scores")
+        click.echo(f"{out}already holds these scores")
         return
     kernel = _fast_kernel(model, loading, executor) if options.fast else None
     loading = replace(loading, fast=kernel is not None)
@@ -151,7 +151,7 @@ def _fast_kernel(model: str, loading: Loading, executor: Executor | None) -> Fas
     kernel = next(iter(run(fast_kernel_of, [model], [loading])))
     if kernel.is_faster:
         return kernel
-    click.echo(f"--fast is declined and scores are exact, because {kernel.refusal}.")
+    click.echo(f"--fast was not used, so scores are exact, because {kernel.refusal}.")
     return None
 
 

@@ -34,24 +34,32 @@ _SHARE = click.FloatRange(0, 1)
     type=click.IntRange(min=1),
     help="How many.",
 )
-@click.option("--seed", default=1, show_default=True, help="The seed of the draws.")
+@click.option("--seed", default=1, show_default=True, help="The seed of the generated text.")
 @click.option(
-    "--long-dependencies", type=_SHARE, help="Sentences with a noun between subject and verb."
+    "--long-dependencies",
+    type=_SHARE,
+    help="Share of sentences with a noun between subject and verb.",
 )
 @click.option(
-    "--relative-clauses", type=_SHARE, help="Of those, sentences where it is in a relative clause."
+    "--relative-clauses",
+    type=_SHARE,
+    help="Share of those in which the noun is in a relative clause.",
 )
-@click.option("--attractors", type=_SHARE, help="Of these nouns, those of another number.")
-@click.option("--agreement-errors", type=_SHARE, help="Places where words do not agree.")
+@click.option(
+    "--attractors", type=_SHARE, help="Share of these nouns that differ in number from the subject."
+)
+@click.option("--agreement-errors", type=_SHARE, help="Share of agreements that are violated.")
 @click.option(
     "--held-out-pairs",
     type=_SHARE,
     default=0.0,
     show_default=True,
-    help="Pairs of a noun and a verb that never stand in one sentence.",
+    help="How many pairs of a noun and a verb never occur in one sentence.",
 )
 @click.option("--tagged", is_flag=True, help="Write a folder of texts with supertags instead.")
-@click.option("--out", required=True, type=_PATH, help="The text to write, a sentence per line.")
+@click.option(
+    "--out", required=True, type=_PATH, help="The text file to write, a sentence per line."
+)
 def text(
     study: str,
     number: int,
@@ -93,10 +101,10 @@ def training_text(study: str) -> Path | None:
     if any((folder / name).exists() for name in (TRAINING_TEXT, TEXT_GRAMMAR)):
         return folder / TRAINING_TEXT
     click.echo(
-        f"\nThe report is about people alone: {folder} has no text to train a model on.\n"
-        f"For a small model, put a text of its language there as {TRAINING_TEXT}, a sentence per "
-        "line,\nand call this again. Or score the study with a model that you have:\n"
-        f"  parallax lm score MODEL {folder} --out scores.parquet"
+        f"\nThe report is about people alone: {folder} has no text to train a model on.\nFor "
+        f"a small model, put a text of its language there as {TRAINING_TEXT}, a sentence per "
+        "line,\nand run this again. Or score the study with a model that you have:\n  "
+        f"parallax lm score MODEL {folder} --out scores.parquet"
     )
     return None
 

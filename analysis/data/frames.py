@@ -97,7 +97,7 @@ def open_parquet(schema: TableSchema, path: Path) -> pq.ParquetFile:
         return pq.ParquetFile(path)
     except FileNotFoundError as error:
         raise TableError(
-            f'the table "{schema.name}" is missing', where=str(path), expected="a file there"
+            f'the table "{schema.name}" is missing', where=str(path), expected="an existing file"
         ) from error
     except (pa.ArrowInvalid, OSError) as error:
         raise TableError(
@@ -147,7 +147,7 @@ def _with_unique_key(schema: TableSchema, frame: pd.DataFrame, path: Path) -> pd
     if len(twice):
         first = ", ".join(f"{name} {value}" for name, value in twice.iloc[0].items())
         raise TableError(
-            f"{len(twice)} row(s) repeat a key; the first is {first}",
+            f"{len(twice)} row(s) repeat another row's key; the first key is {first}",
             where=str(path),
             expected=f"each {' and '.join(key)} once",
         )

@@ -96,10 +96,10 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
     )
     answers, trials = run.responses, run.trials
     person, item = codes_in(answers["participant"], people), codes_in(answers["item_id"], items)
-    _refuse(run, person < 0, "are of somebody whom the table participants lacks")
+    _refuse(run, person < 0, "are of a participant whom the table participants lacks")
     _refuse(run, item < 0, "are about items that the table items lacks")
     shown = _trial_of(run, people, person)
-    _refuse(run, shown < 0, "answer a trial that was never to be shown")
+    _refuse(run, shown < 0, "answer a trial that was not in the session")
     _refuse(run, codes_in(trials["item_id"], items)[shown] != item, "name another item")
     good_side = trials["good_side"].take(shown).reset_index(drop=True)
     if "rating" not in answers:
@@ -189,7 +189,7 @@ def _refuse(run: ExportedRun, wrong: NDArray[np.bool_], what: str) -> None:
         raise AnalysisError(
             f"{int(wrong.sum())} responses {what}; the first (participant, position): {listed}",
             where=str(run.folder),
-            remedy="The tables are not from one export: export the run again",
+            remedy="The tables come from different exports: export the run again",
         )
 
 
@@ -212,7 +212,7 @@ def decisions(scores: Scores) -> pd.DataFrame:
         _placed(frame["logprob_nats"], number, rows, len(items)) for rows in (is_good, is_against)
     )
     lacking = items[np.isnan(good) | np.isnan(against)]
-    _refuse_scores(scores, lacking, "lack the good version or the one against it")
+    _refuse_scores(scores, lacking, "lack the good version or its alternative")
     unknown = frame["n_unknown"].where(is_good | is_against, 0).to_numpy()
     described = frame.loc[is_good, ["item_id", "construction", "condition"]]
     order = number[is_good]
@@ -271,7 +271,7 @@ def check_same_items(
         )
     if seen.study and (seen.study, seen.study_version) != (facts.study, facts.study_version):
         raise AnalysisError(
-            f"the run is of {facts.study} {facts.study_version}, the scores are of "
+            f"the run is of {facts.study} {facts.study_version}, but the scores are of "
             f"{seen.study} {seen.study_version}",
             where=where,
             expected="one study in one version",

@@ -271,7 +271,7 @@ def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
         raise AnalysisError(
             f'{count} score files are about a model "{model}"',
             where=files,
-            remedy="Leave out all but one, or give the models different names",
+            remedy="Leave out all but one of the files, or give the models different names",
         )
     return loaded
 
@@ -283,7 +283,7 @@ def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
     else:
         problem = f"it cannot be read ({error!r})"
     return AnalysisError(
-        f"{place} does not say where the data comes from: {problem}",
+        f"{place} does not say where the data come from: {problem}",
         where=str(path),
-        remedy="Write the file again with the command that made it",
+        remedy="Create the file again with the command that wrote it",
     )

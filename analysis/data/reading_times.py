@@ -76,7 +76,7 @@ def _columns(table: RawTable, named: Mapping[str, str]) -> dict[str, tuple[str, 
         if unknown := [header for header in headers if header not in table.columns]:
             raise _lacking(table, f'there is no column "{unknown[0]}"')
         if ours not in NAMES:
-            raise _lacking(table, f'there is no column "{ours}" of ours')
+            raise _lacking(table, f'Parallax has no column "{ours}"')
     by_key = {key_of(name): name for name in reversed(table.columns)}
     for ours, names in NAMES.items():
         for name in names:
@@ -84,7 +84,7 @@ def _columns(table: RawTable, named: Mapping[str, str]) -> dict[str, tuple[str, 
                 found[ours] = (by_key[name],)
     for ours in ("text_id", "position", "rt_ms"):
         if ours not in found:
-            raise _lacking(table, f'no column says the "{ours}"')
+            raise _lacking(table, f'no column holds the "{ours}"')
     return found
 
 
@@ -112,8 +112,10 @@ def _refuse_repeated(frame: pd.DataFrame, path: Path) -> None:
             f"text {first['text_id']}, position {first['position']}",
             where=str(path),
             expected="one time for each participant, text and position",
-            remedy="If a text stands in several conditions, name both: "
-            "--column text_id=item,condition",
+            remedy=(
+                "If a text occurs in several conditions, name both columns: --column "
+                "text_id=item,condition"
+            ),
         )
 
 
@@ -152,7 +154,7 @@ def join_times(
         joined = joined.drop(columns="text_scored")
     unread = len(predictors) - len(joined[KEYS].drop_duplicates())
     if unread:
-        notes.append(f"{unread:,} of {len(predictors):,} words or regions were read by nobody.")
+        notes.append(f"{unread:,} of {len(predictors):,} words or regions have no reading times.")
     return joined.reset_index(drop=True), notes
 
 
@@ -168,6 +170,6 @@ def _refuse_other_words(joined: pd.DataFrame, where: Path) -> None:
         raise AnalysisError(
             f"{len(rows):,} words or regions differ from those that were scored: {shown}",
             where=str(where),
-            expected="the same words but for capitals and marks",
-            remedy="Score the texts that were read, divided as they were shown",
+            expected="the same words except for capitals and punctuation",
+            remedy="Score the texts that were read, divided into the same words or regions",
         )

@@ -26,7 +26,7 @@ def positions(table: RawTable, header: str, first: int = 1) -> "pd.Series[int]":
     if (found % 1 != 0).any():
         place = int(np.flatnonzero(found % 1 != 0)[0])
         raise AnalysisError(
-            f"{found[place]} is no position", where=table.rows[place].place, expected="1, 2, 3"
+            f"{found[place]} is not a position", where=table.rows[place].place, expected="1, 2, 3"
         )
     return found.astype(int) - (first - 1)
 
@@ -46,7 +46,7 @@ def numbers(
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         raise AnalysisError(
-            f'"{texts[place]}" is no value of the column "{header}"',
+            f'"{texts[place]}" is not a valid value of the column "{header}"',
             where=table.rows[place].place,
             expected=f"a number that is at least {least}",
             remedy="If texts begin with the number 0, say --first-position 0"
@@ -77,7 +77,7 @@ def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
     frame[unit] = numbers(table, unit, least=0)
     if frame.duplicated(KEYS).any():
         raise AnalysisError(
-            "a position of a text stands twice", where=str(path), expected="each once"
+            "a position of a text occurs twice", where=str(path), expected="each once"
         )
     return frame, unit
 

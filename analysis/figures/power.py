@@ -26,7 +26,7 @@ def power_figure(found: pd.DataFrame, *, difference: float, wanted_width: float)
         left.set_ylabel("half the width of the 95% interval")
         left.set_ylim(bottom=0)
         _lines(right, found, "power", 0.8)
-        right.set_ylabel(f"power to tell a difference of {difference:g}")
+        right.set_ylabel(f"power to detect a difference of {difference:g}")
         right.set_ylim(-0.02, 1.02)
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2,
                       frameon=False)  # fmt: skip

@@ -126,4 +126,4 @@ def _notes(results: pd.DataFrame) -> Iterator[str]:
     ties = results.groupby("model", sort=False)["tie"].sum()
     if ties.any():
         counts = ", ".join(f"{model} {n:,}" for model, n in ties.items() if n)
-        yield f"Ties: {counts}. A program that takes the first of equal choices counts them right."
+        yield f"Ties: {counts}. Programs that take the first of equal choices count ties as right."

@@ -100,7 +100,8 @@ def curves(
     rows = [row for item in chosen.to_dict("records") for row in _rows(item, tokens, written)]
     if not rows:
         raise AnalysisError(
-            f"there is no item to draw: {', '.join(sorted(ids)[:_SHOWN]) or 'none was named'}",
+            "the run has no such item to draw: "
+            f"{', '.join(sorted(ids)[:_SHOWN]) or 'none was named'}",
             where=str(scores.path),
             expected="the item_id of an item of the run",
         )

@@ -160,7 +160,7 @@ def _ceiling_note(ceiling: pd.DataFrame, splits: int) -> str:
         "reach, the root of the split-half reliability"
     )
     if pd.isna(found["spearman"]):
-        return f"{ceiling_is}; it cannot be told, for the halves share no items that vary."
+        return f"{ceiling_is}; it cannot be estimated, because the halves share no items that vary."
     return (
         f"{ceiling_is} {found['spearman']:.2f} (Spearman-Brown, mean of {splits:,} random splits "
         f"of participants; the middle 95% of splits: {found['spearman_low']:.2f} to "

@@ -47,10 +47,10 @@ def mixed_findings(data: Joined, context: Context, formula: str | None = None) -
     rows = choices(judgments, decisions)
     if formula is None and (clusters(rows) < FEWEST_CLUSTERS).any(axis=None):
         return _none(
-            f"fewer than {FEWEST_CLUSTERS} participants or items do not tell their variances"
+            f"fewer than {FEWEST_CLUSTERS} participants or items are too few to estimate variances"
         )
     if formula is None and _always_right(judgments):
-        return _none("people's choices do not vary within any construction")
+        return _none("within every construction, people's choices are all right or all wrong")
     model = fit(rows, formula)
     tables, statistics = (
         [_mixed_table(model, context)],
@@ -119,8 +119,8 @@ def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
     singular = model.random.loc[model.random["singular"], "effect"]
     if len(singular):
         notes.append(
-            "The fit is singular: no variance, or a perfect correlation, could be told for "
-            f"{', '.join(singular)}."
+            "The fit is singular: no variance, or a perfect correlation, could be estimated "
+            f"for {', '.join(singular)}."
         )
     penalised = model.coefficients.loc[model.coefficients["penalised"], "term"]
     if len(penalised):

@@ -55,8 +55,8 @@ def option_findings(
         section=Section.ACCURACY,
     )
     left_out = tuple(
-        f"{name} has scores of some options alone, and chooses among those: its accuracy is higher "
-        "than among all options."
+        f"{name} has scores for only some options and chooses among those, so its accuracy is "
+        "higher than it would be among all options."
         for name in incomplete
     )
     return Findings((table,), {"options": rows}, left_out)

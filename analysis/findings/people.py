@@ -71,8 +71,8 @@ def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
             Column("n_judgments", "Judgments", "count"),
         ),
         (
-            "Alpha is low where nearly everybody is right everywhere, for then little differs "
-            "between items; read it next to the share of unanimous items. Intervals: 95%, "
+            "Alpha is low where nearly everyone is right everywhere, because items then "
+            "hardly differ; read it next to the share of unanimous items. Intervals: 95%, "
             "jackknife over participants and items.",
         ),
         Section.PEOPLE,
@@ -166,7 +166,7 @@ def _learning_note(effect: pd.DataFrame) -> str:
     [difference] = effect.to_dict("records")
     compared = "Second half of the session minus first, accuracy"
     if pd.isna(difference["difference"]):
-        return f"{compared}: cannot be told, for one half has no judgments."
+        return f"{compared}: cannot be estimated, because one half has no judgments."
     return (
         f"{compared}: {difference['difference']:+.3f} [{difference['low']:+.3f}, "
         f"{difference['high']:+.3f}]; 95%, two-way clustered."
@@ -178,8 +178,8 @@ def _speed_note(across: pd.DataFrame) -> str:
     compared = "Over participants, Spearman's correlation of median reaction time and accuracy"
     if pd.isna(found["spearman"]):
         return (
-            f"{compared}: cannot be told, for there are fewer than {FEWEST_ITEMS} participants, or "
-            "all are equally fast or equally accurate."
+            f"{compared}: cannot be estimated, because there are fewer than {FEWEST_ITEMS} "
+            "participants, or all are equally fast or equally accurate."
         )
     return (
         f"{compared}: {found['spearman']:+.2f} [{found['spearman_low']:+.2f}, "
@@ -206,6 +206,9 @@ def _ways_table(found: pd.DataFrame, context: Context) -> Table:
         "Accuracy and speed by how the choice was made.",
         found.assign(label=found["input_method"].astype(str)),
         _SPEED,
-        ("Participants chose their way themselves: no effect of the way can be read off.",),
+        (
+            "Participants chose how to answer, so the differences are not effects of the way "
+            "of answering.",
+        ),
         Section.SUPPLEMENT,
     )

@@ -171,8 +171,8 @@ def _note(row: Mapping[Hashable, Any]) -> str:
         else ""
     )
     return (
-        f"{which} of this row also decide who is kept (at most {most} "
-        f"{'error' if most == 1 else 'errors'} on {n} trials{of_n}), which lifts people's "
-        f"accuracy: had everybody the same true accuracy, {_EXAMPLE:.2f} would print as "
+        f"{which} of this row also decide which participants are kept (at most {most} "
+        f"{'error' if most == 1 else 'errors'} on {n} trials{of_n}), which raises people's "
+        f"accuracy: if everyone's true accuracy were {_EXAMPLE:.2f}, the table would show "
         f"{cast(float, row['example']):.3f}{came}."
     )

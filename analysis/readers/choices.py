@@ -122,7 +122,7 @@ def _refuse_text(
 ) -> None:
     options = " or ".join(f'"{text}"' for text in list(texts.get(item, {}))[::2])
     raise AnalysisError(
-        f'"{value[:60]}" is not what was to be chosen from on the item {item}',
+        f'"{value[:60]}" is not one of the options of the item {item}',
         where=f'{path}, the column "{column}"',
         expected=f'"good" or the version against it, or one of the texts: {options or "unknown"}',
         remedy="Translate the values below [values.chosen] in a mapping file, or, where they are "

@@ -101,7 +101,7 @@ def _counted(rows: pd.DataFrame, chosen: Variant, path: Path) -> pd.DataFrame:
         n = counts.astype(float).astype(int)
     except ValueError as error:
         raise AnalysisError(
-            f'the column "mturk_count" holds something that is no number ({error})',
+            f'the column "mturk_count" holds a value that is not a number ({error})',
             where=str(path),
             expected="how many people chose the form",
         ) from error

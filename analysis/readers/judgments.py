@@ -50,7 +50,7 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
         published = read_colorless_green(source.table, path)
         if published.long.empty:
             raise AnalysisError(
-                "the table holds models' scores and nobody's judgments",
+                "the table holds models' scores, not people's judgments",
                 where=str(path),
                 remedy="`parallax import judgments` writes its scores, `parallax lm accuracy` "
                 "reads them",
@@ -58,7 +58,7 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
         return as_run(published.long, published.items, path)
     if items is None:
         raise AnalysisError(
-            "the judgments do not hold their items",
+            "the file of judgments does not contain the items",
             where=str(path),
             remedy="Name the table of items with --items",
         )
@@ -79,7 +79,7 @@ def read_known_items(path: Path) -> list[Item]:
         raise AnalysisError(
             f"{len(twice)} item(s) occur more than once; the first: {', '.join(twice[:_SHOWN])}"
             if twice
-            else "the table holds no item",
+            else "the table has no items",
             where=str(path),
             expected="at least one item, each item_id once",
         )
@@ -193,7 +193,7 @@ def _chose_good(rows: pd.DataFrame, contrast: Sequence[str], path: Path) -> "pd.
     strange = rows.loc[(rows["chosen"] != Variant.GOOD) & (rows["chosen"] != contrast), "chosen"]
     if len(strange):
         raise AnalysisError(
-            f'"{strange.iloc[0]}" is not what was to be chosen from',
+            f'"{strange.iloc[0]}" is not one of the options',
             where=f'{path}, the column "chosen"',
             expected='"good", or the version against it: "bad" or "distractor"',
             remedy="Translate the values below [values.chosen] in a mapping file",
@@ -229,7 +229,7 @@ def _number(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
         numbers = pd.to_numeric(rows[name].replace("", None)).astype(float)
     except (ValueError, TypeError) as error:
         raise AnalysisError(
-            f'the column "{name}" holds something that is no number ({error})', where=str(path)
+            f'the column "{name}" holds a value that is not a number ({error})', where=str(path)
         ) from error
     strange = int((numbers.isin([float("inf"), float("-inf")]) | (numbers < 0)).sum())
     if strange:

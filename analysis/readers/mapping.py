@@ -148,7 +148,7 @@ def _refuse_none(rows: pd.DataFrame, table: pd.DataFrame, path: Path) -> None:
         raise AnalysisError(
             f"no judgment is left of {len(table):,} row(s)",
             where=str(path),
-            remedy="Look at what the mapping keeps, drops and skips",
+            remedy="Check what the mapping keeps, drops and skips",
         )
 
 
@@ -158,7 +158,7 @@ def _refuse_blank(participants: "pd.Series[str]", path: Path) -> None:
         raise AnalysisError(
             f"{int(blank.sum())} of {len(blank)} judgments have an empty participant",
             where=str(path),
-            expected="who judged in every row, or no column of participants at all",
+            expected="a participant in every row, or no column of participants at all",
             remedy='Leave such rows out with skip_blank = ["participant"] in the mapping',
         )
 

@@ -81,11 +81,11 @@ def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: P
                     f"the {version[1]} version of the item {version[0]} has two scores",
                     where=f"{row.place}, and {scores[version].place}",
                     expected="one score of each model for each version",
-                    remedy="If they are of different models, a column model says so",
+                    remedy="If they are of different models, add a column named model",
                 )
     if not scores:
         raise AnalysisError(
-            f"no score is of any item; the first is of {_named(strange[0])}",
+            f"no score belongs to any of the items; the first is of {_named(strange[0])}",
             where=strange[0].place,
             expected="ids or texts of the items",
         )
@@ -147,7 +147,7 @@ def _left_out(
     if without:
         yield f"{len(without):,} of {len(items):,} items have no score; the first: {without[0]}."
     if strange:
-        yield f"{len(strange):,} scores are of no item; the first: {_named(strange[0])}."
+        yield f"{len(strange):,} scores belong to no item; the first: {_named(strange[0])}."
 
 
 def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, path: Path) -> None:

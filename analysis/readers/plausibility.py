@@ -28,7 +28,7 @@ def check_accuracy(run: ExportedRun) -> None:
         f"{_swapped(accuracy)}{_mirrored(run)}",
         where=str(run.folder),
         expected=f"an accuracy of at least {_share(LOWEST_ACCURACY)}, as attentive people have",
-        remedy=f"Correct the mapping; where people were truly that often wrong, say {_PASS}",
+        remedy=f"Correct the mapping; if people really were wrong that often, add {_PASS}",
     )
 
 
@@ -62,8 +62,9 @@ def _mirrored(run: ExportedRun) -> str:
     if min(low, high) == 0 or len(each) < 4 or low + high < len(each) / 2:
         return ""
     return (
-        f". {low} of {len(each)} participants lie below {_share(1 - LOWEST_ACCURACY)} and {high} "
-        f"above {_share(LOWEST_ACCURACY)}: their keys may have been assigned in two ways"
+        f". {low} of {len(each)} participants are below {_share(1 - LOWEST_ACCURACY)} and "
+        f"{high} above {_share(LOWEST_ACCURACY)}: their keys may have been assigned in two "
+        "ways"
     )
 
 
@@ -77,8 +78,8 @@ def check_times(rt_ms: "pd.Series[float]", where: str) -> None:
     median = rt_ms[rt_ms > 0].median()
     if median < _FASTEST_MS:
         raise AnalysisError(
-            f"the median reaction time is {median:.3g} ms, faster than people can choose",
+            f"the median reaction time is {median:.3g} ms, which is faster than people can choose",
             where=where,
             expected="milliseconds",
-            remedy='Where the times are in seconds, write rt_unit = "s" in the mapping',
+            remedy='If the times are in seconds, write rt_unit = "s" in the mapping',
         )

@@ -90,7 +90,7 @@ def trials_of(result: object) -> Iterator[dict[str, object]]:
         for trial in trials_of(held):
             yield {**shared, **trial}
     else:
-        raise ValueError(f"a trial should be an object of JSON, not {str(result)[:40]}")
+        raise ValueError(f"a trial must be a JSON object, not {str(result)[:40]}")
 
 
 def _is_trials(value: object) -> bool:

@@ -106,10 +106,10 @@ def nats_of(number: str, column: ScoreColumn, place: str) -> float:
         nats = math.nan
     if not -math.inf < nats <= 0:
         raise AnalysisError(
-            f'"{number}" in the column "{column.header}" is no log-probability',
+            f'"{number}" in the column "{column.header}" is not a log-probability',
             where=place,
             expected="a number at most 0; for a surprisal, at least 0",
-            remedy="If the column holds surprisals, say so: --column surprisal=" + column.header,
+            remedy="If the column holds surprisals, add --column surprisal=" + column.header,
         )
     # Adding 0 turns the -0.0 of a surprisal of 0 into 0.0.
     return nats + 0.0

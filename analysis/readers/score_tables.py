@@ -60,7 +60,9 @@ def read_score_table(
     scores = score_columns(table, unit, named)
     if not scores or not ({"text", "sentence_id", "item_id"} & found.keys()):
         raise AnalysisError(
-            "no column holds scores" if not scores else "nothing says whose the scores are",
+            "no column holds scores"
+            if not scores
+            else "no column says which texts or items the scores belong to",
             where=str(table.path),
             expected="a column such as logprob_nats, logprob or surprisal_bits; and text, or "
             "item_id and variant, or sentence_id and token",
@@ -126,7 +128,9 @@ def _number(row: RawRow, header: str) -> float:
         return float(row.values[header])
     except ValueError as error:
         raise AnalysisError(
-            f'"{row.values[header]}" is no place of a token', where=row.place, expected="a number"
+            f'"{row.values[header]}" is not the position of a token',
+            where=row.place,
+            expected="a number",
         ) from error
 
 

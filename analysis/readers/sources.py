@@ -81,7 +81,7 @@ def read_source(path: Path) -> Source:
         ) from error
     if found.table.empty:
         raise AnalysisError(
-            "the file holds no row of data",
+            "the file has no rows of data",
             where=str(path),
             expected="at least one judgment below the names of the columns",
         )
@@ -97,7 +97,7 @@ def _together(folder: Path) -> Source:
         raise AnalysisError(
             f"the folder's files are read as {' and '.join(formats)}"
             if formats
-            else "the folder holds no file",
+            else "the folder holds no files",
             where=str(folder),
             expected="files of one program, one for each participant",
             remedy="Leave only the files of judgments in the folder",

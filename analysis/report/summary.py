@@ -101,8 +101,8 @@ def _differences(
     named = [_named(titles, str(name), both.loc[name]) for name in apart.index[:_GAPS_NAMED]]
     least = apart.iloc[len(named) - 1]
     tied = int((apart.iloc[len(named) :] >= least - _SAME).sum())
-    others = f"; and as far apart as on the last of these on {tied} more" if tied else ""
-    yield f"People and {model} lie furthest apart on {'; '.join(named)}{others}."
+    others = f"; {tied} more are as far apart as the last of these" if tied else ""
+    yield f"People and {model} are furthest apart on {'; '.join(named)}{others}."
 
 
 def _named(titles: Mapping[str, tuple[str, str]], name: str, accuracy: "pd.Series[float]") -> str:

@@ -83,7 +83,7 @@ def worst_difference(exact: pa.Table, fast: pa.Table) -> float:
         raise AnalysisError(
             f"a score of the fast pass is {differences.max():.2g} nats off, more than rounding to "
             "bfloat16 can explain",
-            remedy="Score without `--fast`: this processor computes something else",
+            remedy="Score without `--fast`: this processor's bfloat16 arithmetic is not reliable",
         )
     return float(np.max(differences, initial=0.0))
 

@@ -99,7 +99,7 @@ def token_table(
         if not np.all(one.logprobs_nats <= 0):
             row = int(np.flatnonzero(wanted.of_row == place)[0])
             raise AnalysisError(
-                "the model gave a token a score that is no log-probability",
+                "the model gave a token a score that is not a log-probability",
                 where=f"item {wanted.rows['item_id'][row]}, the sentence "
                 f'"{wanted.distinct[place]}"',
                 expected="a number that is at most 0",

@@ -96,8 +96,8 @@ def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
     partner = place[number[good]]
     if (partner < 0).any():
         raise AnalysisError(
-            f"{int((partner < 0).sum())} item(s) lack the version against the good one; the "
-            f"first: {frame['item_id'].iloc[good[partner < 0][0]]}",
+            f"{int((partner < 0).sum())} item(s) lack the alternative to the good version; "
+            f"the first: {frame['item_id'].iloc[good[partner < 0][0]]}",
             where=str(scores.path),
             remedy="Score the materials again with `parallax lm score`",
         )

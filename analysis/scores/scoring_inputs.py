@@ -131,7 +131,7 @@ def only_judged(materials: Materials, export: Path) -> Materials:
         raise AnalysisError(
             f"{len(unknown)} judged item(s) are not among the materials; the first: {unknown[0]}"
             if judged
-            else "nobody judged anything in this run",
+            else "this run has no judgments",
             where=str(export),
             expected="an export of a run of these materials",
         )

@@ -153,9 +153,9 @@ def _design(rows: pd.DataFrame, formula: str) -> pd.DataFrame:
     if not len(rows) or rank < design.shape[1]:
         raise AnalysisError(
             f'the formula "{formula}" has {design.shape[1]} terms, of which the {len(rows)} '
-            f"choices tell {rank} apart",
+            f"choices can estimate only {rank}",
             where="the mixed model",
-            remedy="Leave out terms that follow from others, such as a condition's construction",
+            remedy="Remove terms that follow from others, such as a condition's construction",
         )
     return design
 
@@ -176,8 +176,8 @@ def _fitted(
     free = (x[bounded] == 0).all(axis=0)
     if np.linalg.matrix_rank(x[bounded][:, ~free]) < (~free).sum():
         raise AnalysisError(
-            "all choices of some terms are right, or all wrong, and the other choices do not tell "
-            "the remaining terms apart",
+            "all choices of some terms are right, or all are wrong, and the other choices "
+            "cannot estimate the remaining terms",
             where="the mixed model",
             remedy="Try fewer terms",
         )

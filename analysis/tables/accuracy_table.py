@@ -25,7 +25,7 @@ PUBLISHED_TITLES = {
     "ngram": "n-gram",
 }
 _MOST_SOURCES = 3
-FEW = f"Fewer than {FEWEST_CLUSTERS} participants or items: the interval is not to be trusted."
+FEW = f"Fewer than {FEWEST_CLUSTERS} participants or items: do not rely on the interval."
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ def admission(examined: Examined) -> Iterator[ParallaxError]:
         known.append(question.name)
     if study.attention and not any(square.catch_trials for square in study.design.squares):
         yield StudyNote(
-            "errors on catch trials end a session, and no square of the design has any",
+            "errors on catch trials end a session, but no square of the design has catch trials",
             where=examined.at("attention", "max_catch_errors"),
-            expected="catch_trials in one of design.squares, or lists of your own that have some",
+            expected="catch_trials in one of design.squares, or given lists that have catch trials",
         )
 
 
@@ -37,7 +37,7 @@ def _problems(question: Question, known: Sequence[str], where: str) -> Iterator[
         yield StudyError(
             f'two questions are called "{question.name}"',
             where=where,
-            expected="another name for each question of the whole study",
+            expected="a different name for each question of the whole study",
         )
     if question.name in _FIELDS:
         yield StudyError(
@@ -50,11 +50,11 @@ def _problems(question: Question, known: Sequence[str], where: str) -> Iterator[
             f'the question "{question.name}" offers {spaced[0]!r}, with spaces that no browser '
             "sends back",
             where=where,
-            expected="answers without white space at their ends, and with single spaces",
+            expected="answers without spaces at their ends, and with single spaces inside",
         )
     if question.type == "choice" and len({*question.options}) < 2:
         yield StudyError(
-            f'the question "{question.name}" is a choice without a choice',
+            f'the question "{question.name}" is of type choice but has fewer than two options',
             where=where,
             expected='two options or more, e.g. options = ["yes", "no"]',
         )

@@ -89,9 +89,9 @@ def _primary(language: str) -> str:
 
 def _without_words(language: str) -> tuple[str, ...]:
     return (
-        f"The texts, the title and the questions are in English, because there are none in "
-        f"{language}, only in {', '.join(languages_with_words())}. Translate them; "
-        "`parallax study check` lists what is left.",
+        "The texts, the title and the questions are in English, because there are none in "
+        f"{language}, only in {', '.join(languages_with_words())}. Translate them; `parallax "
+        "study check` lists what is still untranslated.",
     )
 
 

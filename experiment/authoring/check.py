@@ -130,7 +130,7 @@ def _answers(examined: Examined, checks: Sequence[StudyCheck]) -> Iterator[Paral
             yield StudyError(
                 f"a file cannot be read ({error.strerror})",
                 where=str(error.filename or examined.study.folder),
-                expected="a file that may be read",
+                expected="a file that you may read",
             )
 
 

@@ -156,9 +156,11 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
             raise MaterialsError(
                 f"the items of {template} are in {len(blocks)} blocks: {', '.join(blocks)}",
                 where=f"--block {column}",
-                expected="all items of a construction and kind in one block",
-                remedy=f"Make the blocks constructions: --column construction={column} "
-                "--block construction",
+                expected="all items of one construction and kind in one block",
+                remedy=(
+                    f"Make each block a construction: --column construction={column} --block "
+                    "construction"
+                ),
             )
     of = {template: blocks[0] if blocks else "" for template, blocks in named.items()}
     names = list(dict.fromkeys(of[name] for name in plan.in_each_list))
@@ -197,14 +199,14 @@ def _given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
         (value, template, frame), number = cells.most_common(1)[0]
         if number > 1:
             shown = frame.partition("=")[2]
-            why = f'the item "{shown}" of {template} stands {number} times in the list {value}'
+            why = f'the item "{shown}" of {template} occurs {number} times in the list {value}'
         elif any(sizes[value, t] != sizes[lists[0], t] for value, t in sizes):
-            why = "the lists would not have as many items of each kind and construction"
+            why = "the lists would have different numbers of items of some kind and construction"
         else:
             return column, [
-                f'The column "{column}" deals the items to {len(lists)} lists: {", ".join(lists)}.'
+                f'The column "{column}" puts the items into {len(lists)} lists: {", ".join(lists)}.'
             ]
-        notes.append(f'The column "{column}" does not deal the items to lists, because {why}.')
+        notes.append(f'The column "{column}" cannot put the items into lists, because {why}.')
     return "", notes
 
 

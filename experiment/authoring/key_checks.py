@@ -39,13 +39,13 @@ def about(examined: Examined) -> Iterator[ParallaxError]:
     folder = examined.study.folder.name
     if study.name != folder:
         yield StudyNote(
-            f'the study is called "{study.name}" and its folder "{folder}"',
+            f'the study is called "{study.name}", but its folder "{folder}"',
             where=examined.at("study", "name"),
-            remedy="Give both one name, so that tables and files are told apart by it",
+            remedy="Give both the same name, which identifies the study in tables and files",
         )
     if not langcodes.tag_is_valid(study.language):
         yield StudyError(
-            f'"{study.language}" is no language',
+            f'"{study.language}" is not a language tag',
             where=examined.at("study", "language"),
             expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
         )
@@ -53,7 +53,7 @@ def about(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyNote(
             f'the usual tag of "{study.language}" is "{usual}"',
             where=examined.at("study", "language"),
-            remedy=f"Write it so, and call the folder texts/{usual}",
+            remedy=f"Write it that way, and call the folder texts/{usual}",
         )
 
 
@@ -91,12 +91,12 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyError(
             f'two questions are called "{name}"',
             where=examined.at("questionnaire", second, "name"),
-            expected="another name for each question",
+            expected="a different name for each question",
         )
     for number, question in enumerate(questions):
         where = examined.at("questionnaire", number, "options")
         if question.type == "choice" and not [text for text in question.options if text.strip()]:
-            never = ", and nobody could finish, because it is required" * question.required
+            never = ", and no one could finish, because it is required" * question.required
             yield StudyError(
                 f'the question "{question.name}" is a choice without options{never}',
                 where=where,
@@ -107,10 +107,10 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
             yield from _options(question.name, question.options, where)
         elif question.options:
             yield StudyError(
-                f'the question "{question.name}" is a {question.type} and has options',
+                f'the question "{question.name}" is of type {question.type} but has options',
                 where=where,
-                expected='options for type = "choice" alone',
-                remedy='Write type = "choice", or take the options out',
+                expected='options only for type = "choice"',
+                remedy='Write type = "choice", or remove the options',
             )
 
 
@@ -119,7 +119,7 @@ def _options(name: str, options: Sequence[str], where: str) -> Iterator[Parallax
         yield StudyError(
             f'the question "{name}" offers "{twice[0]}" more than once',
             where=where,
-            expected="each answer once",
+            expected="each answer only once",
         )
     if any(not option.strip() for option in options):
         yield StudyError(
@@ -129,14 +129,14 @@ def _options(name: str, options: Sequence[str], where: str) -> Iterator[Parallax
         yield StudyError(
             f'the question "{name}" offers {spaced[0]!r}, with spaces that no browser sends back',
             where=where,
-            expected="answers without white space at their ends, and with single spaces",
+            expected="answers without spaces at their ends, and with single spaces inside",
         )
     if alike := _repeated([option.casefold() for option in options if options.count(option) == 1]):
         yield StudyNote(
-            f'the question "{name}" offers "{alike[0]}" in capitals and without', where=where
+            f'the question "{name}" offers "{alike[0]}" twice, in upper and lower case', where=where
         )
     if len(options) == 1:
-        yield StudyNote(f'the question "{name}" offers one answer alone', where=where)
+        yield StudyNote(f'the question "{name}" offers only one answer', where=where)
 
 
 def simulation(examined: Examined) -> Iterator[ParallaxError]:
@@ -160,7 +160,7 @@ def reaction_times(examined: Examined) -> Iterator[ParallaxError]:
     median, lockout = examined.study.simulation.median_rt_ms, examined.study.trial.lockout_ms
     if median is not None and median <= lockout:
         yield StudyNote(
-            f"simulated participants take {median:g} ms, and no press counts before {lockout}",
+            f"simulated participants need {median:g} ms, but no press counts before {lockout}",
             where=examined.at("simulation", "median_rt_ms"),
             expected="milliseconds, such as 3500",
         )
@@ -175,7 +175,7 @@ def rules(examined: Examined) -> Iterator[ParallaxError]:
         except ParallaxError as error:
             yield placed(error, where)
         if rule in examined.study.exclusion[:number]:
-            yield StudyNote("the rule stands there twice", where=where)
+            yield StudyNote("the same rule is given twice", where=where)
 
 
 def _misread(rule: Rule, where: str) -> Iterator[ParallaxError]:
@@ -190,9 +190,9 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
     for name in _repeated(names):
         second = [n for n, each in enumerate(names) if each == name][1]
         yield StudyError(
-            f'the construction "{name}" stands more than once',
+            f'the construction "{name}" is listed more than once',
             where=examined.at("constructions", second, "name"),
-            expected="one row of the results for each construction",
+            expected="each construction once, because each is a row of the results",
         )
 
 
@@ -213,13 +213,13 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
         if code not in known:
             near = ' Did you mean "GB"?' if code == "UK" else ""
             yield StudyError(
-                f'"{code}" is no country{"." if near else ""}{near}',
+                f'"{code}" is not a country{"." if near else ""}{near}',
                 where=examined.at("recruitment", "countries"),
                 expected="codes of ISO 3166, such as US, GB or DE",
             )
     if terms.duration_minutes < terms.median_minutes:
         yield StudyError(
-            f"workers have {terms.duration_minutes} minutes for what takes "
+            f"workers have {terms.duration_minutes} minutes for a session of "
             f"{terms.median_minutes:g} at the median",
             where=examined.at("recruitment", "duration_minutes"),
             expected="three or four times median_minutes",
@@ -228,7 +228,7 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyError(
             f'the qualification "{both}" is both required and refused',
             where=examined.at("recruitment", "refuse"),
-            expected="each qualification in one of them",
+            expected="each qualification in only one of the two",
         )
     hourly = hourly_minor(study)
     if study.currency == _ITS_CURRENCY and hourly > _MOST_HOURLY:
@@ -257,7 +257,7 @@ def files(examined: Examined) -> Iterator[ParallaxError]:
             f'the file "{name}" lies outside the study',
             where=examined.at("materials", key),
             expected="a file in the study's folder",
-            remedy="Copy it there, so that the study can be passed on whole",
+            remedy="Copy it there, so that the study folder is complete",
         )
     elif study.files is None and not (study.folder / name).is_file():
         present = sorted(path.name for path in study.folder.iterdir() if path.is_file())
@@ -270,7 +270,7 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
     study = examined.study
     if found := _MARKUP.search(study.study.title):
         yield StudyNote(
-            f'the title holds "{found[0]}", which people see as it stands',
+            f'the title holds "{found[0]}", which participants would see as it is',
             where=examined.at("study", "title"),
             expected="plain text",
         )
@@ -286,7 +286,7 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
             )
     if study.study.title in english.titles:
         yield StudyNote(
-            f'the title "{study.study.title}", which stands above each trial, is still in English',
+            f'the title "{study.study.title}", shown above each trial, is still in English',
             where=examined.at("study", "title"),
             expected=f"the language of the study ({study.study.language})",
         )

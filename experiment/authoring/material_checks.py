@@ -84,7 +84,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     shown = (entry.kind for entries in built.lists for entry in entries)
     if study.payment.bonus == "per_correct_catch_trial" and Kind.CATCH not in shown:
         yield StudyError(
-            "the bonus is for correct catch trials, of which the lists have none",
+            "the bonus is for correct catch trials, but the lists have none",
             where=examined.at("payment", "bonus"),
             expected="items of the kind catch, catch_trials in a square, or another bonus",
         )
@@ -136,7 +136,9 @@ def templates(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyNote(
             f'the {number:,} items of the template "{template}" are in no list',
             where=examined.at("design", "squares"),
-            expected="a square, or shared or given, for each template that people are to see",
+            expected=(
+                "a square, shared or given entry for each template that participants should see"
+            ),
         )
 
 

@@ -81,10 +81,10 @@ def new_study(
     name = study_name(folder)
     if folder.exists():
         raise StudyError(
-            "there is something of that name already",
+            "a file or folder of that name already exists",
             where=str(folder),
             expected="a new folder",
-            remedy="Choose another name, or remove it first",
+            remedy="Choose another name, or remove the old one first",
         )
     if source is None:
         _copy_minimal(folder, name)
@@ -98,7 +98,7 @@ def new_study(
         design = in_blocks(design, found.items, block)
     if not design.trials_per_list:
         raise MaterialsError(
-            f"the items fill no list. {' '.join(design.notes)}",
+            f"there are too few items to fill a list. {' '.join(design.notes)}",
             where=str(source),
             expected=f"at least as many items as conditions: {design.lists}",
         )
@@ -114,7 +114,7 @@ def new_study(
 def _refuse_unknown(language: str) -> None:
     if not langcodes.tag_is_valid(language):
         raise StudyError(
-            f'"{language}" is no language',
+            f'"{language}" is not a language tag',
             where="--language",
             expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
         )
@@ -154,7 +154,7 @@ def study_name(folder: Path) -> str:
         near = near if near[:1].isalpha() else f"study_{near}".rstrip("_")
         raise StudyError(
             f'"{name}" cannot name a study',
-            expected="lower-case letters, digits and underscores, a letter first",
+            expected="lower-case letters, digits and underscores, beginning with a letter",
             remedy=f'Call it "{near}"',
         )
     return name

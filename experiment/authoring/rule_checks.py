@@ -58,8 +58,8 @@ def _of_rule(examined: Examined, number: int) -> Iterator[ParallaxError]:
 
     if needs_everyone(rule) and examined.study.design.replace_excluded:
         yield StudyError(
-            "the rule compares all participants, so it is decided after the run is closed, when "
-            "nobody can take the place of who is excluded",
+            "the rule compares all participants, so it is applied after the run is closed, "
+            "when no one can replace an excluded participant",
             where=at("rule"),
             expected="replace_excluded = false",
         )
@@ -127,13 +127,13 @@ def _numbers(examined: Examined, rule: Selection, at: _At) -> Iterator[ParallaxE
     most, key = max(numbers), "construction" if rule.construction else "rule"
     if 0 in numbers:
         yield StudyError(
-            f"the rule counts the {rule.trials}, of which list {numbers.index(0)} has no trial",
+            f"the rule counts the {rule.trials}, but list {numbers.index(0)} has none",
             where=at(key),
             expected="trials that every list shows",
         )
     elif never := _never(examined, rule, most):
         yield StudyNote(
-            f"the rule can exclude nobody: {never[0]}", where=at(key), expected=never[1]
+            f"the rule can never exclude anyone: {never[0]}", where=at(key), expected=never[1]
         )
 
 
@@ -150,7 +150,7 @@ def _never(examined: Examined, rule: Selection, most: int) -> tuple[str, str] | 
         farthest = (n - 1) / math.sqrt(n)
         if rule.cutoff >= farthest:
             return (
-                f"of {n} participants none can lie {rule.cutoff:g} standard deviations away",
+                f"among {n} participants none can be {rule.cutoff:g} standard deviations away",
                 f'cutoff below {farthest:.2f}, or method = "mad"',
             )
     return None
@@ -177,7 +177,7 @@ def _lockout(examined: Examined, rule: TooFast, at: _At) -> Iterator[ParallaxErr
     bound, lockout = rule.below_ms or rule.min_median_ms or 0, examined.study.trial.lockout_ms
     if bound <= lockout:
         yield StudyNote(
-            f"the rule can exclude nobody: no press counts in the first {lockout} ms",
+            f"the rule can never exclude anyone: no press counts in the first {lockout} ms",
             where=at(key),
             expected=f"more than {lockout}",
         )
@@ -188,21 +188,21 @@ def _of_certificate(examined: Examined, rule: ExclusionRule, at: _At) -> Iterato
     longest = max(map(len, examined.built.lists), default=0) if examined.built else 0
     if isinstance(rule, TimingMismatch) and 0 < longest <= FEWEST_INTERVALS:
         yield StudyNote(
-            f"the rule can exclude nobody: it compares {FEWEST_INTERVALS} answers or more with the"
-            f" answer before them, and a list has {longest} trials",
+            f"the rule can never exclude anyone: it compares {FEWEST_INTERVALS} or more "
+            f"answers with the answer before them, but a list has only {longest} trials",
             where=at("rule"),
         )
     if isinstance(rule, DeviceChange) and rule.max_devices >= MOST_DEVICES:
         yield StudyNote(
-            f"the rule can exclude nobody: at most {MOST_DEVICES} devices are stored",
+            f"the rule can never exclude anyone: at most {MOST_DEVICES} devices are stored",
             where=at("max_devices"),
             expected=f"max_devices below {MOST_DEVICES}",
         )
     tried = AgentLikelihood.model_fields["max_likelihood"].default
     if isinstance(rule, AgentLikelihood) and rule.max_likelihood < tried:
         yield StudyNote(
-            f"the bound {rule.max_likelihood:g} is lower than {tried:g}, beyond which one in a"
-            " hundred simulated people lies: more people than that will be excluded",
+            f"the bound {rule.max_likelihood:g} is below {tried:g}, which one in a"
+            " hundred simulated people exceeds: more people than that will be excluded",
             where=at("max_likelihood"),
             expected=f"{tried:g} or more",
         )

@@ -30,13 +30,13 @@ def answers(examined: Examined) -> Iterator[ParallaxError]:
         yield from _not_rating(examined)
         if study.attention is not None:
             yield StudyError(
-                "the attention check counts errors, and ratings are neither right nor wrong",
+                "the attention check counts errors, but ratings are neither right nor wrong",
                 where=examined.at("attention"),
-                expected="no such table, or a presentation whose options are chosen",
+                expected="no such table, or a presentation in which participants choose an option",
             )
         if study.payment.bonus == "per_correct_catch_trial":
             yield StudyError(
-                "the bonus is for correct catch trials, and ratings are neither right nor wrong",
+                "the bonus is for correct catch trials, but ratings are neither right nor wrong",
                 where=examined.at("payment", "bonus"),
                 expected="none, everyone or kept",
             )
@@ -72,11 +72,12 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
         if number % options == 0:
             continue
         wanted = "an even number" if options == len(PAIR) else f"a multiple of {options}"
-        each = "two neighbouring places have opposite sides"
+        each = "neighbouring places show each item on opposite sides"
         if options > len(PAIR):
-            each = f"over {options} neighbouring places each option stands once in each place"
+            each = f"over {options} neighbouring places, each option is shown once in each position"
         yield StudyNote(
-            f"with {number} participants in a list, items stand once more often on one side",
+            f"with {number} participants in a list, each item is shown once more on one side "
+            "than on the other",
             where=examined.at("design", "participants_per_list"),
             expected=f"{wanted}, because {each}",
         )
@@ -94,9 +95,9 @@ def size(examined: Examined) -> Iterator[ParallaxError]:
         number = examined.study.design.n_places
     if number > _MOST_PLACES:
         raise StudyError(
-            f"the study has {number:,} places or more",
+            f"the study has {number:,} places (participants) or more",
             where=examined.at("design", "participants_per_list"),
-            expected=f"{_MOST_PLACES:,} at most: so many sessions are composed and audited",
+            expected=f"at most {_MOST_PLACES:,}, because each session is built and audited",
         )
     yield from ()
 
@@ -119,19 +120,19 @@ def pauses(examined: Examined) -> Iterator[ParallaxError]:
     order, blocks = study.design.order, study.design.block_names
     if study.trial.break_every >= study.design.most_trials:
         yield StudyNote(
-            f"a break after every {study.trial.break_every} trials never comes in a session of "
-            f"{study.design.most_trials}",
+            f"a break after every {study.trial.break_every} trials never occurs in a session "
+            f"of {study.design.most_trials} trials",
             where=examined.at("trial", "break_every"),
         )
     if order.breaks and len(blocks) == 1:
         yield StudyNote(
-            "a break between blocks never comes in a session of one block",
+            "a break between blocks never occurs in a session of one block",
             where=examined.at("design", "order", "breaks"),
             expected="block in one of design.squares, design.shared or design.given",
         )
     if order.blocks == "counterbalanced" and len(blocks) == 1:
         yield StudyNote(
-            "there is one block alone, so that no order of blocks can be counterbalanced",
+            "there is only one block, so the order of blocks cannot be counterbalanced",
             where=examined.at("design", "order", "blocks"),
             expected="block in one of design.squares, design.shared or design.given",
         )
@@ -151,7 +152,7 @@ def _missing_page(examined: Examined, page: str, where: str) -> Iterator[Paralla
     except FileNotFoundError:
         problem = "is not there"
     except (OSError, UnicodeDecodeError):
-        problem = "is no UTF-8 text"
+        problem = "is not UTF-8 text"
     folder = f"texts/{study.study.language}"
     known = sorted(path.stem for path in (Path(study.folder) / folder).glob("*.md"))
     near = unknown_name("page", page, known).remedy
@@ -159,5 +160,5 @@ def _missing_page(examined: Examined, page: str, where: str) -> Iterator[Paralla
         f'the page "{page}" {problem}',
         where=where,
         expected=f"the file {folder}/{page}.md",
-        remedy=near or "Write it, or take the page out",
+        remedy=near or "Write the text, or remove the page",
     )

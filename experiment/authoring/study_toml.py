@@ -17,8 +17,8 @@ _SECONDS_BESIDE = 120
 _FEWEST_FOR_A_GAP = 4
 _PARAMETERS = {
     "points": " # of the scale",
-    "lowest": " # what stands at its two ends",
-    "against": " # the columns that stand against good",
+    "lowest": " # the labels of its two ends",
+    "against": " # the columns of the other options",
 }
 
 
@@ -61,7 +61,7 @@ def study_toml(
 
 def practice_toml(drafts: Iterable[Draft]) -> str:
     """Return the text of a file of practice trials: these rows, in their order."""
-    lines = ["# Shown before the session, in this order; feedback is what you want to be said."]
+    lines = ["# Shown before the session, in this order; feedback is what participants then read."]
     for draft in drafts:
         lines += ["", "[[practice]]"]
         for name in ("context", "good", "bad", "distractor"):
@@ -90,9 +90,9 @@ def _head(name: str, title: str, language: str, items_file: str, asking: Asking)
     yield f"title = {_quoted(title)} # participants see it"
     yield 'version = "1.0" # change it whenever the items change'
     yield f"language = {_quoted(language)} # the texts are in texts/{language}/"
-    yield "# Participants read these three; without them nobody is invited."
-    yield 'contact = "" # whom they write to: a name and an address'
-    yield 'institution = "" # the institution that answers for the study'
+    yield "# Participants read these three; without them no one can be invited."
+    yield 'contact = "" # whom they can write to: a name and an address'
+    yield 'institution = "" # the institution responsible for the study'
     yield 'ethics = "" # the ethics committee\'s reference, or why there is none'
     yield ""
     yield "[materials]"
@@ -168,14 +168,16 @@ def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Ite
     names = catch_constructions(items, design)
     for name in names:
         number = _trials_of(name, items, design)
-        yield f"# Who errs more often on the {number} catch trials is excluded from the analysis."
+        yield (
+            f"# Participants with more errors than this on the {number} catch trials are excluded."
+        )
         yield "[[exclusion]]"
         yield 'rule = "max_errors"'
         yield f"construction = {_quoted(name)}"
         yield f"max_errors = {max(min(1, number - 1), number // 4)}"
         yield ""
     if not names:
-        yield "# No list has catch trials, so nobody is excluded. With some, for instance:"
+        yield "# No list has catch trials, so no one is excluded. With catch trials, for example:"
         yield "# [[exclusion]]"
         yield '# rule = "max_errors"'
         yield '# construction = "catch"'
@@ -199,7 +201,10 @@ def _exclusion_of_raters(items: Sequence[Item], design: DesignPlan) -> Iterator[
         yield "min_gap = 1"
         yield ""
     if not names:
-        yield "# Nobody is excluded: no rating is right or wrong. Possible is, for instance:"
+        yield (
+            "# No one is excluded, because no rating is right or wrong. You could write, for "
+            "example:"
+        )
         yield "# [[exclusion]]"
         yield '# rule = "same_side" # the same point of the scale'
         yield "# max_share = 0.9"
@@ -233,7 +238,7 @@ def _terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
     yield "[simulation]"
     yield "mix = { accurate = 0.9, guessing = 0.05, careless = 0.05 }"
     yield ""
-    yield "# To recruit on a paying platform, write what you pay and take the signs away."
+    yield "# To recruit on a paying platform, fill in the amounts and remove the # signs."
     yield "# [recruitment]"
     yield f"# description = {_quoted(offer)}"
     yield '# reward = "0.00" # for everyone who finishes'

@@ -36,7 +36,7 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyError(
             f'the item with the text "{unnamed.good}" has no item_id',
             where=file,
-            expected="an id of its own for each item",
+            expected="a different id for each item",
         )
 
 
@@ -50,9 +50,9 @@ def twice(examined: Examined) -> Iterator[ParallaxError]:
             if other != item.item_id:
                 yield StudyNote(
                     f'the items "{other}" and "{item.item_id}" show the same texts, and '
-                    f"participants of list {number} see both",
+                    f"participants of list {number} would see both",
                     where=str(examined.study.materials_path),
-                    expected="each pair once",
+                    expected="each pair only once",
                 )
                 return
 
@@ -75,7 +75,7 @@ def _shown(item: Item) -> list[str]:
 
 def _blank(shown: list[str]) -> tuple[str, str] | None:
     if any(text and not text.strip() for text in shown):
-        return "has a text of white space alone", "a sentence"
+        return "has a text of nothing but white space", "a sentence"
     return None
 
 
@@ -85,7 +85,10 @@ def _lost(shown: list[str]) -> tuple[str, str] | None:
             expected = (
                 'text in UTF-8: save the table again as "CSV UTF-8", or make it from the .xlsx'
             )
-            return f'holds "{word}": its letters were lost between two encodings', expected
+            return (
+                f'holds "{word}": some letters were lost in a conversion between encodings',
+                expected,
+            )
     return None
 
 
@@ -105,13 +108,15 @@ def _is_mojibake(word: str) -> bool:
 def _invisible(shown: list[str]) -> tuple[str, str] | None:
     for mark in "".join(shown):
         if unicodedata.category(mark)[0] == "C" and mark not in _JOINERS:
-            return f"holds the invisible character {mark!r}", "text that people can see"
+            return f"holds the invisible character {mark!r}", "text without invisible characters"
     return None
 
 
 def _spreadsheet(shown: list[str]) -> tuple[str, str] | None:
     found = _SPREADSHEET_ERROR.search(" ".join(shown))
-    return (f'holds "{found[0]}", an error of the spreadsheet', "a sentence") if found else None
+    return (
+        (f'holds "{found[0]}", an error of a spreadsheet formula', "a sentence") if found else None
+    )
 
 
 def _marked(shown: list[str]) -> tuple[str, str] | None:
@@ -121,21 +126,21 @@ def _marked(shown: list[str]) -> tuple[str, str] | None:
         text = next(t for t, mark in zip(versions, marks, strict=True) if mark)
         return (
             f'shows a judgment: "{text}"',
-            "the sentence without the mark, which people would see",
+            "the sentence without the mark, which participants would see",
         )
     return None
 
 
 def _markup(shown: list[str]) -> tuple[str, str] | None:
     if found := _MARKUP.search(" ".join(shown)):
-        return f'holds "{found[0]}", which people see as it stands', "plain text"
+        return f'holds "{found[0]}", which participants would see as it is', "plain text"
     return None
 
 
 def _hollow(shown: list[str]) -> tuple[str, str] | None:
     for text in shown:
         if text.strip().casefold() in _EMPTY_WORDS:
-            return f'has "{text}" for a text, as programs write empty cells', "a sentence"
+            return f'has the text "{text}", which programs write for an empty cell', "a sentence"
     return None
 
 
@@ -146,7 +151,10 @@ def _mixed(shown: list[str]) -> tuple[str, str] | None:
         names = {unicodedata.name(c, "").split(" ")[0] for c in word if c.isalpha()}
         if len(found := sorted(names.intersection(_SCRIPTS))) > 1:
             scripts = " and ".join(name.capitalize() for name in found)
-            return f'mixes letters that only look alike, {scripts}, in "{word}"', "one script"
+            return (
+                f'mixes letters of different scripts that look alike, {scripts}, in "{word}"',
+                "one script",
+            )
     return None
 
 

@@ -23,12 +23,12 @@ def lists() -> None:
 
 @lists.command()
 @click.argument("study")
-@click.option("--seed", required=True, type=int, help="Decides every random choice.")
+@click.option("--seed", required=True, type=int, help="The seed of every random choice.")
 @click.option(
     "--out",
     required=True,
     type=click.Path(path_type=Path),
-    help="The folder to write: items.csv, lists.csv and design.json.",
+    help="The folder to write items.csv, lists.csv and design.json to.",
 )
 def build(study: str, seed: int, out: Path) -> None:
     """Build the lists of STUDY.
@@ -48,7 +48,7 @@ def build(study: str, seed: int, out: Path) -> None:
 
 @lists.command(name="audit")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--study", help="The study, where design.json names none that is built in.")
+@click.option("--study", help="The study's folder, if design.json does not name a built-in study.")
 def audit_folder(folder: Path, study: str | None) -> None:
     """Run every check of the design on the lists in FOLDER.
 
@@ -62,7 +62,7 @@ def audit_folder(folder: Path, study: str | None) -> None:
             error.problem,
             where=str(folder / "design.json") if study is None else "--study",
             expected=error.expected,
-            remedy="Name the study's folder with --study",
+            remedy="Give the study's folder with --study",
         ) from error
     _audit(loaded, built)
 

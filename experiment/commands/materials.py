@@ -31,7 +31,7 @@ def materials() -> None:
     "--format",
     "form",
     type=click.Choice(list(FORMS)),
-    help="For another program.  [default: a table of ours, .tsv, .csv or .parquet]",
+    help="Write for another program.  [default: Parallax's own table, .tsv, .csv or .parquet]",
 )
 def write(study: str, out: Path, form: str | None) -> None:
     """Write all items of STUDY_OR_ITEMS.
@@ -78,7 +78,7 @@ def check(file: Path) -> None:
         raise MaterialsError(
             f"{len(failed)} check(s) failed: {'; '.join(failed)}",
             where=str(file),
-            remedy="The table above names the first offender of each",
+            remedy="The table above names the first item that fails each check",
         )
 
 

@@ -32,18 +32,23 @@ _SHOWN_ITEMS = 2
     "MultiBLiMP, a SyntaxGym suite, a PCIbex table, or a .tab of Gulordava et al.",
 )
 @click.option("--language", default="en", show_default=True, help="Their language (BCP 47).")
-@click.option("--title", default="", help="What participants see; else what they are asked.")
+@click.option(
+    "--title", default="", help="The title that participants see.  [default: what they are asked]"
+)
 @click.option(
     "--presentation",
     default="",
-    help=f"How items are shown, one of: {', '.join(PRESENTATIONS.built_in)}. Else what suits them.",
+    help=(
+        f"How items are shown, one of: {', '.join(PRESENTATIONS.built_in)}.  [default: chosen "
+        "by the items]"
+    ),
 )
 @click.option(
     "--factor",
     "factors",
     multiple=True,
     metavar="HEADER",
-    help="A column that makes the condition, with the others so named. Repeatable.",
+    help="A column of a factor; the factors together make the condition. Repeatable.",
 )
 @click.option("--block", default="", metavar="HEADER", help="The column that names the block.")
 @click.option(
@@ -51,7 +56,7 @@ _SHOWN_ITEMS = 2
     "columns",
     multiple=True,
     metavar="OURS=HEADER",
-    help=f"Which header stands for one of our columns: {', '.join(NAMES)}. Repeatable.",
+    help=f"The header of one of our columns: {', '.join(NAMES)}. Repeatable.",
 )
 def new(
     name: Path,
@@ -63,7 +68,7 @@ def new(
     block: str,
     columns: tuple[str, ...],
 ) -> None:
-    """Write a complete study folder NAME that launches as it is.
+    """Write a complete study folder NAME, ready to launch.
 
     Only a good and a bad sentence are required of the items; everything else is derived, and said.
     Without --from it is a copy of the built-in study "minimal".
@@ -79,7 +84,7 @@ def new(
     )
     if made is not None:
         _tell(made)
-    click.echo(f"\n{name}/ is a complete study. What now:")
+    click.echo(f"\n{name}/ is a complete study. Next steps:")
     click.echo(f"  parallax study show {name}      # its design and an example of every trial")
     click.echo(f"  parallax study preview {name}   # look at it in the browser")
     click.echo(f"  parallax study check {name}     # after every change")
@@ -94,13 +99,15 @@ def _named(columns: tuple[str, ...]) -> dict[str, str]:
             raise MaterialsError(
                 f'"{column}" names no column',
                 where="--column",
-                expected="our column and the file's header, e.g. --column good=Sentence1",
+                expected=(
+                    "one of Parallax's columns and the file's header, e.g. --column good=Sentence1"
+                ),
             )
         if ours.strip() in named:
             raise MaterialsError(
                 f'"{ours.strip()}" is named twice',
                 where="--column or --factor",
-                expected="each of our columns once; several --factor make the condition together",
+                expected="each column once; several --factor options together make the condition",
             )
         named[ours.strip()] = header.strip()
     return named
@@ -112,7 +119,7 @@ def _tell(made: NewStudy) -> None:
     for sentence in (*made.found.notes, *made.asking.notes, *made.design.notes):
         click.echo(f"- {sentence}")
     if practice := made.found.practice:
-        click.echo(f"- {len(practice)} row(s) are practice, and stand in {PRACTICE_FILE}.")
+        click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
         click.echo(_item(item, made.asking))
     click.echo(f"Shown as {made.asking.presentation}. {_design(made.design)}")
@@ -127,7 +134,7 @@ def _design(design: DesignPlan) -> str:
             f"    {square.template}: {square.frames} items {how or 'in all'}; {each} trials"
         )
     parts += [
-        f"    {one.template}: {one.items} trials that every list has" for one in design.shared
+        f"    {one.template}: {one.items} trials, the same in every list" for one in design.shared
     ]
     for given in design.given:
         each = design.in_each_list[given.template]
@@ -150,9 +157,9 @@ def _item(item: Item, asking: Asking) -> str:
 @click.command()
 @click.argument("study")
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
-@click.option("--show", "shown", is_flag=True, help="Then print what study show prints.")
+@click.option("--show", "shown", is_flag=True, help="Also print what study show prints.")
 def check(study: str, seed: int, shown: bool) -> None:
-    """Name every mistake in STUDY at once, before launching it."""
+    """List every mistake in STUDY before you launch it."""
     report = check_folder(study, seed)
     for number, error in enumerate((*report.errors, *report.notes), start=1):
         kind = "error" if number <= len(report.errors) else "note"
@@ -161,14 +168,15 @@ def check(study: str, seed: int, shown: bool) -> None:
         raise StudyError(
             f"{len(report.errors)} mistake(s) stop the launch",
             where=str(find_study(study)),
-            remedy="They are numbered above, each with its place and remedy",
+            remedy="They are numbered above, each with its place and what to do",
         )
-    notes = f" {len(report.notes)} note(s) above stop nothing." if report.notes else ""
-    click.echo(f"{study}: no mistake; it can be launched.{notes}")
+    notes = f" {len(report.notes)} note(s) above do not stop the launch." if report.notes else ""
+    click.echo(f"{study}: no mistakes found; the study can be launched.{notes}")
     if unnamed := report.study.study.unnamed if report.study else ():
         click.echo(
-            f"To invite people, fill in {', '.join(unnamed)} under [study]: participants read who"
-            " answers for the study. Simulated runs and previews do without."
+            f"Before you invite people, fill in {', '.join(unnamed)} under [study]: "
+            "participants read who is responsible for the study. Simulated runs and previews "
+            "do not need them."
         )
     if shown and report.study is not None and report.built is not None:
         click.echo(SHOWN_BELOW)
@@ -189,7 +197,11 @@ def show(study: str, seed: int) -> None:
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), help="The file; else it is printed.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The file to write; without it, the schema is printed.",
+)
 def schema(out: Path | None) -> None:
     """Write the JSON Schema of study.toml, for editors."""
     if out is None:

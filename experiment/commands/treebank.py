@@ -38,14 +38,17 @@ def _treebank_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--as-published-code",
             is_flag=True,
-            help="Do as the published code does where it differs from the paper.",
+            help="Follow the published code where it differs from the paper.",
         ),
         click.option(
             "--least-of-each-number",
             type=click.IntRange(min=1),
-            help="Agreeing pairs of each number.  [default: 10; 6 as published code]",
+            help=(
+                "The least number of agreeing pairs, singular and plural each.  [default: "
+                "10; 6 with the published code]"
+            ),
         ),
-        click.option("--english", is_flag=True, help="Mark the number of English verbs first."),
+        click.option("--english", is_flag=True, help="First mark the number of English verbs."),
         click.argument("files", metavar="CONLLU...", nargs=-1, required=True, type=_PATH),
     ):
         command = decorate(command)
@@ -59,7 +62,7 @@ def treebank() -> None:
 
 @treebank.command()
 @_treebank_options
-@click.option("--instances", is_flag=True, help="List every instance, to be read by hand.")
+@click.option("--instances", is_flag=True, help="List every instance, to check by hand.")
 def extract(
     files: tuple[Path, ...],
     english: bool,
@@ -83,9 +86,9 @@ def extract(
 @_treebank_options
 @click.option("--vocabulary", type=_PATH, help="A model's words, one on each line.")
 @click.option("--fillers", is_flag=True, help="Add as many fillers as targets.")
-@click.option("--pool", is_flag=True, help="Give all constructions one template.")
-@click.option("--seed", required=True, type=int, help="Decides nonce words and fillers.")
-@click.option("--out", required=True, type=_PATH, help="The folder to write.")
+@click.option("--pool", is_flag=True, help="Give all constructions the same template.")
+@click.option("--seed", required=True, type=int, help="The seed of nonce words and fillers.")
+@click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 def nonce(
     files: tuple[Path, ...],
     english: bool,
@@ -119,7 +122,7 @@ def nonce(
 
 @treebank.command()
 @click.argument("files", metavar="CONLLU...", nargs=-1, required=True, type=_PATH)
-@click.option("--out", required=True, type=_PATH, help="The text to write.")
+@click.option("--out", required=True, type=_PATH, help="The text file to write.")
 def text(files: tuple[Path, ...], out: Path) -> None:
     """Write the words of CONLLU files to train a model on.
 
@@ -132,7 +135,9 @@ def text(files: tuple[Path, ...], out: Path) -> None:
 
 @treebank.command()
 @click.argument("stem", type=_PATH)
-@click.option("--out", required=True, type=_PATH, help="The table (.tsv, .csv or .parquet).")
+@click.option(
+    "--out", required=True, type=_PATH, help="The table to write (.tsv, .csv or .parquet)."
+)
 def items(stem: Path, out: Path) -> None:
     """Write the items of a published test set.
 

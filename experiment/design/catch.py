@@ -27,7 +27,7 @@ def targets_among(
     n_kept = len(conditions) - catch_trials
     if n_kept < 0:
         raise DesignError(
-            f"{catch_trials} catch trials are asked of a square that gives a list "
+            f"{catch_trials} catch trials are asked for, but the square gives each list only "
             f"{len(conditions)} items",
             where=where,
             expected=f"at most {len(conditions)} catch_trials",

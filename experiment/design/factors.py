@@ -23,7 +23,7 @@ def check_factors(design: Design) -> None:
     for number, quota in enumerate(design.quotas, start=1):
         if beyond := [list_ for list_ in quota.lists if list_ >= design.n_lists]:
             raise DesignError(
-                f"quota {number} is for list {beyond[0]}, and there are {design.n_lists} lists",
+                f"quota {number} is for list {beyond[0]}, but there are {design.n_lists} lists",
                 where="design.quotas",
                 expected=f"lists 0 to {design.n_lists - 1}",
             )
@@ -42,7 +42,7 @@ def _check_levels(design: Design) -> None:
             )
         if len(set(levels)) < len(levels):
             raise DesignError(
-                f'the factor "{factor}" has a level twice: {", ".join(levels)}',
+                f'the factor "{factor}" lists a level twice: {", ".join(levels)}',
                 where="design.factors",
                 expected="each level once",
             )
@@ -81,14 +81,14 @@ def _check_blocks(design: Design) -> None:
 def _check_templates(sources: list[Source]) -> None:
     if not sources:
         raise DesignError(
-            "some lists would be empty: nothing is shown under their levels",
+            "some lists would be empty: no items are shown at their levels",
             where="design.squares",
             expected="items for each combination of the factors' levels",
         )
     uses = Counter(name for source in sources for name in source.templates)
     if twice := [name for name, n in uses.items() if n > 1]:
         raise DesignError(
-            f"the template(s) {', '.join(twice)} would stand in a list more than once",
+            f"the template(s) {', '.join(twice)} would occur in a list more than once",
             where="design.squares",
             expected="each template once in squares, shared and given of the same lists",
         )

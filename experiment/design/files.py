@@ -98,7 +98,7 @@ def _read_origin(path: Path) -> _Origin:
         return _Origin.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
         raise DesignError(
-            "there are no lists here, or their writing was interrupted",
+            "the folder holds no lists, or writing them was interrupted",
             where=str(path),
             expected="a folder made by `parallax lists build`",
         ) from error
@@ -110,7 +110,7 @@ def _read_origin(path: Path) -> _Origin:
             for e in error.errors(include_url=False)
         )
         raise DesignError(
-            f"not the description of lists: {'; '.join(problems)}",
+            f"not a description of lists: {'; '.join(problems)}",
             where=str(path),
             expected=f"JSON with {', '.join(_Origin.model_fields)}",
             remedy="Build the lists again",

@@ -156,7 +156,9 @@ def _too_few(template: str, wanted: int, found: int, n_candidates: int) -> Desig
     return DesignError(
         f"{wanted} frames are needed, but only {found} can be chosen from {n_candidates}",
         where=f'the template "{template}"',
-        expected=f"{wanted} frames that have an item in every condition and share no joint "
-        "choice of slots within a group of design.disjoint",
+        expected=(
+            f"{wanted} frames that have an item in every condition, none with the same words "
+            "in the slots that design.disjoint keeps apart"
+        ),
         remedy="Add lexical choices to the materials or ask for fewer frames",
     )

@@ -16,7 +16,8 @@ def check_shape(n_frames: int, n_conditions: int, n_lists: int, where: str = "")
     """
     if min(n_frames, n_conditions, n_lists) < 1:
         raise DesignError(
-            f"{n_frames} frames, {n_conditions} conditions and {n_lists} lists make no square",
+            f"{n_frames} frames, {n_conditions} conditions and {n_lists} lists cannot make a "
+            "Latin square",
             where=where,
             expected="at least one of each",
         )

@@ -154,7 +154,7 @@ def _check_squares(design: Design) -> None:
     uses = Counter(template for square in design.squares for template in square.templates)
     if twice := [template for template, n in uses.items() if n > 1]:
         raise DesignError(
-            f"the template(s) {', '.join(twice)} stand in the squares more than once",
+            f"the template(s) {', '.join(twice)} occur in the squares more than once",
             where="design.squares",
             expected="each template once",
         )

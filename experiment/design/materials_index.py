@@ -105,9 +105,9 @@ def _sorting(items: Iterable[Item], into: dict[str, dict[str, dict[str, Item]]])
         other = cell.setdefault(item.condition, item)
         if other is not item:
             raise DesignError(
-                f'the items "{other.item_id}" and "{item.item_id}" are the same frame in the '
-                f'same condition ("{item.frame}", "{item.condition}")',
+                f'the items "{other.item_id}" and "{item.item_id}" have the same frame '
+                f'and condition ("{item.frame}", "{item.condition}")',
                 where=f'the template "{item.template}"',
-                expected="one item for each frame and condition",
+                expected="only one item for each frame and condition",
             )
         yield item

@@ -103,8 +103,8 @@ def session_order(
         "the ends of neighbouring blocks cannot be kept apart: "
         + "; ".join(each.text for each in between),
         where="the order of the trials",
-        expected="blocks that do not consist of the same kind of trials alone",
-        remedy="Add trials of other kinds, or ask less in design.separate and design.order",
+        expected="blocks that contain more than one kind of trial",
+        remedy="Add trials of other kinds, or relax design.separate and design.order",
     )
 
 

@@ -76,7 +76,7 @@ def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[
     values = sorted({value for each in named for value in each}, key=by_number)
     if not values:
         known = list(dict.fromkeys(name for item in items for name, _ in item.extra))
-        unknown = unknown_name("column of the items' own", given.column, known)
+        unknown = unknown_name("column of your own in the items", given.column, known)
         raise DesignError(
             unknown.problem,
             where=source_name(given),

@@ -78,4 +78,4 @@ class Not(_Combination):
         return None if kept is None else not kept, f"not {evidence}"
 
 
-_WORDS = {True: "within bounds", False: "beyond bounds", None: "cannot be told"}
+_WORDS = {True: "within bounds", False: "beyond bounds", None: "cannot be decided"}

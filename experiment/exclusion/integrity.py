@@ -10,7 +10,7 @@ from experiment.integrity.certificate import Certificate
 from experiment.integrity.clock import TOLERANCE_MS
 from experiment.records import Judgment
 
-_UNKNOWN = "how the session came about is not known"
+_UNKNOWN = "no record of how the session was answered"
 
 
 class IntegrityRule(BaseModel):
@@ -35,10 +35,10 @@ class ImpossibleTime(IntegrityRule):
     max_excess_ms: float = Field(
         default=TOLERANCE_MS,
         ge=0,
-        description="by how much the claimed times may exceed what passed, in milliseconds",
+        description="by how many milliseconds the claimed times may exceed the time passed",
     )
     max_too_early: NonNegativeInt = Field(
-        default=0, description="the most answers with a time at which the page takes no press"
+        default=0, description="the most answers with a time too early for the page to accept"
     )
 
     def assess(self, certificate: Certificate) -> Assessment:
@@ -49,13 +49,13 @@ class ImpossibleTime(IntegrityRule):
             certificate.elapsed_ms,
         )
         if excess is None or elapsed is None:
-            return None, "no time was claimed"
+            return None, "no reaction time was sent"
         kept = excess <= self.max_excess_ms and early <= self.max_too_early
         return kept, (
-            f"{certificate.claimed_ms / 1000:.1f} s claimed, {elapsed / 1000:.1f} s passed from"
-            f" the consent to the last answer; {max(0.0, excess):.0f} ms too much at one point, at"
-            f" most {self.max_excess_ms:g} allowed; {early} answers at a time when no press counts,"
-            f" at most {self.max_too_early} allowed"
+            f"{certificate.claimed_ms / 1000:.1f} s claimed, {elapsed / 1000:.1f} s passed "
+            f"from the consent to the last answer; {max(0.0, excess):.0f} ms too much at one "
+            f"point, at most {self.max_excess_ms:g} allowed; {early} answers too early for a "
+            f"press to count, at most {self.max_too_early} allowed"
         )
 
 
@@ -86,7 +86,7 @@ class DeviceChange(IntegrityRule):
         """Return whether few enough devices told of themselves."""
         n = certificate.n_devices
         if not n:
-            return None, "no device told of itself"
+            return None, "no device was recorded"
         return n <= self.max_devices, f"{n} devices; at most {self.max_devices} allowed"
 
 

@@ -32,7 +32,8 @@ class Outlier(Selection):
     method: Literal["mad", "sd"] = Field(default="mad", description="how deviation is measured")
     cutoff: PositiveFloat = Field(default=3.0, description="the most deviations from the centre")
     side: Literal["low", "high", "both"] = Field(
-        default="both", description="whether what lies below the centre is excluded, above, or both"
+        default="both",
+        description="whether values below the centre are excluded, above it, or both",
     )
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
@@ -46,17 +47,17 @@ class Outlier(Selection):
         if own is None:
             return None, f"no time was measured on the {self.trials}"
         if session.everyone is None:
-            return None, f"{what} {own:.3f}; the other participants are not known"
+            return None, f"{what} {own:.3f}; the other participants' values are not known"
         values = session.everyone.measured(self.model_dump_json(), self._measure)
         if len(values) < _FEWEST:
-            return None, f"{what} {own:.3f}; fewer than {_FEWEST} participants to compare"
+            return None, f"{what} {own:.3f}; fewer than {_FEWEST} participants to compare with"
         return self._compared(own, values, what)
 
     def _compared(self, own: float, values: list[float], what: str) -> Assessment:
         centre, spread = _mad(values) if self.method == "mad" else _sd(values)
         evidence = f"{what} {own:.3f} among {len(values)} participants"
         if spread == 0:
-            return None, f"{evidence}, of whom too many are alike to tell an outlier"
+            return None, f"{evidence}, too many of them alike to identify an outlier"
         away = (own - centre) / spread
         counted = {"low": -away, "high": away, "both": abs(away)}[self.side]
         ends = {"low": "below", "high": "above", "both": "from"}[self.side]

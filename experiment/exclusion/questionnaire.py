@@ -16,7 +16,7 @@ class NotNative(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     question: str = Field(min_length=1, description="the question's name")
-    accepted: Names = Field(min_length=1, description="the answers of those who are kept")
+    accepted: Names = Field(min_length=1, description="the answers of participants who are kept")
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the answer is accepted; capitals and spaces around it do not matter."""

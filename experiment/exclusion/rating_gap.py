@@ -26,7 +26,7 @@ class RatingGap(Selection):
         counted = self.selected(judgments, self.name)
         if any(judgment.rating is None for judgment in counted):
             raise StudyError(
-                f'the exclusion rule "{self.name}" compares ratings, and options are chosen',
+                f'the exclusion rule "{self.name}" compares ratings, but options are chosen',
                 where="study.toml, exclusion",
                 expected='the presentation "rating", or a rule such as "max_errors"',
             )
@@ -34,7 +34,7 @@ class RatingGap(Selection):
         good = [rating for is_good, rating in rated if is_good]
         other = [rating for is_good, rating in rated if not is_good]
         if not good or not other:
-            return None, f"the {self.trials} rated do not have both versions"
+            return None, f"the rated {self.trials} do not include both versions"
         gap = fmean(good) - fmean(other)
         return gap >= self.min_gap, (
             f"the {len(good)} good versions of the {self.trials} rated {gap:+.2f} points from the "

@@ -66,7 +66,7 @@ class Selection(BaseModel):
                 else f"counts the {self.trials}"
             )
             raise StudyError(
-                f'the exclusion rule "{rule}" {what}, of which the participant judged nothing',
+                f'the exclusion rule "{rule}" {what}, but the participant judged none of them',
                 where="study.toml, exclusion",
                 expected=f"one of: {', '.join(seen)}" if self._only_constructions else "",
             )
@@ -81,8 +81,8 @@ class Selection(BaseModel):
         counted = [judgment.chose_good for judgment in self.selected(judgments, rule)]
         if None in counted:
             raise StudyError(
-                f'the exclusion rule "{rule}" counts what is right, and ratings are neither right '
-                "nor wrong",
+                f'the exclusion rule "{rule}" counts correct answers, but ratings are neither '
+                "right nor wrong",
                 where="study.toml, exclusion",
                 expected='the rule "rating_gap", or one of times, sides or the questionnaire',
             )

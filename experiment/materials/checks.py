@@ -97,7 +97,7 @@ class _Repetition:
     def __call__(self, item: Item) -> str:
         repeated = item.item_id in self._seen
         self._seen.add(item.item_id)
-        return "the id stands twice" if repeated else ""
+        return "the id occurs twice" if repeated else ""
 
 
 def _version_fault(item: Item) -> str:
@@ -154,7 +154,7 @@ class _Characters:
             self.first_in.setdefault(character, item.item_id)
 
     def finding(self) -> Finding:
-        check = "letters of one script, apostrophes and hyphens alone"
+        check = "only letters of one script, apostrophes and hyphens"
         scripts: dict[str, str] = {}
         others: list[str] = []
         for character in self.first_in:

@@ -61,5 +61,5 @@ def _same_versions(template: Template, item: Item) -> MaterialsError:
         f'template "{template.name}" (construction "{template.construction}"): the good and '
         f'another version are both "{item.good}" in the frame {item.frame} ({item.features})',
         where=template.where,
-        remedy="Change the entry whose forms are spelt alike, or the pattern",
+        remedy="Change the entry whose forms are spelt the same, or the pattern",
     )

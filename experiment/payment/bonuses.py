@@ -64,7 +64,7 @@ def _bonus_minor(payment: Payment, who: BonusCandidate) -> int:
         return payment.bonus_minor * who.correct_catch_trials
     if payment.bonus == "kept" and who.kept is None:
         raise PaymentError(
-            f"nobody has decided yet whether the participant {who.ref} is kept",
+            f"it is not decided yet whether the participant {who.ref} is kept",
             where='study.toml, payment, bonus = "kept"',
             remedy="Decide with: parallax exclude RUN",
         )
@@ -90,7 +90,9 @@ def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[Pay
             reader = csv.DictReader(file)
             header, rows = tuple(reader.fieldnames or ()), list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PaymentError(f"the bonuses cannot be read: {error}", where=str(path)) from error
+        raise PaymentError(
+            f"the file of bonuses cannot be read: {error}", where=str(path)
+        ) from error
     if set(header) != set(FILE_HEADER):
         raise PaymentError(
             f"the columns are {', '.join(header) or 'missing'}",
@@ -100,7 +102,7 @@ def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[Pay
     problems = list(_row_problems(rows, set(known), currency))
     if problems or not rows:
         raise PaymentError(
-            "; ".join(problems) or "it lists no bonus",
+            "; ".join(problems) or "the file lists no bonus",
             where=str(path),
             expected=f"in each row a participant of the run, an amount of {currency}, and a reason",
         )
@@ -121,11 +123,14 @@ def _row_problems(
         if who not in known:
             yield f'line {line}: "{who}" finished nothing in this run'
         if not _is_amount(amount, currency):
-            yield f'line {line}: "{amount}" is no amount of {currency}'
+            yield f'line {line}: "{amount}" is not an amount of {currency}'
         if not 0 < len(reason) <= LONGEST_REASON:
             yield f"line {line}: the reason is empty or longer than {LONGEST_REASON} characters"
         if len(row) > len(FILE_HEADER):
-            yield f"line {line}: more cells than columns; a reason with a comma wants quotes"
+            yield (
+                f"line {line}: more cells than columns; put quotation marks around a reason "
+                "with a comma"
+            )
         if (who, reason.casefold()) in seen:
             yield f"line {line}: {who} has another row with the same reason"
         seen.add((who, reason.casefold()))

@@ -166,7 +166,7 @@ def hourly_minor(study: Study) -> int:
 def _terms(study: Study) -> Recruitment:
     if study.recruitment is None:
         raise PaymentError(
-            "the study does not say what people get",
+            "the study does not say what participants are paid",
             where=f"{study.name}/study.toml",
             expected="a table [recruitment]",
         )

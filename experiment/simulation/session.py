@@ -79,7 +79,7 @@ def accuracy_of(published: Iterable[Published]) -> Callable[[str, str], float]:
             f'no accuracy of people is published for the construction "{construction}"',
             where="published.csv",
             expected='a row with the judge "people" for each construction',
-            remedy="Add one: simulated participants answer with that accuracy",
+            remedy="Add one; simulated participants answer with that accuracy",
         )
 
     return look_up

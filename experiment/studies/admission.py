@@ -12,7 +12,9 @@ class ScreeningQuestion(Question):
     """A question before the start; whoever gives another answer than those wanted is sent back."""
 
     required: bool = Field(default=True, description="whether it must be answered")
-    accept: list[str] = Field(default=[], description="the answers of whom the study is for")
+    accept: list[str] = Field(
+        default=[], description="the answers of the people whom the study is for"
+    )
     at_least: float | None = Field(default=None, description="or the lowest number")
     at_most: float | None = Field(default=None, description="and the highest")
 
@@ -20,11 +22,13 @@ class ScreeningQuestion(Question):
     def _decides_something(self) -> Self:
         if self.type == "number":
             if self.accept or (self.at_least is None and self.at_most is None):
-                raise ValueError("at_least or at_most, and no accept, for a number")
+                raise ValueError("at_least or at_most for a number, without accept")
         elif not self.accept or self.at_least is not None or self.at_most is not None:
-            raise ValueError("accept = [...], the answers of whom the study is for")
+            raise ValueError("accept = [...], the answers of the people whom the study is for")
         if not self.required:
-            raise ValueError("required = true: without an answer nobody knows whom to let in")
+            raise ValueError(
+                "required = true, because without an answer it cannot be decided whom to let in"
+            )
         _among_options(self, self.accept, "accept")
         return self
 
@@ -59,7 +63,9 @@ class Comprehension(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     questions: list[ComprehensionQuestion] = Field(min_length=1, description="the questions")
-    tries: PositiveInt = Field(default=2, le=10, description="how often all may be answered")
+    tries: PositiveInt = Field(
+        default=2, le=10, description="how many attempts a participant has to answer all of them"
+    )
 
     def passes(self, answers: Mapping[str, str]) -> bool:
         """Return whether every answer is right."""
@@ -72,7 +78,7 @@ class Attention(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     max_catch_errors: NonNegativeInt = Field(
-        description="one more error on catch trials ends the session at once"
+        description="how many errors on catch trials are allowed; one more ends the session at once"
     )
 
 

@@ -45,9 +45,9 @@ def _messages(text: str, where: str) -> Mapping[str, str]:
             continue
         if _places(message.id) != _places(message.string):
             raise StudyError(
-                f"the translation “{message.string}” has other places for values than its message",
+                f"the translation “{message.string}” has other placeholders than its message",
                 where=where,
-                expected=f"the places of “{message.id}”, written as they are there",
+                expected=f"the placeholders of “{message.id}”, written the same way",
             )
         found[message.id] = message.string
     return found

@@ -51,7 +51,9 @@ class Shared(Source):
     @model_validator(mode="after")
     def _one_number(self) -> Self:
         if self.items and self.conditions:
-            raise ValueError("give either items or conditions: the one follows from the other")
+            raise ValueError(
+                "give either items or conditions, not both: one follows from the other"
+            )
         return self
 
 
@@ -78,7 +80,9 @@ class Disjoint(_Table):
     """Templates with the same words in the same order, which must not share lexical choices."""
 
     templates: list[str] = Field(min_length=2, description="the templates kept apart")
-    slots: list[str] = Field(min_length=1, description="the slots whose joint choice is unique")
+    slots: list[str] = Field(
+        min_length=1, description="the slots whose words together occur only once"
+    )
 
 
 class Design(_Table):

@@ -26,7 +26,7 @@ def study_files(study: Study) -> dict[str, bytes]:
             f"the study's files hold {total:,} bytes, most of them {largest}",
             where=str(study.folder),
             expected=f"at most {LARGEST_STUDY_BYTES:,} bytes, because a run keeps them all",
-            remedy="Leave out of the materials what no list uses",
+            remedy="Remove from the materials what no list uses",
         )
     return files
 

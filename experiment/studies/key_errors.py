@@ -52,7 +52,7 @@ class KeyErrors:
                 f'there is no key "{key}"{_in(table)}',
                 where=where,
                 expected=f"one of: {', '.join(known)}",
-                remedy=_nearest(key, known) or f"Take it out: {_REFERENCE}",
+                remedy=_nearest(key, known) or f"Remove it: {_REFERENCE}",
             )
         if not path and kind == "value_error":
             # What two tables say together is wrong: the message names the key.

@@ -94,7 +94,7 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
         keys = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise StudyError(
-            f"the file is no UTF-8 text (byte {error.start})",
+            f"the file is not UTF-8 text (byte {error.start})",
             where=str(path),
             expected="a text in UTF-8",
             remedy="Choose the encoding UTF-8 in your editor and save it again",
@@ -130,8 +130,10 @@ def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Stud
         f"the line is not valid TOML: {message}: {shown(lines[number - 1].strip())}",
         where=f"{path}, line {number}",
         expected='a line such as name = "a text", lists = 2 or [design]',
-        remedy="Look at this line and the one before it: a quotation mark, a bracket or a sign of "
-        "equality may be missing",
+        remedy=(
+            "Look at this line and the one before it: a quotation mark, a bracket or an "
+            "equals sign may be missing"
+        ),
     )
 
 
@@ -162,4 +164,4 @@ def _languages(study: Study) -> str:
     folders = sorted(path.name for path in (study.folder / "texts").glob("*") if path.is_dir())
     if study.files is not None or study.study.language in folders or not folders:
         return ""
-    return f"The folder texts has {', '.join(folders)}, and [study] says {study.study.language}"
+    return f"The folder texts has {', '.join(folders)}, but [study] says {study.study.language}"

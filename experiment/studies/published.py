@@ -71,7 +71,7 @@ def _checked_rows(study: Study, text: str) -> Iterator[Published]:
             )
         if not 0 <= published.accuracy <= 1:
             raise StudyError(
-                f"the accuracy {published.accuracy} is no proportion",
+                f"the accuracy {published.accuracy} is not a proportion",
                 where=where,
                 expected="a number from 0 to 1",
             )

@@ -46,8 +46,10 @@ class About(_Table):
         description="BCP 47 tag of the materials, such as en or pt-BR",
     )
     citation: str = Field(default="", description="how to cite the study")
-    contact: str = Field(default="", description="whom participants write to: a name and address")
-    institution: str = Field(default="", description="the institution that answers for the study")
+    contact: str = Field(
+        default="", description="whom participants can write to: a name and address"
+    )
+    institution: str = Field(default="", description="the institution responsible for the study")
     ethics: str = Field(default="", description="the ethics committee's reference, or why none")
 
     @property
@@ -75,7 +77,7 @@ class Materials(_Table):
     @model_validator(mode="after")
     def _from_one_file(self) -> Self:
         if bool(self.grammar) == bool(self.items):
-            raise ValueError("the items come from one file: give either grammar or items")
+            raise ValueError("the items come from one file: give either grammar or items, not both")
         return self
 
 
@@ -121,7 +123,7 @@ class Trials(_Table):
         if any(len(key) != 1 or not key.isprintable() or key.isspace() for key in keys):
             raise ValueError("a key is one printable character, such as 1 or f")
         if len({key.lower() for key in keys}) < len(keys):
-            raise ValueError("two keys are the same, and they must differ")
+            raise ValueError("two keys are the same, but they must differ")
         return keys
 
 
@@ -229,7 +231,7 @@ class Study(_Table):
         for name in self.privacy.identifying_questions:
             if name not in asked:
                 raise ValueError(
-                    f'privacy.identifying_questions names "{name}", which no question is called;'
+                    f'privacy.identifying_questions names "{name}", but there is no such question;'
                     f" the questions are {', '.join(asked) or 'none'}"
                 )
         return self
@@ -245,7 +247,9 @@ class Study(_Table):
             reward = self._amount("reward", terms.reward)
             screened_out = self._amount("screen_out_reward", terms.screen_out_reward or "0")
             if reward == 0:
-                raise ValueError("recruitment.reward is nothing; everyone who finishes is paid")
+                raise ValueError(
+                    "recruitment.reward must be more than 0, because everyone who finishes is paid"
+                )
             if screened_out >= reward:
                 raise ValueError("recruitment.screen_out_reward is not less than the reward")
         return self

@@ -72,16 +72,17 @@ def refuse_overwrite(folder: Path, own: Collection[str]) -> None:
     found = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
     if strange := sorted(found - set(own)):
         raise WritingError(
-            f"writing would remove {', '.join(strange[:_NAMES_SHOWN])}, which stands there",
+            f"writing would remove {', '.join(strange[:_NAMES_SHOWN])}, which this command "
+            "did not write",
             where=str(folder),
-            expected="a new folder, an empty one, or one that this command wrote before",
+            expected="a new folder, an empty one, or one that this command wrote earlier",
             remedy="Choose another folder, or move those files away",
         )
 
 
 def _unwritable(path: Path, error: OSError) -> WritingError:
     return WritingError(
-        f"it cannot be written ({error.strerror or error})",
+        f"the file or folder cannot be written ({error.strerror or error})",
         where=str(path),
-        expected="a place that this user may write to, with room left",
+        expected="a place that you may write to, with enough free space",
     )

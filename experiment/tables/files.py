@@ -91,7 +91,7 @@ def read_table(
     """
     if not path.is_file():
         raise TableError(
-            f'the table "{schema.name}" is missing', where=str(path), expected="a file there"
+            f'the table "{schema.name}" is missing', where=str(path), expected="an existing file"
         )
     if path.suffix == ".parquet":
         yield from _read_parquet(schema, path, extended=extended)
@@ -187,7 +187,7 @@ def _from_text(column: Column, text: str | None, place: str) -> object:
         return _PARSERS[column.type](text)
     except (ValueError, KeyError) as error:
         raise TableError(
-            f'"{text}" in the column "{column.name}" is no {column.type}', where=place
+            f'"{text}" in the column "{column.name}" is not of the type {column.type}', where=place
         ) from error
 
 

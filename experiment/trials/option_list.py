@@ -33,7 +33,7 @@ class OptionList(BaseModel):
         default=[Variant.BAD, Variant.DISTRACTOR],
         min_length=1,
         max_length=len(SIDES) - 1,
-        description="the columns that stand against good; an item may leave some of them empty",
+        description="the columns of the other options; an item may leave some of them empty",
     )
     whole_sentences: bool = Field(
         default=False, description="whether each option is shown behind the context, as a sentence"
@@ -43,13 +43,13 @@ class OptionList(BaseModel):
     @classmethod
     def _others_than_good(cls, against: list[str]) -> list[str]:
         if Variant.GOOD in against:
-            raise ValueError("good stands among the options already: name the others")
+            raise ValueError("good is always one of the options: name only the others")
         return against
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
         if len(set(self.against)) < len(self.against):
-            raise ValueError("a column stands twice in against")
+            raise ValueError("a column is given twice in against")
         return self
 
     @property
@@ -72,7 +72,7 @@ class OptionList(BaseModel):
         if len(names) < _FEWEST or len(set(texts)) < len(texts):
             raise StudyError(
                 f'the item "{item.item_id}" has '
-                + ("one option alone" if len(names) < _FEWEST else "two options that are the same"),
+                + ("only one option" if len(names) < _FEWEST else "two options that are the same"),
                 where="presentation option_list",
                 expected=f"different options in good and {', '.join(self.against)}",
             )

@@ -19,7 +19,7 @@ class _Pair(BaseModel):
     good: str = Field(min_length=1, description="the expected option, as plain words")
     bad: str = Field(default="", description="the other option; none where one is rated")
     distractor: str = Field(default="", description="a third option, where there are three")
-    feedback: str = Field(default="", description="what is said after the choice")
+    feedback: str = Field(default="", description="what the participant reads after the choice")
 
 
 class _File(BaseModel):
@@ -74,7 +74,7 @@ def _unreadable(study: Study, problem: str) -> StudyError:
     return StudyError(
         f"the practice trials cannot be read: {problem}",
         where=str(study.folder / study.trial.practice),
-        expected="tables [[practice]] with good, bad and, as you like, context and feedback",
+        expected="tables [[practice]] with good, bad and, optionally, context and feedback",
     )
 
 

@@ -129,7 +129,7 @@ def answer_keys(study: Study, presentation: Presentation) -> tuple[str, ...]:
             f"{len(keys)} keys choose among {n} answers",
             where="trial.keys",
             expected=f"{n} keys",
-            remedy="Leave the keys out to have the digits from 1",
+            remedy="Leave the keys out to use the digits from 1",
         )
     return keys
 

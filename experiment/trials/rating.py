@@ -26,8 +26,8 @@ class Rating(BaseModel):
     typical_rt_ms: ClassVar[float] = 3500.0
 
     points: int = Field(default=7, ge=2, le=9, description="how many points the scale has")
-    lowest: str = Field(default="", description="what stands at the scale's lowest point")
-    highest: str = Field(default="", description="what stands at its highest point")
+    lowest: str = Field(default="", description="the label of the scale's lowest point")
+    highest: str = Field(default="", description="the label of its highest point")
 
     @property
     def n_answers(self) -> int:

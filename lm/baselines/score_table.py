@@ -102,7 +102,9 @@ def _read(path: Path) -> dict[tuple[str, str], tuple[float, ...]]:
                 key = _spaced(row.get("context") or ""), _spaced(row["text"] or "")
                 logprobs = _logprobs(row[unit] or "", key[1], UNITS[unit], where)
                 if scores.setdefault(key, logprobs) != logprobs:
-                    raise LmError(f'{where}: "{key[1]}" stands above with another score.')
+                    raise LmError(
+                        f'{where}: "{key[1]}" occurs earlier with another score. Keep one of them.'
+                    )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise LmError(f"cannot read the scores {path} ({error}). Give a table in UTF-8.") from error
     return scores
@@ -128,8 +130,8 @@ def _logprobs(cell: str, text: str, factor: float, where: str) -> tuple[float, .
         -math.inf < logprob <= 0 for logprob in logprobs
     ):
         raise LmError(
-            f'{where}: "{cell}" is no score of "{text}". Expected a log-probability, at most 0 '
-            f"(a surprisal: at least 0), for the whole text or for each of its words."
+            f'{where}: "{cell}" is not a valid score of "{text}". Expected a log-probability, '
+            f"at most 0 (a surprisal: at least 0), for the whole text or for each of its words."
         )
     # Adding 0 turns the -0.0 of a surprisal of 0 into 0.0.
     return tuple(logprob + 0.0 for logprob in logprobs)

@@ -110,13 +110,16 @@ def _read_words(path: Path) -> tuple[Vocabulary, NDArray[np.int64]]:
         if line:
             word, count = _word_and_count(line, path, number)
             if word in counts:
-                raise LmError(f"{path}, line {number}: the word {word} stands here again.")
+                raise LmError(
+                    f"{path}, line {number}: the word {word} occurs a second time. Remove one "
+                    "of the two lines."
+                )
             counts[word] = count
     for special in (UNKNOWN, END):
         if special not in counts:
             raise LmError(
-                f"{path} lacks the word {special}. Add a line with it and its count (0 if it never "
-                "occurs): without it nothing can be said about words outside the list."
+                f"{path} lacks the word {special}. Add a line with it and its count (0 if it "
+                "never occurs): it gives the probability of words outside the list."
             )
     return Vocabulary(list(counts)), np.array(list(counts.values()), np.int64)
 

@@ -16,9 +16,13 @@ _PATH = click.Path(path_type=Path)
 @click.argument("checkpoint", type=_PATH)
 @click.argument("vocabulary", type=_PATH)
 @click.option("--out", type=_PATH, required=True, help="The model's folder.")
-@click.option("--name", default="LSTM", show_default=True, help="What tables and figures call it.")
+@click.option(
+    "--name", default="LSTM", show_default=True, help="The model's name in tables and figures."
+)
 @click.option("--trained-on", default="90 million words of Wikipedia", show_default=True)
-@click.option("--kind", type=click.Choice(KINDS), help="Where the file leaves it open.")
+@click.option(
+    "--kind", type=click.Choice(KINDS), help="The kind of network, if the file does not say it."
+)
 def convert(
     checkpoint: Path,
     vocabulary: Path,

@@ -50,7 +50,7 @@ def train_recurrent(request: TrainRequest) -> None:
             bar.begin(trainer)
             ended = trainer.run()
         if not ended:
-            _tell(f"Stopped; {plan.out} is kept. Add --resume to go on with it.", processes)
+            _tell(f"Stopped; {plan.out} is kept. Add --resume to continue.", processes)
             click.get_current_context().exit(STOPPED)
         if processes.leads:
             finish(plan, trainer.progress)
@@ -70,8 +70,8 @@ def plan_training(
     tags = request.options.get("tags")
     if (settings.type == "multitask") != (tags is not None):
         raise LmError(
-            "supertags and the multi-task model belong together: give `--tags FOLDER` with "
-            "`--type multitask` or a multi-task preset, and with no other."
+            "only the multi-task model uses supertags, and it needs them: give `--tags "
+            "FOLDER` with `--type multitask` or a multi-task preset, and with no other model."
         )
     tag_data = read_tag_data(cast(Path, tags), corpus) if tags else None
     return TrainingPlan(settings, corpus, tag_data, request.name, request.out)

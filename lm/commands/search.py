@@ -32,11 +32,21 @@ Row = dict[str, object]
 @click.command()
 @click.argument("spec")
 @click.option("--data", type=_PATH, required=True, help="A text or a folder of texts.")
-@click.option("--out", type=_PATH, required=True, help="A folder for the models and the table.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="At a time.")
+@click.option(
+    "--out", type=_PATH, required=True, help="A folder to write the models and the table to."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many models to train at a time.",
+)
 @click.option("--max-words", type=click.IntRange(1), default=DEFAULT_MAX_WORDS, show_default=True)
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto")
-@click.option("--cache", type=_PATH, help="Where prepared texts stay.  [default: next to the text]")
+@click.option(
+    "--cache", type=_PATH, help="Where to keep prepared texts.  [default: next to the text]"
+)
 def search(
     spec: str,
     data: Path,
@@ -131,6 +141,6 @@ def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str
 def _best(rows: Mapping[str, Row]) -> str:
     found = {name: row["valid_perplexity"] for name, row in rows.items() if "problem" not in row}
     if not found:
-        return "none could be trained, the table says why"
+        return "no model could be trained; the table says why"
     name, value = min(found.items(), key=lambda pair: float(str(pair[1])))
     return f"the best is {name}, validation perplexity {float(str(value)):.2f}"

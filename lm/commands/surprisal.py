@@ -26,7 +26,9 @@ _PATH = click.Path(path_type=Path)
 @click.argument("texts", type=_PATH)
 @click.option("--out", type=_PATH, required=True, help="The table to write (.csv or .tsv).")
 @click.option("--unit", type=click.Choice(list(_UNITS)), default="bits", show_default=True)
-@click.option("--divider", help="What divides regions.  [default: white space divides words]")
+@click.option(
+    "--divider", help="The divider of regions.  [default: white space, which divides words]"
+)
 @click.option("--no-spaces", is_flag=True, help="Pieces are written without spaces between them.")
 @click.option("--uncorrected", is_flag=True, help="Sum tokens without the correction for spaces.")
 @click.option("--pll", type=click.Choice(get_args(PLL)), help="Masked models: what is hidden.")
@@ -48,7 +50,7 @@ def surprisal(
     item_id) and text.
     """
     if out.suffix not in _TABLES:
-        raise LmError(f"{out} is no table. Give a name that ends in .csv or .tsv.")
+        raise LmError(f"{out} is not the name of a table. Give a name that ends in .csv or .tsv.")
     scorer = load_scorer(model, device)
     if pll is not None:
         _choose_pll(scorer, pll)

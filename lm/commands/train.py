@@ -41,7 +41,9 @@ _PATH = click.Path(path_type=Path)
     help="A text, one tokenised sentence per line, or a folder with train.txt, valid.txt.",
 )
 @click.option("--out", type=_PATH, required=True, help="The model's folder.")
-@click.option("--name", default="", help="What tables and figures call it.  [default: by its type]")
+@click.option(
+    "--name", default="", help="The model's name in tables and figures.  [default: by its type]"
+)
 @click.option(
     "--max-words",
     type=click.IntRange(1),
@@ -57,36 +59,54 @@ _PATH = click.Path(path_type=Path)
     help="Words that occur less often are unknown.",
 )
 @click.option("--order", type=click.IntRange(1), help="ngram: the longest n.  [default: 5]")
-@click.option("--prune", help="ngram: counts at or below which n-grams go, by order: '0 0 1'.")
+@click.option(
+    "--prune", help="ngram: remove n-grams with these counts or fewer, by order: '0 0 1'."
+)
 @click.option(
     "--unknown",
     type=click.Choice(["srilm", "lmplz"]),
-    help="ngram: other words are counted as <unk>, or their n-grams left out.  [default: srilm]",
+    help="ngram: count other words as <unk>, or leave their n-grams out.  [default: srilm]",
 )
-@click.option("--tags", type=_PATH, help="multitask: folder of supertagged train.txt, valid.txt.")
+@click.option(
+    "--tags", type=_PATH, help="multitask: a folder with supertagged train.txt and valid.txt."
+)
 @click.option("--hidden", type=click.IntRange(1), help="Units per layer.")
-@click.option("--embedding", type=click.IntRange(1), help="Numbers per word.")
+@click.option("--embedding", type=click.IntRange(1), help="Dimensions of a word's embedding.")
 @click.option("--layers", type=click.IntRange(1), help="Recurrent layers.")
 @click.option("--dropout", type=click.FloatRange(0, 1, max_open=True), help="Share dropped.")
 @click.option("--softmax", type=click.Choice(["full", "tied", "adaptive"]), help="Output layer.")
-@click.option("--window", type=click.IntRange(2), help="windowed: how many words it sees.")
-@click.option("--batch", type=click.IntRange(1), help="Columns of text read side by side.")
-@click.option("--steps", type=click.IntRange(1), help="Words between cuts of the gradient.")
-@click.option("--lr", type=click.FloatRange(0, min_open=True), help="First learning rate.")
-@click.option("--anneal", type=click.FloatRange(1), help="Divides it when nothing improves.")
+@click.option("--window", type=click.IntRange(2), help="windowed: how many words the model sees.")
+@click.option(
+    "--batch", type=click.IntRange(1), help="Batch size: streams of text read in parallel."
+)
+@click.option(
+    "--steps", type=click.IntRange(1), help="Length of truncated backpropagation, in words."
+)
+@click.option("--lr", type=click.FloatRange(0, min_open=True), help="The initial learning rate.")
+@click.option(
+    "--anneal",
+    type=click.FloatRange(1),
+    help="Divide the learning rate by this when validation does not improve.",
+)
 @click.option("--clip", type=click.FloatRange(0, min_open=True), help="Longest gradient.")
-@click.option("--epochs", type=click.IntRange(1), help="How often the text is read at most.")
-@click.option("--patience", type=click.IntRange(0), help="Stop after as many without improvement.")
-@click.option("--seed", type=click.IntRange(0), help="Of weights, dropout and sentence order.")
+@click.option("--epochs", type=click.IntRange(1), help="The most epochs to train for.")
+@click.option(
+    "--patience", type=click.IntRange(0), help="Stop after this many epochs without improvement."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), help="The seed of weights, dropout and sentence order."
+)
 @click.option("--precision", type=click.Choice(["auto", "float32", "bf16"]), help="Of products.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), help="Where.")
-@click.option("--cache", type=_PATH, help="Where prepared texts stay.  [default: next to the text]")
+@click.option(
+    "--cache", type=_PATH, help="Where to keep prepared texts.  [default: next to the text]"
+)
 @click.option(
     "--checkpoint-minutes",
     type=click.FloatRange(0, min_open=True),
     help="Minutes between checkpoints within an epoch.  [default: 10]",
 )
-@click.option("--resume", is_flag=True, default=None, help="Go on where the training stopped.")
+@click.option("--resume", is_flag=True, default=None, help="Continue an interrupted training.")
 @click.pass_context
 def train(
     ctx: click.Context,
@@ -123,7 +143,7 @@ def train(
 def _refuse_foreign_options(ctx: click.Context, kind: str, preset: str | None) -> None:
     counted = TRAINERS[kind] == _COUNT_MODEL
     if counted and preset:
-        raise LmError(f'the preset "{preset}" is one of recurrent models, not of --type {kind}.')
+        raise LmError(f'the preset "{preset}" is for recurrent models, not for --type {kind}.')
     foreign = [
         name
         for name in ctx.params

@@ -49,7 +49,8 @@ class Columns:
         if rows == 0 or batch % world:
             raise LmError(
                 f"a batch of {batch} cannot be taken from a text of {len(inputs):,} tokens by "
-                f"{world} process(es). Give a longer text or a batch that the processes can share."
+                f"{world} process(es). Give a longer text, or a batch size that the processes "
+                "can share."
             )
         mine = slice(rank * batch // world, (rank + 1) * batch // world)
         self._inputs = inputs[: rows * batch].reshape(batch, rows)[mine]

@@ -117,8 +117,9 @@ def _texts(source: Path) -> dict[str, Path]:
     for name in (TRAIN, VALID):
         if not texts[name].is_file():
             raise LmError(
-                f"{source} has no {name}.txt. Expected train.txt, valid.txt and perhaps test.txt, "
-                "one tokenised sentence per line. To have a text split, give its file instead."
+                f"{source} has no {name}.txt. Expected train.txt, valid.txt and perhaps "
+                "test.txt, one tokenised sentence per line. To split a text automatically, "
+                "give its file instead."
             )
     return {name: path for name, path in texts.items() if path.is_file()}
 

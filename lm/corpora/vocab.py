@@ -60,7 +60,7 @@ def _check(words: Mapping[str, int], n: int) -> None:
             f"enclose them). Add a line {BOTH} where the model expects it."
         )
     if len(words) != n:
-        raise LmError("a word stands twice in the vocabulary. Every word has one line.")
+        raise LmError("a word occurs twice in the vocabulary. Remove one of the two lines.")
 
 
 def vocabulary_by_frequency(

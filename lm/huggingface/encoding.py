@@ -114,8 +114,8 @@ class TextEncoder:
         self.pll: PLL = "within_word_l2r"
         if not tokenizer.is_fast:
             raise LmError(
-                f"the tokenizer of {name} does not say where its tokens stand in the text. Give a "
-                "model with a tokenizer.json."
+                f"the tokenizer of {name} does not report the positions of its tokens in the "
+                "text. Give a model with a tokenizer.json."
             )
         self._hidden = tokenizer.mask_token_id if masked else None
         if masked and self._hidden is None:

@@ -127,10 +127,10 @@ class HfScorer:
     def _packed_way(self) -> tuple[CheckedPacking | None, str]:
         """Return the packed way to run the model, yet to be tried, or why there is none."""
         if self.encoder.beginning is None:
-            return None, "a masked model reads what stands behind a word as well"
+            return None, "a masked model also reads the words that follow"
         head = self.model.get_output_embeddings()  # type: ignore[no-untyped-call]
         if not isinstance(getattr(head, "weight", None), torch.Tensor):
-            return None, "its last layer is no matrix of words"
+            return None, "its last layer is not a matrix of words"
         layers = PackedLayers(self.model.base_model, NODES_AT_A_TIME, transposed=Conv1D)
         packing = TreePacking(
             partial(self._hidden, layers), head.weight.detach(), getattr(head, "bias", None)
@@ -158,8 +158,8 @@ class HfScorer:
         # Written so that a difference that is no number is refused as well.
         if not worst <= WORST_NATS:
             raise LmError(
-                f"{self.name} does not predict a word from what stands before it: its scores "
-                f"change by {worst:.2g} nats with the words behind. If it is a causal model, its "
+                f"{self.name} does not predict a word from the words before it: its scores "
+                f"change by {worst:.2g} nats with the words after it. If it is a causal model, its "
                 'config.json may lack "is_decoder": true; if not, give its masked version.'
             )
 

@@ -33,11 +33,11 @@ def tag_accuracy(
     """Return how well a multi-task model tells the supertags of a text, each sentence by itself.
 
     Raises:
-        LmError: The model tells no supertags.
+        LmError: The model does not predict supertags.
     """
     if model.network.tagger is None:
         raise LmError(
-            f'the model "{model.name}" tells no supertags. Train one with '
+            f'the model "{model.name}" does not predict supertags. Train one with '
             "`parallax lm train --type multitask --tags FOLDER`."
         )
     number_of = {tag: number for number, tag in enumerate(model.tags)}

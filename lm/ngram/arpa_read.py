@@ -66,7 +66,7 @@ def read_arpa(path: Path) -> NgramTable:
                 level = _level(lines, table, *section)
                 table = NgramTable(table.words, (*table.levels, level))
         if lines.next() != b"\\end\\":
-            raise lines.error("there are more n-grams than the head of the file announces")
+            raise lines.error("there are more n-grams than the file's header announces")
     return table
 
 
@@ -84,23 +84,23 @@ def _opened(path: Path) -> BinaryIO:
 def _read_sizes(lines: _Lines) -> list[int]:
     line = lines.next()
     if line.startswith(b"mmap lm "):
-        raise lines.error('this is a binary of KenLM, which only "type": "kenlm" reads')
+        raise lines.error('this is a binary KenLM file, which only "type": "kenlm" reads')
     while line != b"\\data\\":
         line = lines.next()
     sizes: list[int] = []
     while match := _SIZE.fullmatch(line := lines.next()):
         if int(match[1]) != len(sizes) + 1:
-            raise lines.error(f"the number of {len(sizes) + 1}-grams should stand here")
+            raise lines.error(f"the number of {len(sizes) + 1}-grams is expected here")
         sizes.append(int(match[2]))
     _expect_section(lines, line, 1)
     if not sizes or not sizes[0]:
-        raise lines.error("the head of the file announces no unigrams")
+        raise lines.error("the file's header announces no unigrams")
     return sizes
 
 
 def _expect_section(lines: _Lines, line: bytes, order: int) -> None:
     if line != b"\\%d-grams:" % order:
-        raise lines.error(f"\\{order}-grams: should stand here")
+        raise lines.error(f"\\{order}-grams: is expected here")
 
 
 def _read_section(
@@ -116,7 +116,9 @@ def _read_section(
             words.extend(map(number_of.__getitem__, fields[1 : order + 1]))
             backoffs.append(float(fields[order + 1]) if len(fields) == order + 2 else 0.0)
         except KeyError as error:
-            raise lines.error(f"the word {_text(error.args[0])} is no unigram") from error
+            raise lines.error(
+                f"the word {_text(error.args[0])} is not among the unigrams"
+            ) from error
         except ValueError as error:
             raise lines.error(f"not a {order}-gram and its log10 probability ({error})") from error
         if not order < len(fields) < order + 3:
@@ -132,7 +134,7 @@ def _unigram_table(
 ) -> NgramTable:
     words, logprobs, backoffs = section
     if len(number_of) != len(words):
-        raise lines.error("a word above stands twice among the unigrams")
+        raise lines.error("a word above occurs twice among the unigrams")
     missing = {UNKNOWN: MISSING_UNKNOWN_LOG10, BEGIN: LOG10_ZERO, END: LOG10_ZERO}
     for special, logprob in missing.items():
         if special.encode() not in number_of:
@@ -154,7 +156,7 @@ def _level(
     order_of_keys = np.argsort(keys)
     keys = keys[order_of_keys]
     if np.any(keys[1:] == keys[:-1]):
-        raise lines.error("an n-gram above stands twice")
+        raise lines.error("an n-gram above occurs twice")
     return Level(keys, logprobs[order_of_keys], backoffs[order_of_keys])
 
 

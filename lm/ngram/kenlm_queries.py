@@ -79,7 +79,7 @@ def _opened(path: Path) -> _Model:
         kenlm = importlib.import_module("kenlm")
     except ImportError as error:
         raise LmError(
-            f"{path} is to be asked through KenLM, which is not installed. Install the package "
+            f"{path} is to be read with KenLM, which is not installed. Install the package "
             'kenlm, or write "type": "ngram" in config.json to read an ARPA file without it.'
         ) from error
     config = kenlm.Config()
@@ -88,4 +88,6 @@ def _opened(path: Path) -> _Model:
     try:
         return cast(_Model, kenlm.Model(str(path), config))
     except OSError as error:
-        raise LmError(f"KenLM cannot read the model {path} ({error}). Make it again.") from error
+        raise LmError(
+            f"KenLM cannot read the model {path} ({error}). Build the model again."
+        ) from error

@@ -82,8 +82,8 @@ def load_weights(network: RecurrentNetwork, path: Path) -> None:
         weights = load_file(path)
     except (OSError, SafetensorError) as error:
         raise LmError(
-            f"cannot read the weights {path} ({error}). Train the model again, or go on with "
-            "`--resume` if its training was not finished."
+            f"cannot read the weights {path} ({error}). Train the model again, or continue "
+            "with `--resume` if its training was not finished."
         ) from error
     fill(network, weights, path)
 
@@ -104,8 +104,9 @@ def fill(network: RecurrentNetwork, weights: dict[str, torch.Tensor], path: Path
     }
     if wrong:
         raise LmError(
-            f"{path} holds the weights of another network: {', '.join(sorted(wrong)[:3])} missing, "
-            "strange or of another size. config.json and the weights must come from one training."
+            f"{path} holds the weights of another network: {', '.join(sorted(wrong)[:3])} "
+            "missing, unexpected or of another size. config.json and the weights must come "
+            "from one training."
         )
     with torch.no_grad():
         for name, tensor in weights.items():

@@ -55,7 +55,7 @@ class NetworkShape:
                 f"layers ({self.hidden_size}). Set both to one number or use the full softmax."
             )
         if self.window == 1:
-            raise LmError("a window of 1 word holds no context. Give 2 or more, or 0 for none.")
+            raise LmError("a window of 1 word has no context. Give 2 or more, or 0 for none.")
 
     def to_config(self) -> dict[str, object]:
         """Return the shape as config.json keeps it."""
@@ -199,7 +199,7 @@ def _decoder(shape: NetworkShape) -> nn.Linear | nn.AdaptiveLogSoftmaxWithLoss:
     cutoffs = [n for n in (2_000, 10_000) if n < shape.vocabulary_size]
     if not cutoffs:
         raise LmError(
-            f"an adaptive softmax pays for more than 2,000 words; there are "
+            "an adaptive softmax needs more than 2,000 words; there are only "
             f"{shape.vocabulary_size:,}. Use the full softmax."
         )
     return nn.AdaptiveLogSoftmaxWithLoss(shape.hidden_size, shape.vocabulary_size, cutoffs)

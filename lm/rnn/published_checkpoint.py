@@ -103,9 +103,9 @@ def _shape(
     needed = {"embedding.weight", "decoder.weight", "recurrence.weight_hh_l0"}
     if missing := needed - weights.keys():
         raise LmError(
-            f"{path} holds no recurrent language model that is known here: it lacks "
-            f"{', '.join(sorted(missing))}. Expected an encoder, a decoder and an rnn, of one of "
-            f"the kinds {', '.join(_KINDS)}."
+            f"{path} holds no recurrent language model of a supported kind: it lacks "
+            f"{', '.join(sorted(missing))}. Expected an encoder, a decoder and an rnn, of one "
+            f"of the kinds {', '.join(_KINDS)}."
         )
     n_words, embedding = weights["embedding.weight"].shape
     hidden = weights["decoder.weight"].shape[1]
@@ -128,8 +128,8 @@ def _kind(found: object, recurrent: Tensor, given: Kind | None, path: Path) -> K
     stated = _KINDS.get(str(mode)) or _GATES.get(recurrent.shape[0] // max(1, recurrent.shape[1]))
     if mode is not None and str(mode) not in _KINDS:
         raise LmError(
-            f"{path} holds a recurrent network of the kind {ascii(mode)[:40]}, which is not known "
-            f"here. Expected one of: {', '.join(_KINDS)}."
+            f"{path} holds a recurrent network of the kind {ascii(mode)[:40]}, which is not "
+            f"supported. Expected one of: {', '.join(_KINDS)}."
         )
     if stated and given and stated != given:
         raise LmError(f'{path} holds a network of the kind "{stated}", not "{given}".')

@@ -161,7 +161,7 @@ def _read_legacy(file: BinaryIO, file_size: int) -> object:
     storages: dict[str, _Storage] = {}
     pickles = [_Unpickler(file, storages).load() for _ in range(5)]
     if pickles[:2] != [_MAGIC, _PROTOCOL]:
-        raise pickle.UnpicklingError("it does not begin as checkpoints of that time do")
+        raise pickle.UnpicklingError("it does not begin as an old-format checkpoint does")
     for key in pickles[4]:
         storage = storages[str(key)]
         size = int.from_bytes(file.read(8), "little")
@@ -185,7 +185,7 @@ def _read_archive(file: BinaryIO) -> object:
             raise pickle.UnpicklingError("it is a TorchScript program, not weights")
         order = f"{folder}byteorder"
         if order in entries and archive.read(order) != b"little":
-            raise pickle.UnpicklingError("its numbers are stored the other way round (big-endian)")
+            raise pickle.UnpicklingError("its numbers are stored in big-endian order")
         found = _Unpickler(io.BytesIO(archive.read(main)), storages).load()
         for key, storage in storages.items():
             entry = entries[f"{folder}data/{key}"]

@@ -132,7 +132,7 @@ def _features(
     if empty := [name for name, values in own.items() if not values]:
         raise LmError(f'in "features.{empty[0]}": a feature needs at least one value.')
     if strange := sorted(set(attractor_of.values()) - own.keys()):
-        raise LmError(f'in "features" {strange[0]} has no values, so nothing can be its attractor.')
+        raise LmError(f'in "features" {strange[0]} has no values, so it cannot have an attractor.')
     return own | {name: own[other] for name, other in attractor_of.items()}, attractor_of
 
 
@@ -161,11 +161,13 @@ def _rule(
 ) -> tuple[str, Rule]:
     match = _HEAD.fullmatch(head)
     if not match:
-        raise LmError(f'"{head}" names no rule. Expected "name" or "name(feature, feature)".')
+        raise LmError(
+            f'"{head}" does not name a rule. Expected "name" or "name(feature, feature)".'
+        )
     parameters = _split(match[2])
     unknown = [name for name in parameters if name not in features]
     if unknown:
-        raise LmError(f'the rule "{head}" has the parameter {unknown[0]}, which is no feature.')
+        raise LmError(f'the rule "{head}" has the parameter {unknown[0]}, which is not a feature.')
     if not bodies or min(bodies.values()) < 0 or not sum(bodies.values()) > 0:
         raise LmError(f'the rule "{head}" needs weights of at least 0, one of them above 0.')
     expansions = tuple(_expansion(head, body, parameters, features) for body in bodies)
@@ -210,7 +212,9 @@ def _value(text: str, features: Mapping[str, tuple[str, ...]]) -> Value:
     name = text.removeprefix("~")
     may_err = text.startswith("~")
     if may_err and len(features.get(name, ())) < 2:
-        raise LmError(f'"{text}" is no feature with two values. Only such a feature can disagree.')
+        raise LmError(
+            f'"{text}" is not a feature with two values. Only such a feature can disagree.'
+        )
     return Value(name, name in features, may_err)
 
 
@@ -238,7 +242,9 @@ def _check_calls(rules: Mapping[str, Rule], features: _Features, start: str) -> 
 
 def _check_call(where: str, call: Call, rules: Mapping[str, Rule], features: _Features) -> None:
     if call.rule not in rules:
-        raise LmError(f'{where}: there is no rule "{call.rule}". There are: {", ".join(rules)}.')
+        raise LmError(
+            f'{where}: there is no rule "{call.rule}". The rules are: {", ".join(rules)}.'
+        )
     parameters = rules[call.rule].parameters
     if len(call.values) != len(parameters):
         raise LmError(

@@ -103,8 +103,7 @@ class Sentences(Iterator[str]):
             f'the grammar "{self.grammar.name}" gave {self.n - self._left:,} sentences; after '
             f"that, {_MOST_FAILURES:,} draws in a row were excluded sentences, held a pair of "
             f"words that is held out, or did not end. Ask for fewer than {self.n:,} sentences, "
-            "hold out less, or give the grammar more words and rules that do not lead back to "
-            "themselves so often."
+            "hold out fewer pairs, or give the grammar more words and less recursion."
         )
 
     def _draw(self) -> "_Drawn | None":
@@ -208,7 +207,7 @@ def _check_word_lists(grammar: TextGrammar, words: WordLists) -> None:
                         raise LmError(
                             f'the rule "{name}" of the text grammar "{grammar.name}" draws from '
                             f'the word list "{key}", which is missing or empty. '
-                            f"There are: {', '.join(sorted(words)) or 'none'}."
+                            f"The word lists are: {', '.join(sorted(words)) or 'none'}."
                         )
 
 

@@ -96,7 +96,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     except (OSError, SafetensorError, ValueError, LookupError, TypeError) as error:
         raise LmError(
             f"cannot read the checkpoint {path} ({error}). The best weights so far are in the "
-            "folder's weights.safetensors; to train anew, choose another folder."
+            "folder's weights.safetensors; to start again, choose another folder."
         ) from error
     states = [tuple(parts[task][part] for part in sorted(parts[task])) for task in sorted(parts)]
     return Checkpoint(progress, weights, states, saved["identity"])

@@ -183,9 +183,10 @@ class Trainer:
         if not np.isfinite(losses).all():
             raise LmError(
                 f"the loss is no longer a number in epoch {progress.epoch}, window "
-                f"{progress.window:,} (learning rate {progress.lr:g}). The last checkpoint and the "
-                "best weights are as they were. Go on from there with `--resume` and a smaller "
-                "`--lr`, or train anew with a smaller `--clip` or with `--precision float32`."
+                f"{progress.window:,} (learning rate {progress.lr:g}). The last checkpoint "
+                "and the best weights are unchanged. Continue from there with `--resume` and "
+                "a smaller `--lr`, or start again with a smaller `--clip` or with "
+                "`--precision float32`."
             )
         progress.losses = [
             total + loss for total, loss in zip(progress.losses, losses, strict=True)

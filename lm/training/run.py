@@ -103,13 +103,13 @@ def start_or_resume(
     found = plan.out / CHECKPOINT
     if found.is_file() and not resume:
         raise LmError(
-            f"{plan.out} holds a training that was not finished. Add `--resume` to go on with it, "
-            "or choose another folder to train anew."
+            f"{plan.out} holds an unfinished training. Add `--resume` to continue it, or "
+            "choose another folder to start again."
         )
     if (plan.out / WEIGHTS).is_file() and not found.is_file():
         raise LmError(
-            f"{plan.out} holds a finished model of other settings or another text. Choose another "
-            "folder, or remove that one if it is not needed."
+            f"{plan.out} holds a finished model with other settings or of another text. "
+            "Choose another folder, or remove that one if it is not needed."
         )
     torch.manual_seed(plan.settings.seed)
     network = build_network(plan.shape())

@@ -74,7 +74,9 @@ class TrainingSettings:
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)
                 hint = f' Did you mean "{near[0]}"?' if near else ""
-                raise LmError(f'there is no setting "{name}". There are: {", ".join(known)}.{hint}')
+                raise LmError(
+                    f'there is no setting "{name}". The settings are: {", ".join(known)}.{hint}'
+                )
             _check(name, value, known[name])
         return replace(self, **given)
 
@@ -111,5 +113,5 @@ def preset(name: str) -> TrainingSettings:
     if name not in PRESETS:
         near = difflib.get_close_matches(name, PRESETS, n=1)
         hint = f' Did you mean "{near[0]}"?' if near else ""
-        raise LmError(f'there is no preset "{name}". There are: {", ".join(PRESETS)}.{hint}')
+        raise LmError(f'there is no preset "{name}". The presets are: {", ".join(PRESETS)}.{hint}')
     return PRESETS[name]

@@ -175,7 +175,7 @@ def test_people_alone_are_the_same_people_as_beside_models(export, scores, tmp_p
 def test_what_is_about_models_is_refused_without_one(export, tmp_path, asked):
     if "metric" in asked:
         asked = {"metric": next(name for name in METRICS if name != ComparisonOptions().metric)}
-    with pytest.raises(AnalysisError, match="is about models, and there is none"):
+    with pytest.raises(AnalysisError, match="is about models, but no model is compared"):
         compare(export, [], tmp_path / "out", ComparisonOptions(resamples=100, **asked))
     assert not (tmp_path / "out").exists()
 

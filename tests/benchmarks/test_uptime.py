@@ -112,4 +112,4 @@ def test_nobody_is_needed_and_nothing_is_lost_while_everything_around_fails():
         "3", "0", "0", "0",
     ]  # fmt: skip
     assert counts["interventions"] == "0" and counts["acknowledged"] != "0"
-    assert "tables agree once restored" in run.stdout
+    assert "tables agree after a trial restore" in run.stdout

@@ -41,7 +41,7 @@ def test_every_key_of_a_study_is_in_the_reference_below_its_table(pages):
 
 def test_an_error_stands_in_the_index_with_its_remedy(pages):
     text = pages["reference/errors/webapp.md"]
-    assert '**the recruiter "\u2026" publishes nothing and pays nobody.**' in text
+    assert '**the recruiter "\u2026" neither publishes runs nor pays participants.**' in text
     assert "Launch such a run with: parallax launch STUDY --recruiter NAME" in text
 
 

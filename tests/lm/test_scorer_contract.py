@@ -14,7 +14,7 @@ from lm.scorer import Scorer, TokenScores
 from tests.lm.toy_models import N_RARE, SENTENCES, TOY_MODELS, WORDS
 
 ASKABLE = [("", sentence) for sentence in SENTENCES] + [("the", "cat"), ("a cat", "sees .")]
-# A table answers what stands in it, and a masked model reads what stands behind a word as well:
+# A table answers what stands in it, and a masked model also reads the words that follow:
 # these promises are not theirs.
 DISTRIBUTIONS = sorted(set(TOY_MODELS) - {"fixed", "hf masked"})
 OPEN_QUESTIONS = sorted(set(TOY_MODELS) - {"fixed"})

@@ -50,7 +50,7 @@ def test_a_model_without_a_fast_mode_says_so(tmp_path):
 
 def test_a_model_that_cannot_carry_on_says_so(tmp_path):
     assert stream_reader_of(model(tmp_path / "lstm"), Loading())
-    with pytest.raises(LmError, match="begins anew for every text"):
+    with pytest.raises(LmError, match="cannot read texts as a stream"):
         stream_reader_of(model(tmp_path / "ngram", "ngram"), Loading())
 
 
@@ -95,7 +95,7 @@ def test_a_cluster_without_workers_is_named():
         LocalCluster(
             n_workers=0, processes=False, dashboard_address=None, host="127.0.0.1", protocol="tcp"
         ) as cluster,
-        pytest.raises(LmError, match=r"has no workers, so nothing would ever be scored"),
+        pytest.raises(LmError, match=r"has no workers, so it would score nothing"),
         workers(cluster=cluster.scheduler_address, timeout_s=1),
     ):
         pass

@@ -169,11 +169,11 @@ def test_the_command_takes_lines_regions_and_segmentations(gpt2: Path, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["texts.txt", "--out", "o.txt"], "is no table"),
+        (["texts.txt", "--out", "o.txt"], "is not the name of a table"),
         (["texts.txt", "--out", "o.csv", "--pll", "original"], "only masked models"),
         (["texts.csv", "--out", "o.csv"], "has the columns a, b"),
         (["none.txt", "--out", "o.csv"], "cannot read the texts"),
-        (["gap.txt", "--out", "o.csv", "--divider", "|"], "text 1 has an empty piece"),
+        (["gap.txt", "--out", "o.csv", "--divider", "|"], "text 1 has an empty region"),
     ],
 )
 def test_what_cannot_be_done_is_said(gpt2: Path, tmp_path: Path, monkeypatch, arguments, said):

@@ -43,10 +43,18 @@ _identity = click.option(
 
 @click.command()
 @click.argument("file", type=_PATH)
-@click.option("--keep", type=click.IntRange(min=1), help="Delete all but the newest N of a folder.")
-@click.option("--every", type=float, help="Stay, and make one every so many hours.")
-@click.option("--encrypt", type=_PATH, help="A file of public keys: only they can read it (age).")
-@click.option("--drill", is_flag=True, help="Try it out: restore it beside, compare every table.")
+@click.option(
+    "--keep", type=click.IntRange(min=1), help="Delete all but the newest N backups in the folder."
+)
+@click.option("--every", type=float, help="Keep running and make a backup every so many hours.")
+@click.option(
+    "--encrypt", type=_PATH, help="Encrypt the backup for the public keys in this file (age)."
+)
+@click.option(
+    "--drill",
+    is_flag=True,
+    help="Restore the backup into a scratch database and compare every table.",
+)
 @with_instance
 def backup(
     file: Path,
@@ -62,7 +70,9 @@ def backup(
     """
     if (keep or every) and not file.is_dir():
         raise WebappError(
-            "--keep and --every need a folder", where=str(file), expected="a folder that exists"
+            "--keep and --every write several backups and need a folder",
+            where=str(file),
+            expected="an existing folder as FILE",
         )
     while True:
         try:
@@ -93,12 +103,13 @@ def _back_up(
     click.echo(f"{file} holds {content}. It was read back and is sound.")
     if tried:
         click.echo(
-            f"Restored beside in {tried.took_s:.1f} s; all {len(tried.content.rows)} tables agree."
+            f"A trial restore took {tried.took_s:.1f} s; all {len(tried.content.rows)} tables "
+            "agree."
         )
     click.echo(
-        f"The keys that sign and seal are in {key_beside(file)}."
+        f"The secret keys are included: {key_beside(file)}."
         if to
-        else f"The keys that sign and seal are not in it: keep a copy of {key}."
+        else f"The secret keys are not included. Keep a copy of {key}."
     )
     if keep and (gone := forget_oldest(place, keep)):
         click.echo(f"Deleted: {', '.join(path.name for path in gone)}.")
@@ -106,11 +117,11 @@ def _back_up(
 
 @click.command("restore")
 @click.argument("file", type=_PATH)
-@click.option("--replace", is_flag=True, help="Lose what the database holds now.")
+@click.option("--replace", is_flag=True, help="Overwrite the data that the database holds now.")
 @_identity
 @with_instance
 def restore_(file: Path, replace: bool, identity: Path | None, instance: Path) -> None:
-    """Make the database hold what the backup FILE holds.
+    """Restore the database from the backup FILE.
 
     It is changed wholly or not at all.
     """
@@ -141,8 +152,8 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     rows = tried.content.rows
     for name in sorted(rows):
         click.echo(f"{name:<28}{rows[name]:>12,}")
-    click.echo(f"{file} holds {tried.content}; all {len(rows)} tables agree once restored.")
+    click.echo(f"{file} holds {tried.content}; all {len(rows)} tables agree after a trial restore.")
     click.echo(f"Time to restore (RTO): {tried.took_s:.1f} s")
     last = last_backup(open_instance(instance))
     if last and Path(last.file) == file.resolve():
-        click.echo(f"What would be lost (RPO): the last {age_s(last, utc_now()):,.0f} s")
+        click.echo(f"Data that would be lost (RPO): the last {age_s(last, utc_now()):,.0f} s")

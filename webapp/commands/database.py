@@ -43,7 +43,7 @@ def refuse_while_serving(instance: Path) -> None:
 def tell_forgotten(instance: Path, gone: int) -> None:
     """Say how many of a restored database were forgotten again, and leave nothing in its files."""
     if gone:
-        click.echo(f"{gone} who had asked to be forgotten are forgotten again.")
+        click.echo(f"{gone} people whose data had been erased on request are erased again.")
         scrub_and_tell(instance)
 
 
@@ -51,12 +51,12 @@ def scrub_and_tell(instance: Path) -> None:
     """Take what was erased out of the database's files; say so where it could not be done."""
     with opened(instance) as engine:
         try:
-            clean, why = scrub(engine), "somebody was reading it all the time"
+            clean, why = scrub(engine), "another program kept reading the database"
         except (OSError, sqlite3.Error) as error:
             clean, why = False, str(error)
     if not clean:
         click.echo(
-            f"What was erased may still lie in the database's log, {why}. Stop the server once:"
-            " that empties it.",
+            f"Erased data may remain in the database's log file ({why}). Stop the server once "
+            "to empty it.",
             err=True,
         )

@@ -16,23 +16,23 @@ from webapp.privacy.restored import forget_again
 @click.command()
 @with_instance
 def status(instance: Path) -> None:
-    """Say which schema the database has.
+    """Show the database's schema version.
 
     It says too whether this version of Parallax can use it.
     """
     with opened(instance) as engine:
         revision = stored_revision(engine)
     if revision is None:
-        click.echo("The database is empty; the first start makes its tables.")
+        click.echo("The database is empty; the first start creates its tables.")
     else:
         problem = schema_problem(revision)
-        click.echo(problem or f"The database has the schema {revision}, as it should.")
+        click.echo(problem or f"The database has the schema {revision}, which is the current one.")
 
 
 @click.command("upgrade")
 @with_instance
 def upgrade_(instance: Path) -> None:
-    """Bring the database to the schema of this version.
+    """Upgrade the database to the schema of this version.
 
     It is changed wholly or not at all.
     """
@@ -42,7 +42,7 @@ def upgrade_(instance: Path) -> None:
         gone = forget_again(open_instance(instance), engine, utc_now())
     tell_forgotten(open_instance(instance), gone)
     if before == after:
-        click.echo(f"The database has the schema {after} already.")
+        click.echo(f"The database already has the schema {after}.")
     else:
         scrub_and_tell(open_instance(instance))  # it held in clear what is sealed now
-        click.echo(f"The database went from the schema {before} to {after}.")
+        click.echo(f"The database was upgraded from the schema {before} to {after}.")

@@ -81,7 +81,7 @@ def _through_panel(
             codes = [row["code"] for row in csv.DictReader(file)]
     recruiter = load_recruiter("direct" if panel == "direct" else "panel", load_settings(place))
     link = recruiter.posted_link(server.url, run_ref, loaded)
-    click.echo(f"\nPasted on the panel: {link}")
+    click.echo(f"\nStudy link given to the panel: {link}")
     outcomes = {} if panel in ("toloka", *_BY_CODE) else {_CODE: "completed"}
     listing = {
         "key": _LISTED, "platform": panel, "link": link, "codes": outcomes,
@@ -114,7 +114,7 @@ def _tell_books(site: str, panel: str) -> None:
     assert isinstance(people, list)
     back = sum("completed" in one["outcomes"] for one in people)
     came = "" if panel in _BY_CODE else f"; {back} came back as completed"
-    click.echo(f"\nThe stand-in's books: {panel} sent {len(people)} people{came}.")
+    click.echo(f"\nThe stand-in's records: {panel} sent {len(people)} people{came}.")
 
 
 def _asked(method: str, url: str, body: object = None) -> dict[str, object]:
@@ -132,7 +132,7 @@ def _stand_in() -> Iterator[str]:
         try:
             assert process.stdout is not None
             found = re.search(r"http://\S+:\d+", process.stdout.readline())
-            assert found, "the stand-in did not start"
+            assert found, "the stand-in of the panel did not start"
             click.echo(f"\nA stand-in, as parallax marketplace starts one, answers at {found[0]}")
             yield found[0]
         finally:

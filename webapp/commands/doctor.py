@@ -21,10 +21,10 @@ from webapp.recruiters.settings import load_settings
 
 
 @click.command()
-@click.option("--metrics", is_flag=True, help="Print figures for Prometheus in place of lines.")
+@click.option("--metrics", is_flag=True, help="Print metrics for Prometheus instead of text.")
 @with_instance
 def doctor(metrics: bool, instance: Path) -> None:
-    """Look the installation over and say what to mend.
+    """Check the installation and say what to repair.
 
     One line for each finding, with what mends it; exit status 1 if one is a fault.
     """

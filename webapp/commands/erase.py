@@ -16,7 +16,7 @@ from webapp.sessions.withdraw import Wish, withdraw
 @click.command()
 @click.argument("run")
 @click.argument("code")
-@click.option("--yes", is_flag=True, help="Do not ask whether this is meant.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_instance
 def erase(run: str, code: str, yes: bool, instance: Path) -> None:
     """Erase what a participant of RUN gave, by their CODE.
@@ -35,9 +35,9 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
         )
         if participant is None:
             raise RunError(
-                f'nobody in the run "{run}" has that code',
+                f'no participant of the run "{run}" has that code',
                 expected="the code that a participant's last page showed them",
             )
         withdraw(session, participant, Wish.ERASE, utc_now())
         reference = participant.ref
-    click.echo(f"Erased. In exports made before, delete the rows of participant {reference}.")
+    click.echo(f"Erased. In exports made earlier, delete the rows of participant {reference}.")

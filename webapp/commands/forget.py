@@ -19,11 +19,15 @@ from webapp.users.audit_log import record_act
 
 @click.command("forget")
 @click.argument("who")
-@click.option("--yes", is_flag=True, help="Do not ask whether this is meant.")
-@click.option("--although-unpaid", is_flag=True, help="Also who handed in and was not paid.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--although-unpaid",
+    is_flag=True,
+    help="Forget them even if their submitted work is not paid yet.",
+)
 @with_instance
 def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
-    """Take WHO out of everything that is stored.
+    """Remove all data that identify WHO.
 
     WHO is a participant's reference, their own code, or a platform's id of them. What they gave
     is erased, and what the books must keep leads to nobody any more. A backup that is restored
@@ -36,7 +40,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         person = find_person(session, who)
         if person.is_nobody:
             raise RunError(
-                "nobody is known under that",
+                "no participant has that reference, code or id",
                 expected="a participant's reference, their own code, or a platform's id of them",
             )
         if not although_unpaid:
@@ -49,8 +53,8 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         record_act(session, getpass.getuser(), "person forgotten", now, after=after)
     scrub_and_tell(open_instance(instance))
     click.echo(
-        f"Forgotten: {len(refs)} participations, {len(person.assignments)} pieces of work;"
-        f" {len(person.payments)} lines of the ledger lead to nobody any more."
+        f"Forgotten: {len(refs)} participation(s), {len(person.assignments)} assignment(s); "
+        f"{len(person.payments)} ledger entries no longer identify anyone."
     )
     for ref, run in refs:
-        click.echo(f"In exports of run {run} made before, delete the rows of participant {ref}.")
+        click.echo(f"In exports of run {run} made earlier, delete the rows of participant {ref}.")

@@ -21,11 +21,11 @@ _HEADER = (
 
 @click.command()
 @click.argument("run")
-@click.option("--all", "everybody", is_flag=True, help="Also who raised no flag.")
-@click.option("--json", "as_json", is_flag=True, help="Everything that is known, as JSON.")
+@click.option("--all", "everybody", is_flag=True, help="Also list participants without a flag.")
+@click.option("--json", "as_json", is_flag=True, help="Print every measurement, as JSON.")
 @with_instance
 def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
-    """Show what in RUN looks like no person's.
+    """Show which sessions of RUN look like a program's.
 
     Evidence, never a verdict: a flag excludes nobody, and decides nothing about pay.
     """
@@ -47,9 +47,9 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
     if shown:
         click.echo(text_table(_HEADER, shown))
     n_flagged = sum(bool(flags) for *_, flags in found)
-    click.echo(f"{n_flagged} of {len(found)} sessions with an answer raised a flag.")
+    click.echo(f"{n_flagged} of {len(found)} sessions with answers are flagged.")
     if found_run.simulated:
-        click.echo("Programs answer this run on purpose, so none is flagged.")
+        click.echo("This run is for simulated participants, so none is flagged.")
 
 
 def _row(ref: str, one: Certificate, flags: dict[str, str]) -> tuple[object, ...]:

@@ -49,11 +49,13 @@ def rotate_(purpose: str, instance: Path) -> None:
     if sealed is None:
         rotate(folder, given, Purpose(purpose))
     new = read_keys(folder, given).of(Purpose(purpose))[-1]
-    click.echo(f"Key {new.id} is the newest for {purpose}, in {key_file(folder, given)}.")
+    click.echo(f"Key {new.id} is now the current key for {purpose}, in {key_file(folder, given)}.")
     if sealed is None:
-        click.echo("Keep a copy of the file. Servers take the key up with: parallax reload")
+        click.echo("Keep a copy of the file. Running servers load the key with: parallax reload")
     else:
-        click.echo(f"{sealed} names are sealed anew. Keep a copy of the file.")
+        click.echo(
+            f"{sealed} platform ids were encrypted again with the new key. Keep a copy of the file."
+        )
 
 
 def _sealed_anew(folder: Path, given: str, purpose: Purpose) -> int:
@@ -83,9 +85,12 @@ def drop_(key: int, instance: Path) -> None:
                 used |= keys_in_use(connection)
     if key in used:
         raise WebappError(
-            f"names are sealed with key {key}",
+            f"platform ids are still encrypted with key {key}",
             where="database_url",
-            remedy="Seal them anew with: parallax keys rotate sealing, and pseudonyms",
+            remedy=(
+                "Encrypt them again with: parallax keys rotate sealing, and parallax keys "
+                "rotate pseudonyms"
+            ),
         )
     if key in tombstone_keys(folder):
         raise WebappError(
@@ -96,4 +101,4 @@ def drop_(key: int, instance: Path) -> None:
             f" of that file that begin with `{key}.`",
         )
     drop(folder, load_settings(folder).secret_key_file, key)
-    click.echo(f"Key {key} is gone. Servers forget it with: parallax reload")
+    click.echo(f"Key {key} is deleted. Running servers drop it with: parallax reload")

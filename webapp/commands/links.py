@@ -43,24 +43,38 @@ _NOBODY = "nobody's"
 def _with_files(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--qr", type=click.Path(path_type=Path, file_okay=False),
-                     help="A folder for one QR code each, SVG and PNG."),
-        click.option("--csv", "table", type=_FILE, help="A CSV file for them, for a mailing."),
+                     help="A folder to write a QR code of each link to, as SVG and PNG."),
+        click.option("--csv", "table", type=_FILE,
+                     help="A CSV file to write the links to, for a mailing."),
     ):  # fmt: skip
         command = option(command)
     return command
 
 
-links = LazyGroup(name="links", help="Links, access codes and QR codes for RUN.", sections={})
+links = LazyGroup(name="links", help="Manage links, access codes and QR codes.", sections={})
 
 
 @links.command()
 @click.argument("run")
-@click.option("--multi", is_flag=True, help="One link for many people: each visit is a new person.")
-@click.option("--single", type=click.IntRange(1), metavar="N", help="N links, each for one person.")
-@click.option("--codes", type=click.IntRange(1), metavar="N", help="N access codes to type in.")
-@click.option("--people", type=_FILE, help="A CSV file: a link for each row, added as a column.")
-@click.option("--list", "list_", type=int, help="Everybody who comes by them gets this list.")
-@click.option("--each-list", is_flag=True, help="As many for each of the run's lists.")
+@click.option(
+    "--multi", is_flag=True, help="One link for many people: each visit starts a new session."
+)
+@click.option(
+    "--single", type=click.IntRange(1), metavar="N", help="Make N links, each for one person."
+)
+@click.option(
+    "--codes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Make N access codes for people to type in.",
+)
+@click.option(
+    "--people",
+    type=_FILE,
+    help="A CSV file of people: make a link for each row and add it as a column.",
+)
+@click.option("--list", "list_", type=int, help="Give this list to everyone who uses these links.")
+@click.option("--each-list", is_flag=True, help="Make as many links for each list of the run.")
 @_with_files
 @with_instance
 def make(
@@ -107,7 +121,7 @@ def revoke(run: str, names: Sequence[str], instance: Path) -> None:
         open_sessions(instance),
         lambda session: revoke_links(session, named_run(session, run), names, utc_now()),
     )
-    click.echo(f"{number} link(s) of run {run} let nobody new in.")
+    click.echo(f"{number} link(s) of run {run} no longer admit new participants.")
 
 
 @links.command()
@@ -160,8 +174,8 @@ def _wanted(
     """Return the kind of links, their labels, and the rows of the file of people."""
     if sum((multi, single is not None, codes is not None, people is not None)) != 1:
         raise RunError(
-            "which links are wanted is not clear",
-            expected="one of --multi, --single N, --codes N and --people FILE",
+            "the kind of links to make is missing or ambiguous",
+            expected="exactly one of --multi, --single N, --codes N and --people FILE",
         )
     if people is not None:
         rows = _read(people)
@@ -181,7 +195,7 @@ def _read(people: Path) -> list[dict[str, str]]:
         raise RunError(f"the people cannot be read: {error}", where=str(people)) from error
     if not rows or any(None in row or None in row.values() for row in rows):
         raise RunError(
-            "there is nobody in it, or a row has not as many cells as the header",
+            "the file lists no people, or a row has more or fewer cells than the header",
             where=str(people),
             expected="a CSV file with a header and a row for each person",
         )
@@ -215,7 +229,7 @@ def _write(
     rows: Sequence[dict[str, str]], table: Path | None, qr: Path | None, *, name: str
 ) -> None:
     if not rows:
-        click.echo("There are none.")
+        click.echo("There are no links yet.")
         return
     if table is None:
         click.echo(text_table(list(rows[0]), [list(row.values()) for row in rows]))

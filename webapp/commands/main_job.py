@@ -101,12 +101,14 @@ def _be_screened_out(run: str, place: Path) -> None:
         known = plan(session, found, study_as_launched(session, found))
     settings = load_settings(place).of_recruiter("prolific", ProlificSettings)
     server, site = running(place), participant_site(settings)
-    assert server is not None, "the main job began with serving"
+    assert server is not None, "the demonstration started the server first"
     with httpx.Client(base_url=server.url, timeout=_TIMEOUT_S, trust_env=False) as client:
         visit = ScreenedOutSession(client, known, 0, site=site)
         visit.arrive()
         visit.take_part()
-    click.echo(f"{utc_now():%H:%M:%S} UTC: somebody came whom the study is not for.")
+    click.echo(
+        f"{utc_now():%H:%M:%S} UTC: someone who does not fit the study's criteria opened the link."
+    )
 
 
 def _complete_now(place: Path) -> None:

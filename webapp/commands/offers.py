@@ -36,15 +36,22 @@ def stop_(run: str, live: bool, instance: Path) -> None:
     found = open_published(instance, run, live=live)
     platform = found.platform
     if not isinstance(platform, StoppableOffers):
-        raise _unable(found, "ends offers for good")
+        raise _unable(found, "can end offers permanently")
     for offer in found.offers:
         platform.stop(offer)
-    click.echo(f"{len(found.offers)} offers are stopped. Publishing the run again adds places.")
+    click.echo(
+        f"{len(found.offers)} offers are stopped. To recruit more participants, publish the "
+        "run again."
+    )
 
 
 @click.command("screen-outs")
 @click.argument("run")
-@click.option("--places", type=click.IntRange(min=1), help="How many in all may be paid for it.")
+@click.option(
+    "--places",
+    type=click.IntRange(min=1),
+    help="The highest number of screened-out participants to pay, in all.",
+)
 @with_live
 @with_instance
 def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> None:
@@ -52,17 +59,20 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
     found = open_published(instance, run, live=live)
     platform = found.platform
     if not isinstance(platform, ScreenOuts):
-        raise _unable(found, "pays who is screened out")
+        raise _unable(found, "can pay screened-out participants")
     for offer in found.offers:
         if places is not None:
             platform.add_screen_outs(offer, places)
-        click.echo(f"Offer {offer}: {platform.screen_outs_left(offer)} more can be screened out")
+        click.echo(
+            f"Offer {offer}: {platform.screen_outs_left(offer)} more screened-out "
+            "participants can be paid"
+        )
 
 
 @click.command("ask-return")
 @click.argument("run")
 @click.argument("assignment")
-@click.option("--reason", required=True, help="What they are told.")
+@click.option("--reason", required=True, help="The message that they read.")
 @with_live
 @with_instance
 def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Path) -> None:
@@ -73,17 +83,19 @@ def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Pat
     found = open_published(instance, run, live=live)
     platform = found.platform
     if not isinstance(platform, ReturnRequests):
-        raise _unable(found, "asks people to return their work")
+        raise _unable(found, "can ask participants to return their work")
     if found.platform.submission(assignment).offer_id not in found.offers:
-        raise RunError(f"the assignment is not of the run {run}", where=assignment)
+        raise RunError(f"the assignment does not belong to the run {run}", where=assignment)
     platform.request_return(assignment, reason)
-    click.echo("They are asked to return it; they decide.")
+    click.echo("The participant was asked to return it; whether they do is their decision.")
 
 
 @click.command("webhooks")
 @click.argument("run")
 @click.option(
-    "--new-secret", is_flag=True, help="Make another secret; other tools lose the one they have."
+    "--new-secret",
+    is_flag=True,
+    help="Create a new secret; other tools that use the old one stop working.",
 )
 @with_live
 @with_instance
@@ -95,7 +107,7 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
     found = open_published(instance, run, live=live)
     platform = found.platform
     if not isinstance(platform, Webhooks):
-        raise _unable(found, "calls our server")
+        raise _unable(found, "can notify our server")
     with reading(found.sessions) as session:
         recruiter = named_run(session, run).recruiter
     address = f"{link_base(instance)}/hooks/{recruiter}"
@@ -103,17 +115,19 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
     secret = platform.hook_secret(new=new_secret)
     file = write_setting(instance, recruiter, "hook_secret", secret)
     subscription = platform.subscribe(address)
-    click.echo(f"Subscription {subscription}: submissions are told to {address}")
-    click.echo(f"The secret stands in {file}. A running server takes it up with: parallax reload")
+    click.echo(f"Subscription {subscription}: changes of submissions are sent to {address}")
+    click.echo(f"The secret was written to {file}. A running server loads it with: parallax reload")
     variable = f"{ENVIRONMENT_PREFIX}{flat_name(recruiter, 'hook_secret')}".upper()
     if variable in os.environ:
-        click.echo(f"WARNING: the variable {variable} is set and wins over the file: unset it.")
+        click.echo(f"WARNING: the variable {variable} is set and overrides the file. Unset it.")
 
 
 @click.command("demographics")
 @click.argument("run")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to fill.")
-@click.option("--yes", is_flag=True, help="Do not ask whether to use an export up.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The folder to write to."
+)
+@click.option("--yes", is_flag=True, help="Do not ask before using up one of the limited exports.")
 @with_live
 @with_instance
 def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> None:
@@ -124,12 +138,15 @@ def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> 
     found = open_published(instance, run, live=live)
     platform = found.platform
     if not isinstance(platform, Demographics):
-        raise _unable(found, "tells who its people are")
+        raise _unable(found, "can export participants' demographics")
     out.mkdir(parents=True, exist_ok=True)
     for offer in found.offers:
         used, most = platform.exports_used(offer), platform.most_exports
-        click.echo(f"Offer {offer}: {used} of {most} different exports were made.")
-        click.echo("WARNING: the table names people by their platform's ids. Keep it apart.")
+        click.echo(f"Offer {offer}: {used} of {most} different demographic exports are used up.")
+        click.echo(
+            "WARNING: the table identifies people by their platform ids. Store it apart from "
+            "the data."
+        )
         if not yes:
             click.confirm("Fetch the basic table?", abort=True)
         with atomic_write(out / f"demographics_{offer}.csv") as file:
@@ -139,5 +156,7 @@ def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> 
 
 def _unable(found: PublishedRun, what: str) -> RunError:
     return RunError(
-        f"the platform is none that {what}", where=f"run {found.ref}", expected="another one"
+        f"the run's platform is not one that {what}",
+        where=f"run {found.ref}",
+        expected="another one",
     )

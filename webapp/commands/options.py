@@ -19,7 +19,7 @@ _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.opt
     envvar=INSTANCE_VARIABLE,
     default=Path("instance"),
     show_default=True,
-    help=f"The installation's folder; by default the one {INSTANCE_VARIABLE} names.",
+    help=f"The installation's folder.  [default: the one that {INSTANCE_VARIABLE} names]",
 )
 
 

@@ -20,7 +20,7 @@ with_live: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--live", is_flag=True, help="Real money may be spent."
 )
 with_yes: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--yes", is_flag=True, help="Do not ask before paying."
+    "--yes", is_flag=True, help="Do not ask for confirmation before paying."
 )
 
 
@@ -57,10 +57,10 @@ def pay_asking(
     click.echo(str(outcome))
     if outcome.undone:
         raise RunError(
-            f"{outcome.undone} of {outcome.states.total()} are not done:"
-            f" {' '.join(outcome.answers)}",
+            f"{outcome.undone} of {outcome.states.total()} are not completed: "
+            f"{' '.join(outcome.answers)}",
             where=f"run {run_payments.run.ref}",
-            remedy="Give the command again later: nothing is done twice",
+            remedy="Run the command again later: nothing is paid twice",
         )
 
 
@@ -74,9 +74,9 @@ def agreed(run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool) ->
     """
     proposal = run_payments.proposal(entries)
     if proposal.done:
-        click.echo(f"{proposal.done} of {len(entries)} were done before, with the same amounts.")
+        click.echo(f"{proposal.done} of {len(entries)} were already done, with the same amounts.")
     if not proposal.entries:
-        click.echo("Nothing is left to be done.")
+        click.echo("There is nothing left to do.")
         return None
     for entry in proposal.entries:
         amount = in_words(entry.item.amount_minor, proposal.currency)
@@ -86,5 +86,5 @@ def agreed(run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool) ->
         f" with the platform's fee {in_words(proposal.with_fees_minor, proposal.currency)}."
     )
     if not yes:
-        click.confirm("Is that right?", abort=True)
+        click.confirm("Go ahead?", abort=True)
     return proposal

@@ -52,20 +52,20 @@ def review(run: str, instance: Path) -> None:
         owed, published = accounts(session, here), recruitment_of(session, here)
         study, ledger = study_as_launched(session, here), payments_of(session, here)
     if not owed:
-        click.echo("Nobody took part yet.")
+        click.echo("No one has taken part yet.")
         return
     click.echo(text_table(_HEADER, [_row(account) for account in owed]))
     if published is None:
-        click.echo("The run is published on no platform, so nobody is paid from here.")
+        click.echo("The run is not published on a paying platform, so Parallax pays no one.")
         return
     found = statements(owed, ledger, study)
     click.echo(statement_table(found))
     unpaid = sum(account.awaits_pay for account in owed)
     waiting = sum(account.finished and account.assignment is None for account in owed)
-    click.echo(f"{unpaid} finished and submitted, and are not paid: parallax approve {run}")
-    click.echo(f"{waiting} finished and did not submit: parallax reconcile {run}")
+    click.echo(f"{unpaid} finished, submitted and not yet paid: parallax approve {run}")
+    click.echo(f"{waiting} finished without submitting: parallax reconcile {run}")
     short = sum(statement.is_short for statement in found)
-    click.echo(f"{short} got less so far than the study's rule says.")
+    click.echo(f"{short} have so far received less than the study's rule promises.")
 
 
 def _row(account: PayeeAccount) -> tuple[str, ...]:
@@ -95,12 +95,15 @@ def _paid(account: PayeeAccount, kind: PaymentKind) -> str:
     "--only",
     multiple=True,
     metavar="WHO",
-    help="A participant, or the platform's id of an assignment, be it finished or not; repeatable.",
+    help=(
+        "Approve this participant or assignment (the platform's id) only, finished or not; "
+        "repeatable."
+    ),
 )
 @click.option(
     "--undo-rejection",
     is_flag=True,
-    help="Pay also whom you had rejected; goes with --only.",
+    help="Also pay work that you rejected before; needs --only.",
 )
 @with_yes
 @with_live
@@ -118,7 +121,9 @@ def approve(
     Whom the exclusion rules exclude is paid too.
     """
     if undo_rejection and not only:
-        raise click.UsageError("--undo-rejection wants --only WHO: say whose rejection is undone.")
+        raise click.UsageError(
+            "--undo-rejection needs --only WHO, which says whose rejection to undo."
+        )
     run_payments = open_run_payments(instance, run, live=live)
     if only:
         entries = rewards_of(run_payments, only, undo_rejection=undo_rejection)
@@ -133,15 +138,17 @@ def approve(
 @click.command()
 @click.argument("run")
 @click.argument("who")
-@click.option("--reason", required=True, help="What the worker is told.")
-@click.option("--category", default="", help="Which kind, on a platform that asks for one.")
+@click.option("--reason", required=True, help="The reason that the worker reads.")
+@click.option(
+    "--category", default="", help="The category of the rejection, on platforms that ask for one."
+)
 @with_yes
 @with_live
 @with_instance
 def reject(
     run: str, who: str, reason: str, category: str, yes: bool, live: bool, instance: Path
 ) -> None:
-    """Refuse to pay the reward to WHO.
+    """Reject WHO's work: do not pay the reward.
 
     WHO is a participant of RUN or an assignment.
     """
@@ -155,11 +162,16 @@ def reject(
 @click.command()
 @click.argument("run")
 @click.argument("payment", type=int)
-@click.option("--paid/--not-paid", "is_paid", default=None, help="What its own site says.")
+@click.option(
+    "--paid/--not-paid",
+    "is_paid",
+    default=None,
+    help="Whether the platform's own site shows the payment.",
+)
 @with_live
 @with_instance
 def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: Path) -> None:
-    """Say what became of PAYMENT in doubt.
+    """Record whether a PAYMENT in doubt was made.
 
     PAYMENT is a number that parallax reconcile RUN names. RUN's platform does not tell: look at
     its own site first.
@@ -173,7 +185,7 @@ def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: P
     run_payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
     click.echo(f"Payment {settled.id} is {settled.state}.")
     if not is_paid:
-        click.echo(f"It is paid anew with: parallax reconcile {run} --fix")
+        click.echo(f"To pay it again: parallax reconcile {run} --fix")
 
 
 @click.command()
@@ -182,12 +194,12 @@ def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: P
     "--file",
     "path",
     type=click.Path(path_type=Path),
-    help="A CSV file with participant, amount and reason; else the study's rule decides.",
+    help="A CSV file with participant, amount and reason. Without it, the study's rule decides.",
 )
 @click.option(
     "--additional",
     is_flag=True,
-    help="Pay also whom a bonus of the same amount was paid for another reason.",
+    help="Also pay people who already got a bonus of the same amount for another reason.",
 )
 @with_yes
 @with_live
@@ -208,7 +220,7 @@ def bonus(
         entries, waiting = bonuses_of_rule(run_payments)
     if waiting:
         click.echo(
-            f"{len(waiting)} more get theirs once their reward or their compensation is paid:"
-            f" parallax approve {run}"
+            f"{len(waiting)} more can get their bonus once their reward or compensation is "
+            f"paid: parallax approve {run}"
         )
     pay_asking(run_payments, entries, yes=yes)

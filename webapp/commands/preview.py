@@ -24,8 +24,13 @@ _SEED = 1
 
 @click.command()
 @click.argument("study")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any free one.")
-@click.option("--no-browser", is_flag=True, help="Print the link, open nothing.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The port to use; 0 takes any free one.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the link and open no browser.")
 def preview(study: str, port: int, no_browser: bool) -> None:
     """Show one trial of each kind of STUDY in the browser.
 
@@ -40,7 +45,7 @@ def preview(study: str, port: int, no_browser: bool) -> None:
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            click.echo("\nThe preview is over.")
+            click.echo("\nThe preview has ended.")
 
 
 @contextmanager
@@ -70,7 +75,7 @@ def preview_server(study: str, port: int) -> Iterator[tuple[BaseWSGIServer, str]
             raise RunError(
                 f"the port {port} cannot be used ({error.strerror})",
                 where="--port",
-                remedy="Leave the option out: any free port is taken",
+                remedy="Leave the option out to use any free port",
             ) from error
         try:
             yield server, f"http://{_HOST}:{server.server_port}/run/{ref}?preview=1"

@@ -39,13 +39,17 @@ _HEADER = ("problem", "who", "what was seen", "what to do")
 
 @click.command()
 @click.argument("run")
-@click.option("--fix", is_flag=True, help="Do what is safe, and look again.")
-@click.option("--json", "as_json", is_flag=True, help="Print for programs.")
-@click.option("--again", is_flag=True, help="With --fix: send also what must not be told twice.")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired safely, and compare again.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option(
+    "--again",
+    is_flag=True,
+    help="With --fix, also send reports that the platform may already have received.",
+)
 @click.option(
     "--by-hand",
     metavar="WHO",
-    help="Note that you credited WHO on the panel's own pages.",
+    help="Record that you credited WHO on the panel's own site.",
 )
 @with_live
 @with_instance
@@ -69,7 +73,7 @@ def reconcile(
             sys.exit(1)
         return
     if by_hand is not None:
-        raise click.UsageError("--by-hand is for panels that our server tells of endings.")
+        raise click.UsageError("--by-hand is only for panels to which our server reports endings.")
     run_payments = open_run_payments(instance, run, live=live)
     snapshot = _look(run_payments, instance)
     if fix:
@@ -109,11 +113,13 @@ def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
 @click.command()
 @click.argument("run")
 @click.argument("participant", required=False)
-@click.option("--worker", help="The platform's id of somebody who never became a participant.")
+@click.option("--worker", help="The platform's id of a person who never became a participant.")
 @click.option("--amount", help="How much, such as 1.50, in the run's currency.")
-@click.option("--reason", help="What they are told.")
-@click.option("--amend", is_flag=True, help="Replace an offer of another amount by this one.")
-@click.option("--withdraw", "only_withdraw", is_flag=True, help="Take back an offer; make none.")
+@click.option("--reason", help="The reason that they read.")
+@click.option("--amend", is_flag=True, help="Replace an earlier offer of another amount.")
+@click.option(
+    "--withdraw", "only_withdraw", is_flag=True, help="Withdraw the offer instead of making one."
+)
 @with_yes
 @with_live
 @with_instance
@@ -129,16 +135,19 @@ def compensate(
     live: bool,
     instance: Path,
 ) -> None:
-    """Offer pay to somebody who worked and could not submit.
+    """Offer pay to someone who worked but could not submit.
 
     That is PARTICIPANT of RUN or a --worker. An offer that nobody has taken up can be amended or
     withdrawn.
     """
     if bool(participant) == bool(worker):
-        raise click.UsageError("Give either PARTICIPANT or --worker.")
+        raise click.UsageError("Give either PARTICIPANT or --worker, not both.")
     if only_withdraw:
         if amount is not None or reason is not None or amend:
-            raise click.UsageError("--withdraw takes an offer back: it goes with no other offer.")
+            raise click.UsageError(
+                "--withdraw takes an offer back and cannot be combined with --amount, "
+                "--reason or --amend."
+            )
         run_payments = open_run_payments(instance, run, live=live)
         _, worker_id = payee(run_payments, participant, worker)
         _withdraw(run_payments, worker_id, None)
@@ -149,7 +158,7 @@ def compensate(
     run_payments = open_run_payments(instance, run, live=live)
     amount_minor = minor_units(amount, run_payments.run.currency)
     if amount_minor == 0:
-        raise click.UsageError("--amount is nothing.")
+        raise click.UsageError("--amount must be more than 0.")
     account, worker_id = payee(run_payments, participant, worker)
     if amend:
         _withdraw(run_payments, worker_id, amount_minor)
@@ -160,8 +169,12 @@ def compensate(
     if (proposal := agreed(run_payments, [entry], yes=yes)) is None:
         return
     wrote = run_payments.offer(proposal, _link(instance, run))
-    click.echo("The offer is posted; only they can take it. It is paid once they hand it in.")
-    click.echo("The platform wrote to them." if wrote else "The platform did not write: tell them.")
+    click.echo("The offer is posted, visible to this person only. It is paid once they submit it.")
+    click.echo(
+        "The platform has notified the person."
+        if wrote
+        else "The platform sent no message: write to the person yourself."
+    )
 
 
 def _withdraw(run_payments: RunPayments, worker_id: str, amount_minor: int | None) -> None:
@@ -169,7 +182,7 @@ def _withdraw(run_payments: RunPayments, worker_id: str, amount_minor: int | Non
     withdrawn_minor = withdraw_offer(run_payments, worker_id, amount_minor)
     if withdrawn_minor is not None:
         click.echo(
-            f"The offer of {in_words(withdrawn_minor, run_payments.run.currency)} is withdrawn."
+            f"The offer of {in_words(withdrawn_minor, run_payments.run.currency)} was withdrawn."
         )
 
 

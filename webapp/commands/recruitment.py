@@ -35,8 +35,12 @@ from webapp.runs.runs import named_run
 
 @click.command()
 @click.argument("run")
-@click.option("--dry-run", is_flag=True, help="Print every request, and make none that changes.")
-@click.option("--yes", is_flag=True, help="Do not ask whether the cost is right.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Print every request without sending any that changes something.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation of the cost.")
 @with_live
 @with_instance
 def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> None:
@@ -59,7 +63,7 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
         click.echo("Nothing was published.")
         return
     if plan.is_empty:
-        click.echo("Every place is filled, offered or being worked on already.")
+        click.echo("Nothing to publish: every place is filled, offered or being worked on.")
         return
     refuse_too_dear(plan, platform)
     if not yes:
@@ -71,7 +75,7 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
 
 @click.group()
 def recruitment() -> None:
-    """See and steer how a published run fills."""
+    """Show and control how a run fills."""
 
 
 for _command in (stop_, screen_outs, ask_return, demographics, webhooks):
@@ -116,12 +120,17 @@ def pause_(run: str, live: bool, instance: Path) -> None:
     found = open_published(instance, run, live=live)
     sessions, platform = found.sessions, found.platform
     ended = pause(sessions, platform, run, utc_now())
-    click.echo(f"{ended} offers are over. They open again with: parallax publish {run}")
+    click.echo(f"{ended} offers have ended. To open them again: parallax publish {run}")
 
 
 @recruitment.command("extend")
 @click.argument("run")
-@click.option("--hours", type=click.IntRange(min=1), required=True, help="From now on.")
+@click.option(
+    "--hours",
+    type=click.IntRange(min=1),
+    required=True,
+    help="How many hours from now the offers can be found.",
+)
 @with_live
 @with_instance
 def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
@@ -135,7 +144,7 @@ def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
 
 @recruitment.command("poll")
 @click.argument("run")
-@click.option("--every", type=click.IntRange(min=1), help="Go on, every so many seconds.")
+@click.option("--every", type=click.IntRange(min=1), help="Repeat every so many seconds.")
 @with_live
 @with_instance
 def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
@@ -155,17 +164,17 @@ def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
 def _until(state: OfferState) -> str:
     if not state.is_open(utc_now()):
         return "over"
-    return f"{state.expires_at:%Y-%m-%d %H:%M} UTC" if state.expires_at else "it is ended"
+    return f"{state.expires_at:%Y-%m-%d %H:%M} UTC" if state.expires_at else "ended"
 
 
 def _print_poll(sessions: Sessions, platform: Platform, run: str) -> None:
     polled = poll(sessions, platform, run, utc_now())
     click.echo(
-        f"{polled.submitted} newly submitted, {polled.returned} returned,"
-        f" {polled.granted} marked as having taken part."
+        f"{polled.submitted} newly submitted, {polled.returned} returned, {polled.granted} "
+        "marked on the platform as having taken part."
     )
     if polled.refused:
-        click.echo(f"{polled.refused} came under a worker's id that the platform does not know.")
+        click.echo(f"{polled.refused} arrived with a worker id that the platform does not know.")
 
 
 def _tell_progress(found: PublishedRun) -> None:
@@ -177,8 +186,8 @@ def _tell_progress(found: PublishedRun) -> None:
         pay = in_words(hourly, study.currency)
         click.echo(f"Median time: {progress.median_minutes:.1f} minutes, which pays {pay} an hour")
     if progress.ended and platform.tells_every_status:
-        click.echo(f"Returned or out of time: {progress.returned} of {progress.ended}")
-    click.echo(f"Money left: {in_words(platform.balance_minor(), platform.currency)}")
+        click.echo(f"Returned or timed out: {progress.returned} of {progress.ended}")
+    click.echo(f"Balance left: {in_words(platform.balance_minor(), platform.currency)}")
     _tell_reports(found)
     _tell_edits(found)
 
@@ -190,7 +199,7 @@ def _tell_reports(found: PublishedRun) -> None:
         states = Counter(report.state for report, _ in reports_of(session, run))
     if states:
         counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
-        click.echo(f"Endings that the platform is told of by our server: {counts}")
+        click.echo(f"Endings reported to the platform by our server: {counts}")
 
 
 def _tell_edits(found: PublishedRun) -> None:
@@ -201,8 +210,8 @@ def _tell_edits(found: PublishedRun) -> None:
     for hit in hits:
         if hit.platform_id and (places := platform.state(hit.platform_id).places) > hit.places:
             click.echo(
-                f"WARNING: offer {hit.platform_id} has {places} places on the platform, and"
-                f" {hit.places} were published: who finds none here is turned away"
+                f"WARNING: offer {hit.platform_id} has {places} places on the platform, and "
+                f"{hit.places} were published: participants beyond that are turned away"
             )
     if isinstance(platform, EditedOffers):
         task = task_of(found.study, not_again=())

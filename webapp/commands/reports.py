@@ -31,7 +31,7 @@ from webapp.runs.runs import named_run
 from webapp.services import Services
 from webapp.sessions.leave import ending_of
 
-_HEADER = ("participant", "ending", "state", "tries", "the platform said")
+_HEADER = ("participant", "ending", "state", "tries", "the platform's answer")
 _SHOWN = 60
 _MISSING = "not owed yet"
 
@@ -133,10 +133,13 @@ def _print(run: Run, lines: Sequence[_Line], *, clean: bool, as_json: bool) -> N
         if line.state != ReportState.DONE
     ]
     done = len(lines) - len(rows)
-    click.echo(f"The platform confirmed {done} of {len(lines)} endings that it is told of.")
+    click.echo(f"The platform confirmed {done} of {len(lines)} endings reported to it.")
     if rows:
         click.echo(text_table(_HEADER, rows))
-        click.echo("--fix sends what is safe to send; --again also what it may have heard before.")
-        click.echo("Whom you credited on its own pages: --by-hand WHO.")
+        click.echo(
+            "--fix sends the reports that are safe to send; --fix --again also those it may "
+            "already have received."
+        )
+        click.echo("If you credited someone on the panel's own site, record it with --by-hand WHO.")
     elif clean:
         click.echo(f"Run {run.ref} is clean: our records and the platform's answers agree.")

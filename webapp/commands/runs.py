@@ -31,7 +31,7 @@ _SHOWN_PROBLEMS = 5
 
 @click.command()
 @click.argument("study")
-@click.option("--seed", type=int, required=True, help="Decides lists, sides and orders.")
+@click.option("--seed", type=int, required=True, help="The seed of the lists, sides and orders.")
 @click.option(
     "--recruiter",
     metavar="NAME",
@@ -39,7 +39,9 @@ _SHOWN_PROBLEMS = 5
     show_default=True,
     help=f"How participants come to the run: {', '.join(RECRUITERS.built_in)}, or a plug-in.",
 )
-@click.option("--simulated", is_flag=True, help="Programs will answer; every table says so.")
+@click.option(
+    "--simulated", is_flag=True, help="Programs will answer, not people; every table says so."
+)
 @with_instance
 def launch(study: str, seed: int, recruiter: str, simulated: bool, instance: Path) -> str:
     """Launch STUDY as a new run.
@@ -74,7 +76,7 @@ def _tell_link(run: Run, study: Study, link: str) -> None:
         refuse_unanswerable(study)
     except RunError as error:
         # The run is good to look at; the link to it is given to nobody.
-        click.echo(f"No link for participants yet: {error}")
+        click.echo(f"There is no link for participants yet: {error}")
     else:
         click.echo(f"Participants come to: {link}")
 
@@ -122,20 +124,20 @@ def runs(instance: Path) -> None:
 @click.argument("run")
 @with_instance
 def close(run: str, instance: Path) -> None:
-    """Let nobody new in to RUN.
+    """Close RUN to new participants.
 
     Who is at work goes on and finishes.
     """
     sessions = open_sessions(instance)
     in_transaction(sessions, lambda session: close_run(session, named_run(session, run), utc_now()))
-    click.echo(f"Run {run} is closed. It opens again with: parallax open {run}")
+    click.echo(f"Run {run} is closed. To open it again: parallax open {run}")
 
 
 @click.command("open")
 @click.argument("run")
 @with_instance
 def open_(run: str, instance: Path) -> None:
-    """Let people in to RUN again after it was closed."""
+    """Reopen RUN to new participants."""
     sessions = open_sessions(instance)
     in_transaction(sessions, lambda session: open_run(session, named_run(session, run)))
     click.echo(f"Run {run} is open.")
@@ -144,11 +146,16 @@ def open_(run: str, instance: Path) -> None:
 @click.command()
 @click.argument("run")
 @click.option(
-    "--participants", type=click.IntRange(min=1), help="How many; by default every free place."
+    "--participants",
+    type=click.IntRange(min=1),
+    help="How many participants to send; by default one for every free place.",
 )
 @click.option(
     "--url",
-    help="The server; by default the one in the background, else http://HOST:PORT of the settings.",
+    help=(
+        "The server's address; by default the server in the background, or else "
+        "http://HOST:PORT from the settings."
+    ),
 )
 @click.option(
     "--workers",
@@ -188,7 +195,7 @@ def _server_url(instance: Path) -> str:
 @click.argument("run")
 @with_instance
 def exclude(run: str, instance: Path) -> None:
-    """Apply the study's exclusion rules to who finished RUN.
+    """Apply the study's exclusion rules to everyone who finished RUN.
 
     Each verdict is kept with its rule and its evidence.
     """
@@ -197,8 +204,8 @@ def exclude(run: str, instance: Path) -> None:
         lambda session: exclude_flow.exclude(session, named_run(session, run), utc_now()),
     )
     click.echo(
-        f"{result.decided} participants decided now; in all {result.kept} kept,"
-        f" {result.excluded} excluded."
+        f"{result.decided} participants judged by the exclusion rules now; in all "
+        f"{result.kept} kept, {result.excluded} excluded."
     )
 
 
@@ -207,7 +214,7 @@ def exclude(run: str, instance: Path) -> None:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The folder to write; exports/RUN in the instance folder.",
+    help="The folder to write to.  [default: exports/RUN in the instance folder]",
 )
 @with_instance
 def export(run: str, out: Path | None, instance: Path) -> None:

@@ -20,17 +20,28 @@ _PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
 
 
 @click.command()
-@click.option("--host", help="The address to listen on; the setting host.")
-@click.option("--port", type=click.IntRange(0, 65535), help="The port; the setting port. 0: any.")
+@click.option("--host", help="The address to listen on.  [default: the setting host]")
 @click.option(
-    "--workers", type=click.IntRange(min=1), help="How many processes answer; the setting workers."
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port; 0 takes any free one.  [default: the setting port]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="How many worker processes to run.  [default: the setting workers]",
 )
 @click.option(
     "--connections",
     type=click.IntRange(min=1),
-    help="How many connections each process has open at a time; the setting connections.",
+    help=(
+        "How many connections each process keeps open at a time.  [default: the setting "
+        "connections]"
+    ),
 )
-@click.option("--background", is_flag=True, help="Return when it answers; see parallax stop.")
+@click.option(
+    "--background", is_flag=True, help="Run in the background; stop it with parallax stop."
+)
 @with_instance
 def serve(
     host: str | None,
@@ -63,14 +74,14 @@ def stop(instance: Path) -> None:
 
 
 @click.command()
-@click.option("--pid", type=int, help="A server in the foreground: the number of its process.")
+@click.option("--pid", type=int, help="The process id of a server in the foreground.")
 @with_instance
 def reload(pid: int | None, instance: Path) -> None:
-    """Let the server take up new settings and code.
+    """Reload the server's settings and code.
 
     No request is lost.
     """
-    click.echo(f"The server (process {server.reload(instance, pid)}) begins anew.")
+    click.echo(f"The server (process {server.reload(instance, pid)}) is reloading.")
 
 
 @click.command()

@@ -16,7 +16,7 @@ from webapp.privacy.drafts import platform_of, privacy_drafts
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder for them; else they are printed.",
+    help="The folder to write to; without it, the documents are printed.",
 )
 def privacy(study: str, out: Path | None) -> None:
     """Draft STUDY's consent annex, record of processing and data flow.
@@ -33,13 +33,13 @@ def privacy(study: str, out: Path | None) -> None:
         return
     if there := [name for name in drafts if (out / name).exists()]:
         raise WebappError(
-            f"{', '.join(there)} stand there already, and may have been completed",
+            f"{', '.join(there)} already exist, and may have been completed by hand",
             where=str(out),
-            expected="a folder without them",
-            remedy="Give another folder, and compare",
+            expected="a folder without these files",
+            remedy="Choose another folder, and compare the files",
         )
     for name, text in drafts.items():
         with atomic_write(out / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
         click.echo(out / name)
-    click.echo("Complete what stands in brackets before anybody gets them.")
+    click.echo("Complete the parts in brackets before you hand the documents on.")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from experiment.money import in_words
 from webapp.payments.statement import Statement
 
-_STATEMENT = ("payee", "owed by the study's rule", "paid by our ledger", "paid by the platform")
+_STATEMENT = ("payee", "due by the study's rule", "paid by our ledger", "paid by the platform")
 
 
 def text_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

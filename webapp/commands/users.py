@@ -25,7 +25,7 @@ _PASSWORD = click.option(
 
 @click.group()
 def users() -> None:
-    """See and change who may sign in to the researcher's pages."""
+    """Manage who may sign in to the researcher's pages."""
 
 
 @users.command("list")
@@ -42,9 +42,13 @@ def list_(instance: Path) -> None:
 
 @users.command()
 @click.argument("name")
-@click.option("--role", type=_ROLES, required=True, help="What they may do.")
+@click.option("--role", type=_ROLES, required=True, help="The role: what the user may do.")
 @_PASSWORD
-@click.option("--no-password", is_flag=True, help="They sign in elsewhere: docs/researcher.md.")
+@click.option(
+    "--no-password",
+    is_flag=True,
+    help="The user signs in with another service: docs/researcher.md.",
+)
 @with_instance
 def add(
     name: str, role: str, password_file: TextIO | None, no_password: bool, instance: Path
@@ -89,7 +93,7 @@ def disable(name: str, instance: Path) -> None:
     with open_sessions(instance).begin() as session:
         user = accounts.named_user(session, name)
         accounts.disable_user(session, user, by=_operator(), now=utc_now())
-    click.echo(f"{name} cannot sign in any more.")
+    click.echo(f"{name} can no longer sign in.")
 
 
 @users.command()

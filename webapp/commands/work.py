@@ -17,10 +17,10 @@ from webapp.services import EXTENSION
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Do every job one time, and end.")
+@click.option("--once", is_flag=True, help="Do every job once, then exit.")
 @with_instance
 def work(once: bool, instance: Path) -> None:
-    """Do the periodic jobs, for servers that do not.
+    """Do the periodic jobs, if no server does them.
 
     The setting jobs_in_server says whether the server does them.
     """

@@ -85,6 +85,6 @@ def _unusable(folder: Path, reason: str) -> WebappError:
     return WebappError(
         f"the instance folder cannot be used: {reason}",
         where=str(folder),
-        expected="a folder this user may write to",
-        remedy=f"Give another in {INSTANCE_VARIABLE}",
+        expected="a folder that the user running Parallax can write to",
+        remedy=f"Name another folder in the variable {INSTANCE_VARIABLE}",
     )

@@ -82,14 +82,14 @@ def read_keys(instance: Path, given: str = "") -> Keys:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise WebappError(
-            f"the secret key can be neither read nor made ({error})", where=str(path)
+            f"the secret key can neither be read nor created ({error})", where=str(path)
         ) from error
     rows = _rows(path, text)
     if os.name == "posix" and path.stat().st_mode & _OTHERS:
         raise WebappError(
-            "everybody on this machine can read the secret key",
+            "every user of this machine can read the secret key",
             where=str(path),
-            expected="a file that only its owner, or its group, can read",
+            expected="a file that only its owner or group can read",
             remedy=f"chmod 600 {path}",
         )
     return Keys(*(tuple(Key(id_, key) for each, id_, key in rows if each == p) for p in Purpose))
@@ -123,9 +123,9 @@ def drop(instance: Path, given: str, id_: int) -> None:
     for purpose in Purpose:
         if keys.of(purpose)[-1].id == id_:
             raise WebappError(
-                f"key {id_} is the newest one for {purpose}",
+                f"key {id_} is the current key for {purpose} and cannot be dropped",
                 where=str(path),
-                remedy=f"First make another with: parallax keys rotate {purpose}",
+                remedy=f"First create a new key with: parallax keys rotate {purpose}",
             )
     rows = _rows(path, path.read_text(encoding="utf-8"))
     first = {row[2] for row in rows if row[1] == _FIRST_ID} if id_ != _FIRST_ID else ()
@@ -144,25 +144,24 @@ def _rows(path: Path, text: str) -> list[tuple[Purpose, int, str]]:
             rows.append((Purpose(words[0]), int(words[1]), words[2]))
         else:
             raise WebappError(
-                "a line of the keys is none",
+                "a line of the keys file is not a key",
                 where=str(path),
-                expected="a secret alone, or a purpose, an id and a secret",
-                remedy="Take back the copy that you kept of the file",
+                expected="either a secret alone, or a purpose, an id and a secret",
+                remedy="Restore your copy of the file",
             )
     if any(len(secret) < _SHORTEST_SECRET for _, _, secret in rows):
         raise WebappError(
             "the secret key is too short",
             where=str(path),
             expected=f"at least {_SHORTEST_SECRET} characters",
-            remedy="Take back the copy that you kept of the file; docs/privacy.md says what is"
-            " lost without it",
+            remedy="Restore your copy of the file; docs/privacy.md says what is lost without it",
         )
     for purpose in Purpose:
         if purpose not in {row[0] for row in rows}:
             raise WebappError(
-                f"the keys have none for {purpose}",
+                f"the keys file has no key for {purpose}",
                 where=str(path),
-                remedy="Take back the copy that you kept of the file",
+                remedy="Restore your copy of the file",
             )
     return sorted(rows, key=lambda row: row[1])
 

@@ -48,9 +48,10 @@ class Sealer:
             text = cipher.decrypt(given[:_NONCE_BYTES], given[_NONCE_BYTES:], None)
         except (KeyError, ValueError, InvalidTag) as error:
             raise WebappError(
-                "what platforms call people cannot be read: it was sealed with another key",
-                where=f"key {key} for sealing",
-                remedy="Take back the copy that you kept of the file of the keys (docs/privacy.md)",
+                "participants' platform ids cannot be decrypted: they were encrypted with "
+                "another key",
+                where=f"a file of keys with key {key} for sealing",
+                remedy="Restore your copy of the keys file (docs/privacy.md)",
             ) from error
         return text.decode("utf-8", "surrogatepass")
 

@@ -36,7 +36,7 @@ class Settings(BaseModel):
     database_url: str = Field(
         default="sqlite:///parallax.sqlite3",
         pattern=r"^\w+(\+\w+)?://",
-        description="where the data are kept; a relative SQLite file lies in the instance folder",
+        description="the database; a relative SQLite path is inside the instance folder",
     )
     host: str = Field(
         default="127.0.0.1", min_length=1, description="the address the server listens on"
@@ -45,29 +45,35 @@ class Settings(BaseModel):
     public_url: str = Field(
         default="",
         pattern=r"^(https?://\S+)?$",
-        description="what participants' links begin with; http://host:port when empty",
+        description="the base address of participants' links; http://host:port when empty",
     )
     allowed_hosts: str = Field(
         default="",
         pattern=r"^([\w.:\[\]-]+( [\w.:\[\]-]+)*)?$",
-        description="hosts that the server answers to as well, separated by spaces",
+        description="further host names that the server answers to, separated by spaces",
     )
     trusted_proxies: str = Field(
         default="127.0.0.1 ::1",
-        description="web servers in front, whose word on where somebody comes from counts",
+        description=(
+            "addresses of reverse proxies whose forwarding headers are trusted, separated by spaces"
+        ),
     )
     arrivals_per_hour: int = Field(
-        default=120, ge=0, description="how many may arrive from one address; 0: any number"
+        default=120,
+        ge=0,
+        description="how many people may arrive from one network address; 0: any number",
     )
     unanswered_places: int = Field(
         default=20,
         ge=0,
-        description="how many places of a run one address holds without an answer; 0: any number",
+        description=(
+            "how many places of a run one network address may hold before answering; 0: any number"
+        ),
     )
     sign_in_header: str = Field(
         default="",
         pattern=r"^([A-Za-z0-9-]+)?$",
-        description="the header in which a web server in front names the user; empty for none",
+        description="the header in which a reverse proxy names the signed-in user; empty for none",
     )
     oidc_issuer: str = Field(
         default="",
@@ -75,57 +81,59 @@ class Settings(BaseModel):
         description="the OpenID Connect provider that signs users in; empty for none",
     )
     oidc_client_id: str = Field(
-        default="parallax", description="what the provider calls this installation"
+        default="parallax", description="the client id of this installation at the provider"
     )
     oidc_client_secret: SecretStr = Field(
-        default=SecretStr(""), description="what shows the provider that it is this installation"
+        default=SecretStr(""), description="the client secret of this installation at the provider"
     )
     oidc_claim: str = Field(
-        default="email", description="what of the provider's word is the user's name"
+        default="email", description="the claim of the provider's token that holds the user's name"
     )
     frame_ancestors: str = Field(
         default="",
         pattern=r"^(https?://[\w.*:\[\]-]+( https?://[\w.*:\[\]-]+)*)?$",
-        description="sites that may show every run's pages in a frame, separated by spaces",
+        description="sites that may embed every run's pages in a frame, separated by spaces",
     )
     session_days: int = Field(
         default=30, ge=1, description="how many days after arrival a participant's link works"
     )
     most_per_participant: str = Field(
         default="20 USD, 20 EUR, 20 GBP",
-        description="the most one participant of a run is ever paid",
+        description="the most that one participant of a run can be paid",
     )
     most_per_run: str = Field(
         default="1000 USD, 1000 EUR, 1000 GBP",
-        description="the most the participants of a run are paid",
+        description="the most that all participants of a run together can be paid",
     )
     least_per_hour: str = Field(
-        default="5 USD, 5 EUR, 5 GBP", description="the lowest hourly wage that is published"
+        default="5 USD, 5 EUR, 5 GBP",
+        description="the lowest hourly wage with which a run can be published",
     )
     most_per_hour: str = Field(
-        default="100 USD, 100 EUR, 100 GBP", description="the highest hourly wage that is published"
+        default="100 USD, 100 EUR, 100 GBP",
+        description="the highest hourly wage with which a run can be published",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="the least serious messages the server logs"
+        default="info", description="the lowest level of messages that the server logs"
     )
     log_format: Literal["auto", "json", "text"] = Field(
-        default="auto", description="how it logs; auto: text on a terminal, json elsewhere"
+        default="auto", description="the log's format; auto: text on a terminal, json elsewhere"
     )
-    workers: int = Field(default=2, ge=1, description="how many processes answer")
+    workers: int = Field(default=2, ge=1, description="how many worker processes answer requests")
     connections: int = Field(
-        default=1000, ge=1, description="how many connections each process has open at a time"
+        default=1000, ge=1, description="how many connections each process keeps open at a time"
     )
     metrics_host: str = Field(
         default="127.0.0.1",
         min_length=1,
-        description="the address of the private port; metrics for Prometheus, and /readyz",
+        description="the address of the private port: metrics for Prometheus, and /readyz",
     )
     metrics_port: int = Field(default=0, ge=0, le=65535, description="the private port; 0: none")
     jobs_in_server: bool = Field(
-        default=True, description="whether the server does the periodic jobs as well"
+        default=True, description="whether the server also does the periodic jobs"
     )
     secret_key_file: str = Field(
-        default="", description="the file of the keys; secret_key in the instance folder"
+        default="", description="the keys file; by default secret_key in the instance folder"
     )
 
     _recruiters: dict[str, BaseModel] = PrivateAttr(default_factory=dict)
@@ -203,7 +211,7 @@ def checked_address(value: str) -> str:
     """
     # Reading the port is what tells an impossible one, and a bracket that does not close.
     if value and urlsplit(value).port == 0:
-        raise ValueError("port 0 leads nowhere")
+        raise ValueError("port 0 is not a real port, so links with it lead nowhere")
     return value
 
 
@@ -223,7 +231,7 @@ def validated(section: str, model: type[Model], values: Mapping[str, object]) ->
         raise SettingError(
             f"the settings of {section} cannot be used: {wrong}",
             where=f"[{section}] in {FILE_NAME}",
-            remedy="docs/settings.md tells how a recruiter's settings are given",
+            remedy="docs/settings.md explains how to give a recruiter's settings",
         ) from error
 
 

@@ -121,7 +121,7 @@ def _twice(given: Sequence[_Given]) -> Iterator[str]:
     for each in given:
         first = seen.setdefault((each.section, each.name, each.strict), each)
         if first is not each:
-            yield f"{each.place}: it stands there as well as in {first.place}"
+            yield f"{each.place}: the same setting is also given in {first.place}"
 
 
 def _problems(given: Sequence[_Given], sections: Sections) -> Iterator[str]:

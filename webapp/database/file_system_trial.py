@@ -62,7 +62,11 @@ def lacks(folder: Path) -> str:
     except OSError as error:
         # Too little room, or too many open files: neither is the file system's.
         passing = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
-        return "" if error.errno in passing else f"a file cannot be used there ({error.strerror})"
+        return (
+            ""
+            if error.errno in passing
+            else f"a file cannot be created or read there ({error.strerror})"
+        )
     finally:
         for each in (descriptor, other):
             if each >= 0:
@@ -89,7 +93,9 @@ def _unless_excluding(one: int, other: int, lock: Lock, which: str) -> str:
     except OSError as error:
         return "" if error.errno in _TAKEN else f"its locks {which} fail: {error.strerror}"
     return (
-        "" if lock is _lock_ranges and _SET_LOCK is None else f"its locks {which} keep nobody out"
+        ""
+        if lock is _lock_ranges and _SET_LOCK is None
+        else f"its locks {which} do not keep other programs out"
     )
 
 

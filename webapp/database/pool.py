@@ -32,7 +32,7 @@ class CountedPool(QueuePool):
         """
         with self._counting:
             if self._asking >= MOST_WAITING:
-                raise PoolFullError(f"{self._asking} requests wait for a connection already")
+                raise PoolFullError(f"{self._asking} requests are already waiting for a connection")
             self._asking += 1
         try:
             return super().connect()

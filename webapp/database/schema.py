@@ -77,13 +77,13 @@ def schema_problem(revision: str) -> SchemaError | None:
         return None
     if revision in revisions():
         return SchemaError(
-            f"the database has the schema {revision}, this version of Parallax needs {latest}",
+            f"the database has the schema {revision}, but this version of Parallax needs {latest}",
             remedy="Back it up with: parallax db backup FILE. Then run: parallax db upgrade",
         )
     return SchemaError(
         f"the database has the schema {revision}, which is newer than this code",
         expected=f"{latest} or older",
-        remedy="Use the version of Parallax that upgraded it, or a newer one",
+        remedy="Use the version of Parallax that upgraded the database, or a newer one",
     )
 
 
@@ -101,7 +101,7 @@ def upgrade(engine: Engine) -> tuple[str, str]:
         if before is None:
             raise SchemaError(
                 "the database is empty, so there is nothing to upgrade",
-                remedy="The first start makes its tables",
+                remedy="The first start of the server creates its tables",
             )
         if before not in revisions() and (problem := schema_problem(before)):
             raise problem
@@ -151,7 +151,7 @@ def alone(engine: Engine) -> Iterator[Connection]:
             yield connection
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
             if broken:
-                raise SchemaError(f"{len(broken)} rows would refer to rows that are not there")
+                raise SchemaError(f"{len(broken)} rows would refer to rows that do not exist")
 
 
 @contextmanager

@@ -54,11 +54,14 @@ def renew_digests(engine: Engine) -> None:
         return
     if (newer := max(made_with)) > int(prefix.rstrip(".")):
         raise WebappError(
-            f"the database knows people by key {newer} for pseudonyms, which is not in the keys",
-            where="the file of the keys",
-            expected="the file of the machine on which the keys were rotated",
-            remedy="Copy that file here, with `secret_key_file` or as `secret_key`; where the key"
-            " is lost, give another one a higher id",
+            f"the database needs key {newer} for pseudonyms to recognise people, and the keys "
+            "file lacks it",
+            where="the keys file",
+            expected="the keys file of the machine on which the keys were rotated",
+            remedy=(
+                "Copy that file here, with `secret_key_file` or as `secret_key`. If the key "
+                "is lost, add a new one with a higher id"
+            ),
         )
     with engine.begin() as connection:
         seal_anew(connection)

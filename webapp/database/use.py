@@ -123,12 +123,16 @@ def _in_use() -> WebappError:
     return WebappError(
         "a server is using the database",
         where="database_url",
-        remedy="Stop every server of it first, on other machines too: parallax stop, or"
-        " systemctl stop parallax",
+        remedy=(
+            "First stop every server that uses it, on other machines too: parallax stop, or "
+            "systemctl stop parallax"
+        ),
     )
 
 
 def _being_replaced() -> DatabaseAwayError:
     return DatabaseAwayError(
-        "the database is being upgraded or restored", where="database_url", remedy="Wait for it"
+        "the database is being upgraded or restored",
+        where="database_url",
+        remedy="Wait until that has finished",
     )

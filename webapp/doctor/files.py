@@ -30,18 +30,23 @@ def key(at: Installation) -> Iterator[Finding]:
     try:
         mode, text = path.stat().st_mode, path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        made = "" if at.settings.secret_key_file else "The first start makes it"
+        made = "" if at.settings.secret_key_file else "The first start creates it"
         level = Level.WARNING if made else Level.FAULT
-        yield Finding("key", level, f"{path} cannot be read ({error})", made or "Put it there")
+        yield Finding(
+            "key", level, f"{path} cannot be read ({error})", made or "Put the file there"
+        )
         return
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        say = f"others than its owner may read or change {path} ({stat.S_IMODE(mode):o})"
+        say = f"users other than its owner may read or change {path} ({stat.S_IMODE(mode):o})"
         yield Finding("key", Level.FAULT, say, f"chmod 600 {path}")
     secrets = [line.split()[-1] for line in text.splitlines() if line.strip()] or [""]
     if any(len(s) < _LEAST_LENGTH or len(set(s)) < _LEAST_CHARACTERS for s in secrets):
-        remedy = "Between two studies, replace it by 64 random characters: docs/serving.md"
+        remedy = "Between two studies, replace the key by 64 random characters: docs/serving.md"
         yield Finding(
-            "key", Level.WARNING, "the key may be guessed: it is short or uniform", remedy
+            "key",
+            Level.WARNING,
+            "the key may be guessable: it is short, or repeats few characters",
+            remedy,
         )
     if not mode & (stat.S_IRWXG | stat.S_IRWXO):
         yield Finding("key", Level.GOOD, "only its owner may read it")
@@ -52,13 +57,13 @@ def files(at: Installation) -> Iterator[Finding]:
     if wide := sorted(path for path in (at.folder, *at.folder.rglob("*")) if _is_wide(path)):
         names = ", ".join(str(path.relative_to(at.folder)) for path in wide[:_NAMES_SHOWN])
         many = f" and {len(wide) - _NAMES_SHOWN} more" if len(wide) > _NAMES_SHOWN else ""
-        say = f"others than their owner may use {names}{many} in {at.folder}"
+        say = f"users other than their owner may use {names}{many} in {at.folder}"
         yield Finding("files", Level.WARNING, say, f"chmod -R go-rwx {at.folder}")
     data = at.engine.url.database if at.engine and at.engine.dialect.name == "sqlite" else None
     elsewhere = data is not None and not Path(data).is_relative_to(at.folder)
     if data and elsewhere and _is_wide(Path(data)):
         wide.append(Path(data))
-        say = f"others than its owner may use {data}"
+        say = f"users other than its owner may use {data}"
         yield Finding("files", Level.WARNING, say, f"chmod go-rwx {data}*")
     if not wide:
         yield Finding("files", Level.GOOD, "only their owner may use the instance folder's files")
@@ -77,13 +82,13 @@ def disk(at: Installation) -> Iterator[Finding]:
     """Look at the room left where the data and the log are written."""
     room, spare = shutil.disk_usage(at.folder).free, os.statvfs(at.folder)
     say = f"{room / 2**20:,.0f} MiB are free at {at.folder}"
-    remedy = "Make room, or move the instance folder"
+    remedy = "Free some space, or move the instance folder"
     if room < _LEAST_ROOM_BYTES:
         yield Finding("disk", Level.FAULT, say, remedy)
     elif room < _GOOD_ROOM_BYTES:
         yield Finding("disk", Level.WARNING, say, remedy)
     elif spare.f_files and spare.f_favail < 1000:
-        say = f"no more than {spare.f_favail} files can be made at {at.folder}"
+        say = f"only {spare.f_favail} more files can be created at {at.folder}"
         yield Finding("disk", Level.WARNING, say, remedy)
     else:
         yield Finding("disk", Level.GOOD, say)
@@ -99,7 +104,9 @@ def open_files(at: Installation) -> Iterator[Finding]:
     many = "any number of" if hard == resource.RLIM_INFINITY else str(hard)
     say = f"a process may open {many} files; {needed} are enough"
     if hard != resource.RLIM_INFINITY and hard < needed:
-        remedy = f"LimitNOFILE={needed} in the unit, or ulimit -Hn {needed}, or fewer connections"
+        remedy = (
+            f"LimitNOFILE={needed} in the systemd unit, ulimit -Hn {needed}, or fewer connections"
+        )
         yield Finding("open_files", Level.WARNING, say, remedy)
     else:
         yield Finding("open_files", Level.GOOD, say)
@@ -109,15 +116,22 @@ def log(at: Installation) -> Iterator[Finding]:
     """Search the end of the log for tokens, platforms' names of people and addresses."""
     path = at.folder / "server.log"
     if not path.exists():
-        yield Finding("log", Level.GOOD, "no server.log here; a service's is in the journal")
+        yield Finding(
+            "log",
+            Level.GOOD,
+            "there is no server.log here; the log of a systemd service is in the journal",
+        )
         return
     found = sum(1 for _ in _PRIVATE.finditer(_end_of(path)))
     if found:
-        say = f"{found} places in {path} look like a token, a platform's name for a person or an IP"
-        remedy = "Look at them; delete the file if so, and report what wrote them"
+        say = (
+            f"{found} places in {path} look like a token, a participant's platform id or an "
+            "IP address"
+        )
+        remedy = "Look at them. If they are, delete the file and report which program wrote them"
         yield Finding("log", Level.FAULT, say, remedy)
     else:
-        yield Finding("log", Level.GOOD, f"{path} names nobody")
+        yield Finding("log", Level.GOOD, f"{path} holds nothing that identifies people")
 
 
 def _end_of(path: Path) -> bytes:

@@ -22,14 +22,17 @@ def network_time(_at: Installation) -> Iterator[Finding]:
         yield Finding(_CHECK, Level.GOOD, "this system does not say who sets its clock")
         return
     synchronised, most_s = said
-    remedy = "Start chrony or systemd-timesyncd, on the host where this is a container"
+    remedy = "Start chrony or systemd-timesyncd; in a container, start it on the host"
     if not synchronised:
-        yield Finding(_CHECK, Level.WARNING, "nothing keeps this machine's clock right", remedy)
+        yield Finding(_CHECK, Level.WARNING, "nothing synchronises this machine's clock", remedy)
     elif most_s > _WIDE_S:
-        say = f"the clock may be {most_s:.1f} s off: its servers did not answer for long"
+        say = (
+            f"the clock may be {most_s:.1f} s off: its time servers have not answered for a "
+            "long time"
+        )
         yield Finding(_CHECK, Level.WARNING, say, remedy)
     else:
-        yield Finding(_CHECK, Level.GOOD, f"the clock is kept, at most {most_s:.2f} s off")
+        yield Finding(_CHECK, Level.GOOD, f"the clock is synchronised, at most {most_s:.2f} s off")
 
 
 def kernel_says() -> tuple[bool, float] | None:

@@ -18,7 +18,7 @@ def retention(at: Installation) -> Iterator[Finding]:
     if at.engine is None:
         return
     if stored_revision(at.engine) != revisions()[-1]:
-        say = "not looked at: the database has not this version's schema"
+        say = "not checked: the database does not have this version's schema"
         yield Finding("retention", Level.GOOD, say)
         return
     dates = []
@@ -32,8 +32,11 @@ def retention(at: Installation) -> Iterator[Finding]:
             if day is None:
                 continue
             if is_due(run, study, at.now()):
-                say = f"people of run {run.ref} were to be anonymous from {day:%Y-%m-%d}"
-                remedy = f"Pay who is still to be paid: parallax review {run.ref}; see check jobs"
+                say = f"people of run {run.ref} should have been anonymised by {day:%Y-%m-%d}"
+                remedy = (
+                    f"Pay everyone who is still to be paid: parallax review {run.ref}; see "
+                    "the check jobs"
+                )
                 yield Finding("retention", Level.WARNING, say, remedy)
                 return
             if run.identities_erased_at is None or run.identities_erased_at < day:
@@ -43,4 +46,4 @@ def retention(at: Installation) -> Iterator[Finding]:
         say = f"the next to be erased are the identities of run {ref}, on {day:%Y-%m-%d}"
         yield Finding("retention", Level.GOOD, say)
     else:
-        yield Finding("retention", Level.GOOD, "no identities wait for a day to be erased")
+        yield Finding("retention", Level.GOOD, "no identities are scheduled to be erased")

@@ -33,14 +33,14 @@ def database(at: Installation) -> Iterator[Finding]:
     if revision in (None, latest):
         yield Finding("database", Level.GOOD, f"it answers; its schema is {revision or 'not made'}")
     else:
-        say = f"its schema is {revision}, this version needs {latest}"
+        say = f"its schema is {revision}, but this version needs {latest}"
         yield Finding("database", Level.FAULT, say, "parallax db backup FILE; parallax db upgrade")
 
 
 def clock(at: Installation) -> Iterator[Finding]:
     """Compare this machine's clock with the database's."""
     if at.engine is None or at.engine.dialect.name == "sqlite":
-        yield Finding("clock", Level.GOOD, "the database has no clock of its own")
+        yield Finding("clock", Level.GOOD, "the database runs on this machine's clock")
         return
     with at.engine.connect() as connection:
         before = at.now()
@@ -48,9 +48,9 @@ def clock(at: Installation) -> Iterator[Finding]:
         after = at.now()
     # Between the two looks at ours nothing is known of when theirs was read.
     apart = max(theirs - after, before - theirs, timedelta())
-    say = f"at least {apart.total_seconds():.1f} s from the database's"
+    say = f"this machine's clock is at least {apart.total_seconds():.1f} s away from the database's"
     if apart > _CLOCKS_APART:
-        yield Finding("clock", Level.FAULT, say, "Let NTP set the clocks of both machines")
+        yield Finding("clock", Level.FAULT, say, "Synchronise the clocks of both machines by NTP")
     else:
         yield Finding("clock", Level.GOOD, "the database's clock agrees")
 
@@ -60,7 +60,9 @@ def backup(at: Installation) -> Iterator[Finding]:
     remedy = "parallax db backup FOLDER --keep 30 --drill, every night: docs/database.md"
     last = last_backup(at.folder)
     if last is None:
-        yield Finding("backup", Level.WARNING, "none was made from this instance folder", remedy)
+        yield Finding(
+            "backup", Level.WARNING, "no backup was made from this instance folder", remedy
+        )
         return
     hours = age_s(last, at.now()) / 3600
     say = f"{last.file} is {hours:.1f} h old, {'tried out' if last.drilled else 'not tried out'}"
@@ -81,18 +83,18 @@ def jobs(at: Installation) -> Iterator[Finding]:
             when = f"last at {done.isoformat(timespec='seconds')}" if done else "never yet"
             late.append(f"{name} ({when})")
     if late:
-        say = f"no success of late on this machine: {', '.join(late)}"
-        remedy = "Does a server or parallax work run? The log says why a job failed"
+        say = f"these jobs have not succeeded recently on this machine: {', '.join(late)}"
+        remedy = "Check that a server or parallax work is running. The log says why a job failed"
         yield Finding("jobs", Level.WARNING, say, remedy)
     else:
-        yield Finding("jobs", Level.GOOD, "each succeeded of late")
+        yield Finding("jobs", Level.GOOD, "every job succeeded recently")
 
 
 def ready(at: Installation) -> Iterator[Finding]:
     """Ask the server at its private port whether it should get participants."""
     host, port = at.settings.metrics_host, at.settings.metrics_port
     if not port:
-        yield Finding("ready", Level.GOOD, "not asked: there is no private port (metrics_port)")
+        yield Finding("ready", Level.GOOD, "not checked: no private port is set (metrics_port)")
         return
     here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     base = f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
@@ -100,7 +102,9 @@ def ready(at: Installation) -> Iterator[Finding]:
         found = httpx.get(f"{base}/readyz", timeout=_PATIENCE_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError) as error:
         say = f"no server answers at {base}/readyz ({type(error).__name__})"
-        yield Finding("ready", Level.WARNING, say, "Does it run, with these settings?")
+        yield Finding(
+            "ready", Level.WARNING, say, "Check that the server is running with these settings"
+        )
         return
     for problem in found["problems"]:
         yield Finding("ready", Level.FAULT, problem, "docs/serving.md#several-machines")
@@ -113,14 +117,19 @@ def web(at: Installation) -> Iterator[Finding]:
     base = at.settings.public_url.rstrip("/")
     if not base:
         level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING
-        say = "no public_url is set, so links lead to this machine, and any Host is answered to"
+        say = (
+            "public_url is not set, so links lead to this machine, and requests for any host "
+            "name are answered"
+        )
         yield Finding("web", level, say, "" if level is Level.GOOD else "Set public_url")
         return
     try:
         yield from _through(base)
     except httpx.HTTPError as error:
         say = f"{base} does not answer ({type(error).__name__})"
-        yield Finding("web", Level.FAULT, say, "Are server, web server and certificate in order?")
+        yield Finding(
+            "web", Level.FAULT, say, "Check the server, the reverse proxy and the certificate"
+        )
 
 
 def _through(base: str) -> Iterator[Finding]:
@@ -128,20 +137,28 @@ def _through(base: str) -> Iterator[Finding]:
         answered = client.get(base + HEALTHZ)
         if answered.status_code != 200 or "ok" not in answered.text:
             say = f"{base}{HEALTHZ} answers {answered.status_code}"
-            remedy = "Is Host passed on (proxy_set_header Host $host)? Else the log says why"
+            remedy = (
+                "Check that the reverse proxy passes Host on (proxy_set_header Host $host); "
+                "otherwise see the log"
+            )
             yield Finding("web", Level.FAULT, say, remedy)
             return
         if urlsplit(base).scheme == "http" and urlsplit(base).hostname not in _LOCAL:
-            yield Finding("web", Level.FAULT, "public_url is not encrypted", "Get a certificate")
+            yield Finding(
+                "web", Level.FAULT, "public_url is not encrypted", "Get a certificate and use https"
+            )
         sent = client.post(f"{base}/p/doctor/questionnaire", content=_LARGE_BODY)
         if sent.status_code == _TOO_LARGE:
-            say = "a questionnaire of 200 KiB is refused on the way"
+            say = "the reverse proxy refuses a questionnaire of 200 KiB"
             yield Finding("web", Level.FAULT, say, "client_max_body_size 1m; in nginx")
         page = client.get(f"{base}/run/doctor")
         if "X-Request-ID" not in page.headers:
-            say = "X-Request-ID does not come back, so lines of both logs cannot be matched"
+            say = (
+                "the header X-Request-ID is not passed back, so lines of the two logs cannot "
+                "be matched"
+            )
             yield Finding("web", Level.WARNING, say, "Let the web server pass the header on")
         if "Content-Security-Policy" not in page.headers:
-            say = "the pages' security headers do not arrive"
+            say = "the pages' security headers are removed on the way"
             yield Finding("web", Level.FAULT, say, "Let the web server pass all headers on")
         yield Finding("web", Level.GOOD, f"{base} answers")

@@ -43,7 +43,7 @@ def hear(name: str) -> Response:
         )  # fmt: skip
         raise
     except PlatformError as error:
-        _LOG.warning("a webhook's news could not be fetched: %s", error)
+        _LOG.warning("the state that a webhook announced could not be fetched: %s", error)
         return Response(status=204)
     if submission is not None:
         take_hint(services.sessions, submission, services.now())

@@ -83,7 +83,7 @@ def _for_each(
             problems.append(f"run {run.ref}: {error}")
         except Exception as error:
             # One run's surprise must not keep the others from being polled and paid.
-            _LOG.exception("a run's platform could not be dealt with", extra={"job": run.ref})
+            _LOG.exception("the periodic work for a run's platform failed", extra={"job": run.ref})
             problems.append(f"run {run.ref}: {type(error).__name__}, see the log")
     if problems:
         raise WebappError(" ".join(problems))

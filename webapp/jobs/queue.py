@@ -59,7 +59,7 @@ def do(
         with exclusive(services.engine, folder, f"job_{name}") as free:
             if not free:
                 # Its last tick takes long; this one would do the same work.
-                _LOG.info("job is still at work", extra={"job": name})
+                _LOG.info("the job is still running", extra={"job": name})
                 return True
             job.do(services)
             with suppress(OSError):  # a full disk, which other checks tell

@@ -129,7 +129,9 @@ def refuse(error: ArrivalError) -> ResponseReturnValue:
         ),
     )
     # What stands in the link may name somebody, so only the argument's name is logged.
-    current_app.logger.warning("a link was made wrongly: %s %s", error.code, error.parameter)
+    current_app.logger.warning(
+        "a study link was put together wrongly: %s %s", error.code, error.parameter
+    )
     return refused(error)
 
 

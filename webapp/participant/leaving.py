@@ -41,7 +41,7 @@ def report_ending(session: Session, run: Run, study: Study, participant: Partici
 
 def turned_away(run: Run, study: Study, arrival: Arrival, error: RequestError) -> tuple[str, int]:
     """Return the page for somebody who came when nobody new can, with their way back."""
-    current_app.logger.info("a newcomer was turned away: %s", error.code)
+    current_app.logger.info("a new participant was turned away: %s", error.code)
     departure = Departure(
         Ending.FULL,
         study,

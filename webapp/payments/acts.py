@@ -94,6 +94,6 @@ def stated_reason(reason: str) -> str:
     if not 0 < len(plain) <= LONGEST_REASON:
         raise PaymentError(
             "the reason is empty" if not plain else f"the reason has {len(plain)} characters",
-            expected=f"1 to {LONGEST_REASON} characters, which the payee reads",
+            expected=f"1 to {LONGEST_REASON} characters; the participant reads them",
         )
     return plain

@@ -59,7 +59,10 @@ def compensation(
     if account is not None and account.assignment is not None:
         raise PaymentError(
             f"{account.participant.ref} has submitted, so no other offer is needed",
-            remedy="Pay with: parallax approve RUN, and more with: parallax bonus RUN --file FILE",
+            remedy=(
+                "Pay the reward with: parallax approve RUN; pay more with: parallax bonus "
+                "RUN --file FILE"
+            ),
         )
     payee, key = worker_id, None
     if account is not None:
@@ -82,7 +85,7 @@ def unsubmitted(session: Session, run: Run, worker_id: str) -> str:
     )
     if found is None:
         raise PaymentError(
-            "the platform tells of nothing that they took on", where=f"run {run.ref}"
+            "the platform knows of no work that this person accepted", where=f"run {run.ref}"
         )
     return found
 
@@ -169,7 +172,7 @@ def _post(
 ) -> bool:
     if not isinstance(platform, Qualifications):
         raise PlatformError(
-            "the platform offers nothing to one person alone", where=platform.endpoint
+            "the platform cannot make an offer to a single person", where=platform.endpoint
         )
     name = f"parallax compensation {payment.token[:_NAMED_BY]}"
     qualification_id = platform.make_qualification(name, "Compensation for work in a study")

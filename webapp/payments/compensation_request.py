@@ -37,7 +37,8 @@ def payee(
         raise unknown_name("participant", participant, refs)
     if account.participant.platform_id is None:
         raise RunError(
-            f"no platform knows who {participant} is", where=f"run {run_payments.run.ref}"
+            f"{participant} came from no platform, so there is no one to pay",
+            where=f"run {run_payments.run.ref}",
         )
     return account, account.participant.platform_id
 
@@ -84,7 +85,7 @@ def withdraw_offer(
     if offer is None:
         if amount_minor is None:
             raise RunError(
-                "no compensation is offered to them", where=f"run {run_payments.run.ref}"
+                "no compensation is on offer to this person", where=f"run {run_payments.run.ref}"
             )
         return None
     if offer.amount_minor == amount_minor:

@@ -15,10 +15,12 @@ from webapp.database.models import Payment, Run
 
 # How the serial of a bonus begins that was paid by hand on the platform.
 BY_HAND = "elsewhere\x1f"
-_PAY_THE_REST = "Pay the rest as a bonus of its own, with a file and another reason"
+_PAY_THE_REST = "Pay the difference as a separate bonus, with a file and another reason"
 _REMEDIES: dict[tuple[str, bool], str] = {
-    (PaymentKind.COMPENSATION, False): "Replace the offer by this one with --amend, or take it"
-    " back with --withdraw",
+    (
+        PaymentKind.COMPENSATION,
+        False,
+    ): "Replace the offer with --amend, or take it back with --withdraw",
 }
 
 

@@ -123,7 +123,7 @@ def _submission(
         raise PaymentError(
             f'"{who}" has submitted nothing in the run {run.ref}',
             expected="a participant's reference, or the platform's id of a submitted assignment",
-            remedy="Pay who could not submit with: parallax compensate RUN PARTICIPANT",
+            remedy="To pay someone who could not submit: parallax compensate RUN PARTICIPANT",
         )
     return who, other
 
@@ -144,10 +144,10 @@ def _refuse_turning_back(
     status = AssignmentStatus.APPROVED if paid else AssignmentStatus.REJECTED
     if decided is not None or assignment.status == status:
         raise PaymentError(
-            f"the submission is {status} already, or is to be",
+            f"the submission is already {status}, or about to be",
             where=f"run {run.ref}",
             remedy=f"Undo the rejection with: parallax approve {run.ref} --only"
             f" {assignment.platform_id} --undo-rejection"
             if status is AssignmentStatus.REJECTED
-            else "What is approved is paid, and cannot be taken back",
+            else "An approved submission is paid, which cannot be undone",
         )

@@ -101,12 +101,15 @@ def _attempt(
         if not (claimed.tried and is_made(platform, payment)):
             _call(platform, payment, undo_rejection=undo_rejection)
             if platform.settles_later and not is_made(platform, payment):
-                return PaymentState.UNKNOWN, "the platform has taken it up and not carried it out"
+                return (
+                    PaymentState.UNKNOWN,
+                    "the platform accepted the payment but has not made it yet",
+                )
     except PlatformUnreachable as error:
         return PaymentState.UNKNOWN, _unnamed(error, payment)
     except PlatformError as error:
         if _is_too_late(platform, payment):
-            return PaymentState.WITHDRAWN, "the platform had approved it before: it is paid"
+            return PaymentState.WITHDRAWN, "the platform had already approved it, so it is paid"
         return PaymentState.REFUSED, _unnamed(error, payment)
     return PaymentState.DONE, ""
 

@@ -19,11 +19,11 @@ def refuse_rejection(platform: Platform, reason: str, category: str) -> None:
         )
     if terms.categories and category not in terms.categories:
         raise PaymentError(
-            f'"{category}" is no category of the platform\'s'
+            f'"{category}" is not a category of the platform'
             if category
             else "a category is missing",
             where="--category",
             expected=f"one of: {', '.join(terms.categories)}",
         )
     if category and not terms.categories:
-        raise PaymentError("the platform knows no categories", where="--category")
+        raise PaymentError("no category, because the platform has none", where="--category")

@@ -170,7 +170,7 @@ class RunPayments:
         found = (line_of(entry, self.run.ref, ledger) for entry in proposal.entries)
         payments = [line for line in found if line is not None]
         undone = (payment for payment in payments if not _is_done(payment))
-        answers = {payment.answer or "another process has it in hand" for payment in undone}
+        answers = {payment.answer or "another process is working on it" for payment in undone}
         states = Counter(str(payment.state) for payment in payments)
         return Outcome(states, tuple(sorted(answers)))
 
@@ -233,8 +233,10 @@ class RunPayments:
                 f" one, has a bonus of {self._amount(first.item.amount_minor)} for the reason"
                 f' "{had[first.worker_id, first.item.amount_minor]}"',
                 where=f"run {self.run.ref}",
-                remedy="Correct the reason if it is the same bonus; if it is another one, give the"
-                " command again with --additional",
+                remedy=(
+                    "If it is the same bonus, correct the reason; if it is a further one, "
+                    "run the command again with --additional"
+                ),
             )
 
     def ledger(self) -> Sequence[Payment]:
@@ -268,12 +270,15 @@ class RunPayments:
             theirs = self.platform.state(offer).reward_minor
             if theirs is not None and theirs != ours:
                 raise RunError(
-                    f"an approval would pay {self._amount(theirs)}: somebody changed the reward"
-                    " on the platform",
+                    f"an approval would pay {self._amount(theirs)}, because the reward was "
+                    "changed on the platform",
                     where=f"run {self.run.ref}, offer {offer}",
                     expected=f"{self._amount(ours)}, as it was published",
-                    remedy="Set it back on the platform's own site; or approve there, and write"
-                    f" what was paid into the ledger with: parallax reconcile {self.run.ref} --fix",
+                    remedy=(
+                        "Restore the reward on the platform's own site; or approve there, "
+                        "and record the payment in the ledger with: parallax reconcile "
+                        f"{self.run.ref} --fix"
+                    ),
                 )
 
     def _refuse_too_much(self, entries: Sequence[Entry]) -> None:
@@ -285,9 +290,9 @@ class RunPayments:
         needed_minor = self._with_fees_minor(new)
         if needed_minor and needed_minor > (balance_minor := self.platform.balance_minor()):
             raise RunError(
-                f"the balance of {self._amount(balance_minor)} is too small for it",
+                f"the balance of {self._amount(balance_minor)} is too small for these payments",
                 expected=f"at least {self._amount(needed_minor)}",
-                remedy="Prepay more on the platform, and give the command again",
+                remedy="Add money on the platform, and run the command again",
             )
 
     def _note(self, proposal: Proposal, undo_rejections: bool, session: Session) -> None:

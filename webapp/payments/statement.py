@@ -61,8 +61,13 @@ def in_agreement(run_ref: str, found: Iterable[Statement]) -> str:
     short = [statement for statement in made if statement.is_short]
     undecided = sum(statement.owed_minor is None for statement in made)
     if not (short or undecided):
-        return f"Run {run_ref} is clean: {agree}, and everybody has what the study's rule gives."
-    text = f"Nothing differs: {agree}. But not everybody has what the study's rule gives:"
+        return (
+            f"Run {run_ref} is clean: {agree}, and everyone has received what the study's "
+            "rule promises."
+        )
+    text = (
+        f"Nothing differs: {agree}. But not everyone has received what the study's rule promises:"
+    )
     if short:
         left_minor = sum((each.owed_minor or 0) - each.ledger_minor for each in short)
         text += (

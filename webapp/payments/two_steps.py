@@ -20,7 +20,7 @@ from webapp.payments.ledger import is_claimed
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
 
-_NOT_SHOWN = "the platform was told to pay it, and does not show it yet"
+_NOT_SHOWN = "the payment was ordered from the platform, which does not show it yet"
 
 
 def pay_in_two_steps(
@@ -84,12 +84,12 @@ def settle_by_hand(
             raise PaymentError(
                 f"payment {payment_id} is not in doubt",
                 where=f"run {run.ref}",
-                expected="the number of a payment that parallax reconcile calls in doubt",
+                expected="the number of a payment that parallax reconcile lists as in doubt",
             )
         payment.set_up_id = payment.ordered_at = None
         payment.settled_at = now()
         payment.state = PaymentState.DONE if is_paid else PaymentState.REFUSED
-        payment.answer = "" if is_paid else "not paid, as a person said who looked"
+        payment.answer = "" if is_paid else "not paid, as someone who checked by hand recorded"
     return payment
 
 

@@ -37,18 +37,20 @@ def withdraw(sessions: Sessions, platform: Platform, payment: Payment, now: Cloc
         PlatformError: The platform cannot be asked; withdrawing again goes on from there.
     """
     if payment.assignment is not None:
-        raise _taken_up("it was taken up and handed in", "Pay more with: parallax bonus RUN --file")
+        raise _taken_up("it was accepted and submitted", "Pay more with: parallax bonus RUN --file")
     with reading(sessions) as session:
         hit = session.scalars(select(Hit).where(Hit.token == payment.token)).one()
     if hit.platform_id is None and hit.called_at is not None:
-        raise _taken_up("nobody knows whether it is posted", "First: parallax reconcile RUN --fix")
+        raise _taken_up(
+            "it is not known whether the offer was posted", "First: parallax reconcile RUN --fix"
+        )
     if hit.platform_id is not None:
         # Ended first and counted then: whoever accepts it in between is seen in the count.
         move_expiry(sessions, platform, hit.platform_id, now())
         if platform.state(hit.platform_id).available == 0:
             raise _taken_up(
                 "its worker has accepted it",
-                "Wait until they hand it in or give it back, and pay more with a bonus",
+                "Wait until the worker submits or returns it; pay any further amount as a bonus",
             )
     settle(sessions, payment.id, PaymentState.WITHDRAWN, "", now())
 

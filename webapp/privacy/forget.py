@@ -139,7 +139,8 @@ def refuse_unpaid(person: Person) -> None:
     """
     if any(payment.state not in _SETTLED for payment in person.payments):
         raise RunError(
-            "a payment of theirs is not settled, and could not be any more",
+            "a payment to this person is not settled, and could not be settled once they are "
+            "forgotten",
             remedy="First settle it with: parallax reconcile RUN --fix",
         )
     done = (payment for payment in person.payments if payment.state == PaymentState.DONE)
@@ -148,9 +149,11 @@ def refuse_unpaid(person: Person) -> None:
         waits = assignment.status == AssignmentStatus.SUBMITTED
         if waits and assignment.platform_id not in decided:
             raise RunError(
-                "they handed in, and are not paid; who is forgotten cannot be paid any more",
-                remedy="First pay them with: parallax approve RUN --only WHO, or say"
-                " --although-unpaid",
+                "this person submitted work that is not paid, and could not be paid once "
+                "they are forgotten",
+                remedy=(
+                    "First pay them with: parallax approve RUN --only WHO, or add --although-unpaid"
+                ),
             )
 
 

@@ -123,7 +123,9 @@ def _lines(instance: Path) -> frozenset[str]:
     except FileNotFoundError:
         return frozenset()
     except (OSError, UnicodeDecodeError) as error:
-        raise WebappError(f"the tombstones cannot be read ({error})", where=str(path)) from error
+        raise WebappError(
+            f"the list of forgotten participants cannot be read ({error})", where=str(path)
+        ) from error
 
 
 def _unwritten(path: Path, error: OSError) -> WebappError:

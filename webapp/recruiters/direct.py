@@ -26,7 +26,9 @@ class DirectSettings(BaseModel):
     stand_in: str = Field(
         default="",
         pattern=r"^(https?://[\w.:\[\]-]+/[\w-]+)?$",
-        description="where simulated participants find the study: a stand-in's address and name",
+        description=(
+            "the address and name under which simulated participants find the study on a stand-in"
+        ),
     )
 
 

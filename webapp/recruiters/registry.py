@@ -83,7 +83,7 @@ def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> 
     if not isinstance(loaded, PayingRecruiter):
         paying = [each.name for each in recruiter_classes() if issubclass(each, PayingRecruiter)]
         raise RunError(
-            f'the recruiter "{recruiter}" publishes nothing and pays nobody',
+            f'the recruiter "{recruiter}" neither publishes runs nor pays participants',
             expected=f"a run launched with one of: {', '.join(paying)}",
             remedy="Launch such a run with: parallax launch STUDY --recruiter NAME",
         )

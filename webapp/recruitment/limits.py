@@ -28,9 +28,9 @@ def _in(currency: str, name: str, value: str) -> int:
     known = amounts(value)
     if currency not in known:
         raise RunError(
-            f"the setting {name} says nothing about {currency}",
+            f"the setting {name} has no amount in {currency}",
             where=f'{name} = "{value}"',
-            expected=f"an amount of {currency} too",
+            expected=f"an amount in {currency} as well",
             remedy=f'Add one, such as: {name} = "{value}, 10 {currency}"',
         )
     return known[currency]

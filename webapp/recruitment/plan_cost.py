@@ -26,7 +26,7 @@ def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], .
         ("paid screen-outs, at most", in_words(cost.screen_outs_minor, cost.currency)),
         ("the platform's fees", in_words(cost.fees_minor, cost.currency)),
         ("in all, at most", in_words(cost.total_minor, cost.currency)),
-        ("an hour's wage at the median time", in_words(cost.hourly_minor, cost.currency)),
+        ("hourly pay at the median time", in_words(cost.hourly_minor, cost.currency)),
         *(platform.notes(plan.task) if isinstance(platform, PublishNotes) else ()),
     )
 
@@ -48,5 +48,5 @@ def refuse_too_dear(plan: PublishPlan, platform: Platform) -> None:
             f"the balance of {in_words(balance_minor, plan.cost.currency)} is too small",
             where=f"run {plan.run_ref}",
             expected=f"at least {in_words(plan.cost.total_minor, plan.cost.currency)}",
-            remedy="Prepay more on the platform; nothing was published",
+            remedy="Nothing was published. Add money on the platform first",
         )

@@ -100,7 +100,7 @@ def send_report(
         The state that the report has now.
     """
     terms = recruiter.report_terms(departure.study, departure.ending)
-    assert terms is not None, "nobody is owed such a report"
+    assert terms is not None, "no participant's ending is to be reported to the platform"
     tries = _claim(sessions, report_id, now(), repeatable=terms.repeatable)
     if tries == 0:
         return ReportState.SENDING
@@ -172,14 +172,14 @@ def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime)
     of_person = [each for each, person in reports_of(session, run) if person.ref == participant]
     if not of_person:
         raise RunError(
-            f'the platform is told of no ending of "{participant}"',
+            f'no ending of "{participant}" is to be reported to the platform',
             where=f"run {run.ref}",
-            expected="a participant whom parallax reconcile names",
+            expected="a participant that parallax reconcile lists",
         )
     open_ = [each for each in of_person if each.state != ReportState.DONE]
     if any(each.state == ReportState.WAITING for each in open_):
         raise RunError(
-            f'the report of "{participant}" is sent by itself when its time has come',
+            f'the report about "{participant}" is sent automatically',
             where=f"run {run.ref}",
             remedy="Wait until it is done, refused or unknown",
         )

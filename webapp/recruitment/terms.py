@@ -26,10 +26,10 @@ def terms_of(study: Study) -> Terms:
     """
     if study.recruitment is None:
         raise RunError(
-            "the study does not say what workers read and get",
+            "the study does not say what is offered to workers and what they are paid",
             where=f"{study.name}/study.toml",
             expected="a table [recruitment]",
-            remedy="docs/studies.md lists its keys; launch the study again with it",
+            remedy="docs/studies.md lists its keys. Add the table and launch the study again",
         )
     return study.recruitment
 
@@ -81,7 +81,7 @@ def refuse_elsewhere(run: Run, where_it_is: Recruitment, endpoint: str) -> None:
         raise RunError(
             f'the run "{run.ref}" is published at "{where_it_is.endpoint}", not at "{endpoint}"',
             where=f"the settings of {run.recruiter}",
-            remedy="Set the place back, or launch another run for the other one",
+            remedy="Restore that setting, or launch another run for the other place",
         )
 
 

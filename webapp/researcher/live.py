@@ -34,7 +34,8 @@ def watch(ref: str) -> ResponseReturnValue:
     live_part(ref)  # an unknown run is told before the stream begins
     if not _room.acquire(blocking=False):
         raise RequestError(
-            "Too many pages are watching runs at this moment; this one does not move by itself.",
+            "Too many pages are watching runs at the moment, so this page does not update by "
+            "itself.",
             status=503,
             code="too_many_watchers",
         )

@@ -93,7 +93,7 @@ class Asked:
             entries, waiting = bonuses_of_rule(payments)
             return entries, len(waiting)
         if self.act not in FOR_ONE or not self.who:
-            raise PaymentError("the form does not say what is to be done, and to whom")
+            raise PaymentError("the form does not say what to do, and for whom")
         if self.act == "reject":
             return rejection_of(payments, self.who, self.reason, self.category), 0
         if self.act in ("approve_one", "undo_rejection"):
@@ -104,7 +104,7 @@ class Asked:
     def _amount_for_one(self, payments: RunPayments) -> tuple[list[Entry], int]:
         amount_minor = minor_units(self.amount, payments.run.currency)
         if amount_minor == 0:
-            raise PaymentError("the amount is nothing")
+            raise PaymentError("the amount must be more than 0")
         reason = stated_reason(self.reason)
         account, worker_id = payee(payments, self.who)
         if self.act == "compensate":

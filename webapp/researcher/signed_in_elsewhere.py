@@ -78,7 +78,9 @@ def enter_by_header() -> ResponseReturnValue:
     services, name = current_services(), named_by_header()
     if not name:
         raise RequestError(
-            "The web server in front does not say who you are.", status=401, code="not_signed_in"
+            "The web server that signs users in did not say who you are.",
+            status=401,
+            code="not_signed_in",
         )
     return _enter(services, name, request.form.get("next", ""))
 
@@ -101,8 +103,9 @@ def _enter(services: Services, name: str, way_back: str) -> Response:
             token = open_session(session, user, browser_family(), now)
     if token is None:
         raise RequestError(
-            f"You are known as {name}, and no user of that name may come in. An owner makes one on"
-            f" the server with: parallax users add {name} --role ROLE --no-password",
+            f"You are known as {name}, but no user of that name has access. An owner of this "
+            f"installation can add one on the server with: parallax users add {name} --role "
+            "ROLE --no-password",
             status=403,
             code="unknown_user",
         )

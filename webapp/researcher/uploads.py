@@ -80,7 +80,9 @@ def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
         if path.name.startswith(".") or "__MACOSX" in path.parts:
             continue
         if path.is_absolute() or ".." in path.parts or "\\" in entry.filename or "\0" in str(path):
-            raise _refused(f"The zip file holds a path that leads elsewhere: {entry.filename!r}.")
+            raise _refused(
+                f"The zip file holds a path that leads out of its folder: {entry.filename!r}."
+            )
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise _refused(f"The zip file holds a link: {entry.filename!r}.")
         # What the file says of its own size may be a lie, so one byte more is asked for.

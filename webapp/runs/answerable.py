@@ -13,8 +13,11 @@ def refuse_unanswerable(study: Study) -> None:
     missing = study.study.unnamed
     if missing:
         raise RunError(
-            f'the study "{study.name}" does not tell people who answers for it:'
-            f" study.toml names no {', no '.join(missing)}",
+            f'the study "{study.name}" does not say who is responsible for it:'
+            f" study.toml lacks {', '.join(missing)}",
             expected="contact, institution and ethics under [study], which participants read",
-            remedy="Write them, and launch the study again. Simulated runs and previews go without",
+            remedy=(
+                "Fill them in, and launch the study again. Simulated runs and previews do "
+                "not need them"
+            ),
         )

@@ -100,8 +100,8 @@ def _everyone(session: Session, run: Run, study: Study) -> Everyone:
         return Everyone(())
     if run.closed_at is None:
         raise RunError(
-            f'the exclusion rule "{comparing[0]}" compares all participants, and the run'
-            f' "{run.ref}" is open: who comes later would change what is decided now',
+            f'the exclusion rule "{comparing[0]}" compares all participants, but the run'
+            f' "{run.ref}" is open: later participants would change the verdicts',
             expected="a closed run",
             remedy=f"Close it with: parallax close {run.ref}",
         )

@@ -52,7 +52,7 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
     provenance = _provenance(session, run, study)
     if not provenance["n_responses"]:
         raise RunError(
-            f'the run "{run.ref}" has nothing to export: nobody answered a trial yet',
+            f'the run "{run.ref}" has nothing to export: no one has answered a trial yet',
             remedy="Send participants to the run first",
         )
     with atomic_folder(folder, _ENTRIES) as temporary:

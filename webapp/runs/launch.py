@@ -48,7 +48,7 @@ def launch(
         RunError: The seed is out of range.
     """
     if seed not in _SEEDS:
-        raise RunError(f"{seed} is no seed", expected="a whole number from 0 to 2^63 - 1")
+        raise RunError(f"{seed} is not a valid seed", expected="a whole number from 0 to 2^63 - 1")
     simulated = simulated or recruiter_class(recruiter).simulated
     built = require_sound(study, seed)
     files = study_files(study)

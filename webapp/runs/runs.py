@@ -48,7 +48,7 @@ def named_run(session: Session, ref: str) -> Run:
     if known:
         raise unknown_name("run", ref, known)
     raise RunError(
-        f'there is no run "{ref}": nothing was launched here yet',
+        f'there is no run "{ref}": no study has been launched here yet',
         remedy="Launch one with: parallax launch STUDY",
     )
 

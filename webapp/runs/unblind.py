@@ -29,7 +29,7 @@ def unblind(session: Session, run: Run, *, by: str, reason: str, now: datetime) 
     """
     if len(reason) < _SHORTEST_REASON:
         raise RequestError(
-            "Please say in a few words why the results are to be seen now: the reason is kept.",
+            "Please say in a few words why you want to see the results now. The reason is kept.",
             status=400,
             code="no_reason",
         )

@@ -175,7 +175,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         while any(server.pool for server in servers):
             waited_s = time.monotonic() - stopped
             if waited_s > self.cfg.graceful_timeout:
-                _LOG.warning("requests took too long and are given up")
+                _LOG.warning("requests took too long and were dropped")
                 break
             if waited_s > _LAST_REQUESTS_S:
                 for server in servers:

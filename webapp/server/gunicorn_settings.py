@@ -90,7 +90,11 @@ def on_starting(server: "Arbiter") -> None:
             server.metrics_socket = socket.create_server((_own.metrics_host, _own.metrics_port))
         except OSError as error:
             where = f"{_own.metrics_host}:{_own.metrics_port}"
-            server.log.error("%s: no metrics can be offered there: %s", where, error.strerror)
+            server.log.error(
+                "%s: the private port cannot be opened, so there are no metrics: %s",
+                where,
+                error.strerror,
+            )
             sys.exit(2)
 
 

@@ -92,7 +92,7 @@ def _metrics(session: Session) -> Iterator["GaugeMetricFamily"]:
         "parallax_participants", "Participants of the open runs", labels=("run", "state")
     )
     free = GaugeMetricFamily(
-        "parallax_places_free", "Places of the open runs that nobody holds", labels=("run",)
+        "parallax_places_free", "Free places of the open runs", labels=("run",)
     )
     for ref, counts in _open_runs(session).items():
         for state in State:

@@ -64,7 +64,7 @@ class SpareDescriptor:
         now = time.monotonic()
         if now - self._said > _BETWEEN_LINES_S:
             self._said = now
-            _LOG.warning("too many open files, so people are asked to come again: raise the limit")
+            _LOG.warning("too many open files, so visitors are asked to try again: raise the limit")
         if self._kept is not None:
             # At once, where gevent's os.close only promises it.
             self._kept.close()

@@ -128,7 +128,7 @@ def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
     elif shutil.disk_usage(instance).free < _ROOM_BYTES:
         yield "the instance folder's disk is full"
     if app is None:
-        yield "the server waits for the database"
+        yield "the server is waiting for the database"
         return
     try:
         with reading(_services(app).sessions) as session:
@@ -137,7 +137,10 @@ def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
         yield "the database does not answer"
     else:
         if revision != revisions()[-1]:
-            yield f"the database's schema is {revision}, this code works with {revisions()[-1]}"
+            yield (
+                f"the database's schema is {revision}, but this version works with "
+                f"{revisions()[-1]}"
+            )
 
 
 def _services(app: Flask) -> Services:

@@ -139,14 +139,14 @@ def stop(instance: Path) -> Server:
     server = running(instance)
     if server is None:
         _record(instance).unlink(missing_ok=True)
-        raise WebappError("no server runs in the background", where=str(instance))
+        raise WebappError("no server is running in the background", where=str(instance))
     with suppress(ProcessLookupError):
         os.kill(server.pid, signal.SIGTERM)
     deadline = time.monotonic() + _STOPPED_WITHIN_S
     while running(instance) is not None:
         if time.monotonic() > deadline:
             raise WebappError(
-                f"the server (process {server.pid}) was asked to stop and still runs",
+                f"the server (process {server.pid}) was asked to stop but is still running",
                 where=str(instance),
                 remedy=f"End it with: kill -9 {server.pid}",
             )
@@ -172,12 +172,12 @@ def reload(instance: Path, pid: int | None = None) -> int:
     if pid is None:
         background = running(instance)
         if background is None:
-            raise WebappError("no server runs in the background", where=str(instance))
+            raise WebappError("no server is running in the background", where=str(instance))
         pid = background.pid
     try:
         os.kill(pid, signal.SIGHUP)
     except OSError as error:
-        raise WebappError(f"process {pid} cannot be told to reload: {error.strerror}") from error
+        raise WebappError(f"process {pid} cannot be asked to reload: {error.strerror}") from error
     return pid
 
 
@@ -195,7 +195,7 @@ def running(instance: Path) -> Server | None:
         return Server(**json.loads(_record(instance).read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise WebappError(
-            "the server is just starting or stopping",
+            "the server is starting or stopping right now",
             where=str(instance),
             remedy="Try again in a moment",
         ) from error
@@ -220,7 +220,7 @@ def _lock(instance: Path) -> Iterator[FileLock]:
     lock = FileLock(_lock_file(instance))
     if not lock.acquire():
         raise _LockedError(
-            "a server runs in the background already",
+            "a server is already running in the background",
             where=str(instance),
             remedy="Stop it first with: parallax stop",
         )
@@ -271,7 +271,7 @@ def _wait_until_ready(url: str, instance: Path) -> None:
         httpx.get(f"{url}/healthz", timeout=_READY_WITHIN_S, trust_env=False).raise_for_status()
     except httpx.HTTPError as error:
         raise WebappError(
-            f"the server does not come up ({error})",
+            f"the server did not start ({error})",
             where=url,
             remedy=f"{_log(instance)} says why",
         ) from error

@@ -153,7 +153,7 @@ def _keep_trying(
             return
         if time.monotonic() - said > _BETWEEN_LINES_S:
             said = time.monotonic()
-            _LOG.error("the database is still away. Waiting for it")
+            _LOG.error("the database is still unavailable. Waiting for it")
 
 
 def _made() -> Flask | None:
@@ -172,7 +172,7 @@ def _begun(app: Flask, begin: Callable[[Flask], None]) -> bool:
         begin(app)
     except Exception:
         # Answering does not depend on it, and most likely the database has gone again.
-        _LOG.exception("what goes with answering could not begin; it is tried again")
+        _LOG.exception("the server's background work could not start; it will be tried again")
         return False
     return True
 

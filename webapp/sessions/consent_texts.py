@@ -41,7 +41,7 @@ def agreed_text(session: Session, run: Run, text: str, now: datetime) -> Consent
         except IntegrityError:
             continue  # somebody else's came first, and it may be the same
         return new
-    raise RuntimeError("a consent text could not be kept")
+    raise RuntimeError("a consent text could not be stored")
 
 
 def consent_texts(session: Session, run: Run) -> list[tuple[ConsentText, int]]:

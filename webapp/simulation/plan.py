@@ -79,7 +79,9 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
         raise RunError(
             f'the run "{run.ref}" is for people (recruiter "{run.recruiter}")',
             expected='a run launched with the recruiter "simulator"',
-            remedy="Simulated answers never mix with people's: launch a run for them",
+            remedy=(
+                "Simulated answers are never mixed with people's: launch a separate run for them"
+            ),
         )
     places = select(func.count()).select_from(Place).where(Place.run_id == run.id)
     total = session.execute(places).scalar_one()

@@ -40,8 +40,8 @@ def named_user(session: Session, name: str) -> User:
     if known:
         raise unknown_name("user", name, known)
     raise UserError(
-        f'there is no user "{name}": nobody has an account here yet',
-        remedy=f"Make one with: parallax users add {name} --role owner",
+        f'there is no user "{name}": no accounts exist here yet',
+        remedy=f"Add one with: parallax users add {name} --role owner",
     )
 
 
@@ -67,7 +67,7 @@ def add_user(
             expected="1 to 64 letters, digits and . _ @ + -",
         )
     if session.scalar(select(User.id).where(User.name == name)) is not None:
-        raise UserError(f'there is a user "{name}" already', remedy="Choose another name")
+        raise UserError(f'a user "{name}" already exists', remedy="Choose another name")
     user = User(name=name, role=role, password_hash=password_hash, made_at=now)
     session.add(user)
     session.flush()
@@ -134,5 +134,5 @@ def _refuse_without_owner(session: Session, user: User) -> None:
         raise UserError(
             f'"{user.name}" is the only owner left',
             expected="at least one owner who can sign in",
-            remedy="Make somebody else an owner first: parallax users role NAME owner",
+            remedy="First make another user an owner: parallax users role NAME owner",
         )

@@ -44,7 +44,7 @@ def beginning(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
     fillers = tuple(entry.kind is Kind.FILLER for entry in entries)
     if sum(fillers) < n:
         raise DesignError(
-            f"the first {n} trials are to be fillers, but the first block has {sum(fillers)}",
+            f"the first {n} trials should be fillers, but the first block has only {sum(fillers)}",
             where="design.order.first_fillers",
             expected=f"at most {sum(fillers)}",
             remedy="Ask for fewer, or give items the kind filler",

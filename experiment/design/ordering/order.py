@@ -137,15 +137,14 @@ def _no_order(n: int, constraints: Sequence[Constraint]) -> DesignError:
     for label, most in counts.most_common(1):
         if most > (n + 1) // 2:
             return DesignError(
-                f'"{label}" has too many trials, {most} of a session\'s {n}: its neighbours always '
-                "share it",
+                f'"{label}" has too many trials, {most} of a session\'s {n}, to keep them apart',
                 where="the order of the trials",
-                expected="at most half of the trials alike",
+                expected="at most half of the trials with the same value",
                 remedy='Add trials of other kinds, or set design.separate to "template" or ""',
             )
     return DesignError(
         f"no order of a session's {n} trials was found in which {asked}",
         where="the order of the trials",
-        expected="constraints that leave room for one another",
-        remedy="Add fillers, or ask less in design.separate and design.order",
+        expected="constraints that can all be kept at once",
+        remedy="Add fillers, or relax design.separate and design.order",
     )

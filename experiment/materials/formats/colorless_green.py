@@ -44,7 +44,7 @@ def read_colorless_green(
         class_ = row.values["class"]
         if class_ in forms or class_ not in _CLASSES:
             raise MaterialsError(
-                f'the sentence {"-".join(key)} has a form "{class_}" too many',
+                f'the sentence {"-".join(key)} has more than one form "{class_}"',
                 where=row.place,
                 expected="two rows for each sentence, class correct and wrong",
             )
@@ -63,7 +63,7 @@ def _draft(key: tuple[str, str, str], forms: dict[str, RawRow]) -> Draft:
     if set(forms) != set(_CLASSES):
         (alone,) = forms.values()
         raise MaterialsError(
-            f"the sentence {'-'.join(key)} has one form alone",
+            f"the sentence {'-'.join(key)} has only one form",
             where=alone.place,
             expected="two rows for each sentence, class correct and wrong",
         )

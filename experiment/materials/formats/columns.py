@@ -62,7 +62,7 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for ours, header in named.items():
         if ours not in NAMES:
-            raise _unknown(f'there is no column "{ours}" of ours', ours, NAMES, table)
+            raise _unknown(f'Parallax has no column "{ours}"', ours, NAMES, table)
         if header not in table.columns:
             raise _unknown(f'there is no column "{header}"', header, table.columns, table)
         found[ours] = header

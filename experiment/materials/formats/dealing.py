@@ -48,5 +48,5 @@ def join_lists(table: RawTable) -> RawTable:
         rows.append(
             RawRow(same[0].place, same[0].values | {column: "" if every else ";".join(named)})
         )
-    note = f'{repeated} row(s) repeat another one for another "{column}": each is one item.'
+    note = f'{repeated} row(s) repeat an item for another "{column}"; they are read as one item.'
     return replace(table, rows=tuple(rows), notes=(*table.notes, note))

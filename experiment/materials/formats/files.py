@@ -98,6 +98,6 @@ def _refuse_repeated(items: Iterable[Item], path: Path) -> None:
             raise MaterialsError(
                 f'two files have an item "{item.item_id}"',
                 where=str(path),
-                expected="another id, or another construction, in each file",
+                expected="a different id or construction in each file",
             )
         seen.add(item.item_id)

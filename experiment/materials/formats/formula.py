@@ -81,10 +81,10 @@ def parse_formula(text: str, where: str) -> Formula:
         _check(root, truth=True)
     except ValueError as error:
         raise MaterialsError(
-            f'"{text}" is no formula: {error}',
+            f'"{text}" is not a formula: {error}',
             where=where,
-            expected='a formula such as "((2;%match%) - (2;%other%)) < 0"; its signs are + - < > = '
-            "& |, and a comparison has two sides",
+            expected='a formula such as "((2;%match%) - (2;%other%)) < 0", with the operators '
+            "+ - < > = & | and comparisons that have two sides",
         ) from error
     return Formula(text, root)
 
@@ -98,7 +98,7 @@ class _Reader:
     def whole(self) -> Part:
         found = self._level(0)
         if self._match is not None:
-            raise ValueError(f'nothing can stand at "{self._rest}"')
+            raise ValueError(f'nothing is allowed at "{self._rest}"')
         return found
 
     @property
@@ -128,7 +128,7 @@ class _Reader:
     def _atom(self) -> Part:
         match, opening = self._match, self._next
         if match is None:
-            raise ValueError("it ends too early")
+            raise ValueError("it is incomplete")
         if opening in _CLOSING:
             self._advance()
             inner = self._level(0)
@@ -144,7 +144,7 @@ class _Reader:
             self._advance()
             return -number if opening == "-" else number
         if opening:
-            raise ValueError(f'nothing can stand at "{self._rest}"')
+            raise ValueError(f'nothing is allowed at "{self._rest}"')
         self._advance()
         if match["number"]:
             return float(match["number"])
@@ -157,9 +157,9 @@ def _check(part: Part, *, truth: bool) -> None:
     is_truth = isinstance(part, Operation) and part.sign not in "+-"
     if is_truth != truth:
         raise ValueError(
-            "something that is true or false is missing"
+            "a comparison is missing"
             if truth
-            else "a comparison stands where a surprisal should"
+            else "a comparison is given where a surprisal is needed"
         )
     if isinstance(part, Operation):
         for side in (part.left, part.right):

@@ -40,9 +40,9 @@ def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[st
         item_id = draft.item_id or "-".join((template, *map(_slug, crossed)))
         if other := seen.get(item_id):
             raise MaterialsError(
-                f'the id "{item_id}" stands twice; before in {other.place}',
+                f'the id "{item_id}" occurs twice; first in {other.place}',
                 where=draft.place,
-                expected="another id for each pair",
+                expected="a different id for each pair",
             )
         seen[item_id] = draft
         items.append(
@@ -67,7 +67,7 @@ def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[st
 def _kind(draft: Draft) -> Kind:
     if draft.kind.lower() not in KINDS:
         raise MaterialsError(
-            f'"{draft.kind}" is no kind of item',
+            f'"{draft.kind}" is not a kind of item',
             where=draft.place,
             expected=f"one of: {', '.join(filter(None, KINDS))}",
         )
@@ -127,10 +127,12 @@ def _unused(name: str, used: set[str]) -> str:
 def _twice(draft: Draft, construction: str, frame: str, other: Draft) -> MaterialsError:
     cell = f"the condition {draft.condition}" if draft.condition else "the table"
     return MaterialsError(
-        f'the item "{frame}" of {construction} stands twice in {cell}; before in {other.place}',
+        f'the item "{frame}" of {construction} occurs twice in {cell}; first in {other.place}',
         where=draft.place,
         expected="one row for each item and condition",
-        remedy="Number the items anew, or name the condition with --column condition=HEADER",
+        remedy=(
+            "Renumber the items, or name the column of conditions with --column condition=HEADER"
+        ),
     )
 
 
@@ -147,7 +149,7 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
                 f"{', '.join(missing)}",
                 where=first.place,
                 expected=f"every item in each of: {', '.join(conditions)}",
-                remedy="Add the row, or leave the item out",
+                remedy="Add the row, or remove the item",
             )
     return True
 
@@ -162,9 +164,9 @@ def _slug(text: str) -> str:
 
 def _notes(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[str]:
     if not any(draft.construction for draft in drafts):
-        yield f'No column names a construction: the targets are "{_first_target(items)}".'
+        yield f'No column names a construction: all targets are "{_first_target(items)}".'
     if not any(draft.item for draft in drafts):
-        yield "No column numbers the items: each row is an item of its own."
+        yield "No column numbers the items: each row is a separate item."
     if not any(draft.condition for draft in drafts):
         yield "No column names a condition: every participant can see every item."
     if extra := list(dict(items[0].extra)):

@@ -56,24 +56,26 @@ def read_task(path: Path) -> tuple[list[Draft], list[str], str]:
     notes = [f"Read as the task {task.name} of lm-evaluation-harness."]
     rendering = AFTER_SPACE if alone and task.delimiter == " " else ""
     if rendering:
-        notes.append("As in the harness, a space stands before each text (its target_delimiter).")
+        notes.append("As in the harness, a space precedes each text (its target_delimiter).")
     return drafts, notes, rendering
 
 
 def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:
     if not path.is_file() or depth > _MOST_INCLUDES:
         raise MaterialsError(
-            "there is no such file" if depth <= _MOST_INCLUDES else "the files include each other",
+            "the file does not exist"
+            if depth <= _MOST_INCLUDES
+            else "the files include each other",
             where=str(path),
             expected="a task of lm-evaluation-harness, with the files it includes beside it",
         )
     try:
         found = yaml.load(read_text(path)[0], _Loader)
     except yaml.YAMLError as error:
-        raise MaterialsError(f"the file is no YAML ({error})", where=str(path)) from error
+        raise MaterialsError(f"the file is not YAML ({error})", where=str(path)) from error
     if not isinstance(found, dict):
         raise MaterialsError(
-            "the file is no task", where=str(path), expected='keys such as "task: blimp_island"'
+            "the file is not a task", where=str(path), expected='keys such as "task: blimp_island"'
         )
     included = found.pop("include", [])
     base: dict[str, Any] = {}
@@ -93,7 +95,8 @@ class _Task:
         code = [key for key, value in self._config.items() if isinstance(value, _Code)]
         if code:
             raise self._error(
-                f"{code[0]} names the function {self._config[code[0]].name}, and no code is run",
+                f"{code[0]} names the function {self._config[code[0]].name}, but Parallax "
+                "runs no code of a task",
                 "templates, columns' names and lists",
             )
         if self._config.get("output_type", "") != "multiple_choice":
@@ -133,7 +136,8 @@ class _Task:
         if not found or not all(path.is_file() for path in found):
             missing = next((str(path) for path in found if not path.is_file()), "")
             raise self._error(
-                f"its data are not here ({missing or self._config.get('dataset_path', 'unnamed')})",
+                "its data were not found "
+                f"({missing or self._config.get('dataset_path', 'unnamed')})",
                 "dataset_path: json, and under dataset_kwargs the data_files beside the task",
                 remedy="Save the data set as JSON lines and name the file there",
             )

@@ -63,7 +63,7 @@ def _row(
     chosen = by_text.get(said) or by_name.get(key_of(said)) or _mark(said.lower(), texts)
     if chosen not in texts:
         raise MaterialsError(
-            f'the answer "{said}" is none of the options {", ".join(texts.values())}',
+            f'the answer "{said}" is not one of the options {", ".join(texts.values())}',
             where=row.place,
             expected=f"the text of one of them, or one of: {', '.join(texts)}",
         )

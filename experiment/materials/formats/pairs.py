@@ -129,7 +129,7 @@ def _from_two_rows(table: RawTable, found: Mapping[str, str]) -> Iterator[Draft]
         pair = halves.setdefault(tuple(row.values[name] for name in shared), {})
         if (version in GOOD_WORDS) in pair:
             raise MaterialsError(
-                f"the row is {version} like another one of the same {', '.join(shared)}",
+                f"the row is a second {version} sentence of the same {', '.join(shared)}",
                 where=row.place,
                 expected="one good and one bad sentence for each",
                 remedy="Name the column that tells them apart with --column condition=HEADER",
@@ -143,7 +143,7 @@ def _joined(pair: Mapping[bool, RawRow], found: Mapping[str, str]) -> Draft:
     if len(pair) < 2:
         (alone,) = pair.values()
         raise MaterialsError(
-            f"the sentence has no counterpart: {', '.join(map(repr, alone.values.values()))[:200]}",
+            f"a sentence has no counterpart: {', '.join(map(repr, alone.values.values()))[:200]}",
             where=alone.place,
             expected="one good and one bad sentence for each item and condition",
         )

@@ -56,7 +56,9 @@ def read_raw(path: Path, language: str = "") -> RawTable:
         MaterialsError: The file is missing, of another kind, or not a table.
     """
     if not path.is_file():
-        raise MaterialsError("there is no such file", where=str(path), expected="a table of items")
+        raise MaterialsError(
+            "the file does not exist", where=str(path), expected="a table of items"
+        )
     if path.suffix.lower() == ".xlsx":
         lines, notes = _sheet(path)
         return _from_cells(path, lines, "row", notes)
@@ -97,7 +99,7 @@ def read_text(path: Path, language: str = "") -> tuple[str, tuple[str, ...]]:
             break
         return text, _guessed(path, text, excel) if encoding == excel else ()
     raise MaterialsError(
-        "the file is no text",
+        "the file is not a text file",
         where=str(path),
         expected="a text table in UTF-8",
         remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx',
@@ -115,7 +117,7 @@ def _guessed(path: Path, text: str, encoding: str) -> tuple[str, ...]:
             "language of the sentences, name that",
         )
     word = telling_word(text)
-    seen = f'; look whether "{word}" is right' if word else ""
+    seen = f'; check that "{word}" is right' if word else ""
     return (f"{path.name} is not Unicode: it was read as Excel on Windows writes it{seen}.",)
 
 
@@ -144,9 +146,9 @@ def _numbered(reader: Iterable[list[str]], path: Path) -> Iterator[tuple[int, li
             yield number, cells
     except csv.Error as error:
         raise MaterialsError(
-            f"the table breaks off ({error})",
+            f"the table is incomplete ({error})",
             where=f"{path}, line {getattr(reader, 'line_num', number)}",
-            expected="quotation marks in pairs",
+            expected="quotation marks that come in pairs",
         ) from error
 
 
@@ -170,7 +172,7 @@ def _sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         rows = enumerate(first.iter_rows(values_only=True), start=1)
         lines = [(number, [_cell(value) for value in cells]) for number, cells in rows]
         names = ", ".join(f'"{sheet.title}"' for sheet in others)
-        note = f'Of the workbook the first sheet, "{first.title}", is read, and not {names}.'
+        note = f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.'
         return lines, (note,) if others else ()
     finally:
         book.close()
@@ -199,7 +201,7 @@ def _from_cells(
                 f"the {unit} has {len(cells)} cells, but there are {len(names)} columns",
                 where=place,
                 expected="as many cells as columns",
-                remedy="Put quotation marks around a text that holds the delimiter",
+                remedy="Put quotation marks around a text that contains the delimiter",
             )
         padded = [*cells, *[""] * len(names)]
         rows.append(RawRow(place, {n: c.strip() for n, c in zip(names, padded, strict=False) if n}))
@@ -213,7 +215,7 @@ def _refuse_header(path: Path, names: Sequence[str], where: str) -> None:
         raise MaterialsError("the file is empty", where=str(path), expected="a table with headers")
     if twice := sorted({name for name in names if name and names.count(name) > 1}):
         raise MaterialsError(
-            f'the header "{twice[0]}" stands {names.count(twice[0])} times',
+            f'the header "{twice[0]}" occurs {names.count(twice[0])} times',
             where=where,
             expected="each column's name once",
         )
@@ -250,10 +252,10 @@ def json_lines(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]
         try:
             values = json.loads(line)
         except ValueError as error:
-            raise MaterialsError(f"the line is no JSON ({error})", where=place) from error
+            raise MaterialsError(f"the line is not JSON ({error})", where=place) from error
         if not isinstance(values, dict):
             raise MaterialsError(
-                "the line is no JSON object", where=place, expected='{"good": ..., "bad": ...}'
+                "the line is not a JSON object", where=place, expected='{"good": ..., "bad": ...}'
             )
         yield place, values
 

@@ -124,7 +124,7 @@ def _from_table(
         raise MaterialsError(
             "every row is practice",
             where=str(table.path),
-            expected="a row of another kind for each item",
+            expected="at least one row that is not practice",
         )
     found = _found(items, table.path, format_, notes)
     against = options_against(table, columns)
@@ -137,8 +137,9 @@ def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
         if "kind" not in columns and key_of(name) in NAMES["kind"]:
             strange = ", ".join(f'"{word}"' for word in unknown_kinds(table, name)[:_SHOWN])
             yield (
-                f'The column "{name}" says no kinds of items, because of {strange}: all are '
-                "targets. The kinds are target, filler, catch and practice."
+                f'The column "{name}" is not read as kinds of items, because it holds '
+                f"{strange}: all items are targets. "
+                "The kinds are target, filler, catch and practice."
             )
 
 

@@ -36,7 +36,7 @@ def read_suite(path: Path) -> tuple[list[Draft], list[str]]:
     contrasts, notes = _contrasts(suite)
     if not contrasts:
         raise MaterialsError(
-            f"none of the {len(suite.predictions)} predictions is one condition against one other",
+            f"none of the {len(suite.predictions)} predictions compares exactly two conditions",
             where=str(path),
             expected='a prediction such as "(2;%match%) < (2;%mismatch%)"',
             remedy="`parallax lm benchmark` evaluates predictions over any number of conditions",
@@ -56,8 +56,8 @@ def _contrasts(suite: Suite) -> tuple[list[_Contrast], list[str]]:
             contrast = _contrast(part)
             if contrast is None:
                 notes.append(
-                    f"Prediction {number} was left out, because it is not one condition against "
-                    f"one other: {part}"
+                    f"Prediction {number} was left out, because it does not compare exactly "
+                    f"two conditions: {part}"
                 )
             else:
                 found.setdefault((contrast.good, contrast.bad), contrast)

@@ -45,7 +45,7 @@ def write_items(items: Iterable[Item], form: str, out: Path) -> int:
     suffix, lines = FORMS[form]
     if out.suffix != suffix:
         raise MaterialsError(
-            f"files of the form {form} do not end in {out.suffix or 'nothing'}",
+            f"a file of the form {form} cannot end in {out.suffix or 'nothing'}",
             where=str(out),
             expected=f"a name ending in {suffix}",
         )

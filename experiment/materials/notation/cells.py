@@ -94,7 +94,7 @@ def _check_used(
     for slot in slots:
         if slot not in used_slots:
             raise place.error(
-                f'slot "{slot}" stands in no pattern',
+                f'slot "{slot}" is used in no pattern',
                 key="slots",
                 text=slot,
                 remedy="Remove it or use it in good, bad or distractor",
@@ -115,7 +115,7 @@ def _check_conditions(
     for name in BRACED.findall(condition):
         if name not in features:
             raise place.error(
-                f'the condition names "{name}", which is no feature',
+                f'the condition names "{name}", which is not a feature',
                 key="condition",
                 expected=f"one of: {', '.join(features)}",
             )

@@ -49,7 +49,7 @@ def read_pattern(version: str, table: TemplateTable, place: Place) -> Pattern:
         if index % 2 == 1:
             parts.append(_read_reference(version, text, place))
         elif "{" in text or "}" in text:
-            raise place.error(f'a brace stands alone in "{version}"', key=version)
+            raise place.error(f'a single brace is left over in "{version}"', key=version)
         else:
             parts.append(text)
     return tuple(part for part in parts if part)
@@ -96,9 +96,9 @@ def _form_fault(
     name, choices = reference.name, f"one of: {', '.join([*features, *lexicon.forms])}"
     if not name:
         needs_one = bool(lexicon.forms)
-        return ("its words are inflected, and no form is chosen", choices) if needs_one else None
+        return ("its words are inflected, but no form is chosen", choices) if needs_one else None
     if name in features and name in lexicon.forms:
-        return f'"{name}" is both a feature and a form', "different names for the two"
+        return f'"{name}" is both a feature and a form', "a different name for each of the two"
     if name not in features and name not in lexicon.forms:
         return f'"{name}" is neither a feature nor a form of "{lexicon.name}"', choices
     if reference.violated and len(features.get(name, ())) != 2:

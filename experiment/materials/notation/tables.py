@@ -46,7 +46,7 @@ class TemplateTable(_Table):
         default=[], description="groups of slots that take different entries"
     )
     contrast: Literal["bad", "distractor"] = Field(
-        default="bad", description="which version stands against good in the forced choice"
+        default="bad", description="the version shown with good in the forced choice"
     )
     good: str = Field(min_length=1, description="the expected version's pattern")
     bad: str = Field(min_length=1, description="the pattern that breaks the rule")

@@ -90,7 +90,9 @@ def _distinct(group: list[str], slots: Mapping[str, Lexicon], place: Place) -> t
 
 def _check_versions(table: TemplateTable, cells: tuple[Cell, ...], place: Place) -> None:
     if table.contrast == "distractor" and not table.distractor:
-        raise place.error('the contrast is "distractor", but there is none', key="contrast")
+        raise place.error(
+            'the contrast is "distractor", but the template has no distractor', key="contrast"
+        )
     for version in ("bad", "distractor"):
         if any(getattr(cell, version) == cell.good for cell in cells):
             raise place.error(

@@ -44,7 +44,7 @@ def constructions_of(sentences: Iterable[Sentence], conventions: Conventions) ->
             f"({_counts(extraction.left)})",
             where="the treebank",
             expected="Number=Sing and Number=Plur among the features",
-            remedy="Of an English treebank, mark the verbs' number too: --english",
+            remedy="For an English treebank, mark the verbs' number with --english",
         )
     if not extraction.constructions:
         raise MaterialsError(
@@ -85,7 +85,7 @@ def build_test_set(
             f"no sentence can be tested ({_counts(left)})",
             where="the treebank and the vocabulary",
             expected="both forms of the target, and the words from cue to target, known",
-            remedy="Take the vocabulary of the model, cased as the treebank is, or none",
+            remedy="Give the model's vocabulary with the treebank's capitals, or none",
         )
     used = {original.sentence.where for original in found.sentences}
     fillers = original_fillers(

@@ -91,7 +91,7 @@ def _sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
     if rows:
         yield _sentence(rows, path)
     elif not found:
-        raise _not_conllu("the treebank holds no sentence", f"{path}:{number}")
+        raise _not_conllu("the treebank has no sentences", f"{path}:{number}")
 
 
 def _columns(line: str, where: str) -> list[str]:

@@ -125,8 +125,8 @@ def test_perplexities_come_from_a_search_table_or_from_a_models_folder(items, sc
     ("options", "message"),
     [
         (("--by", "colour"), 'the items have no "colour"'),
-        (("--group", "none=zzz*"), 'no model belongs to the group "none"'),
-        (("--perplexity", "missing.csv"), "no validation perplexity can be read"),
+        (("--group", "none=zzz*"), 'fits the group "none"'),
+        (("--perplexity", "missing.csv"), "the validation perplexity cannot be read"),
     ],
 )
 def test_what_cannot_be_told_is_named(items, scored, options, message):

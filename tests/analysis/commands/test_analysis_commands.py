@@ -109,5 +109,5 @@ def test_a_file_of_items_is_scored_too(study, model, tmp_path):
 
 
 def test_scores_are_kept_in_parquet_alone(study, tmp_path):
-    with pytest.raises(AnalysisError, match="scores are kept in Parquet alone"):
+    with pytest.raises(AnalysisError, match="scores can only be written as Parquet"):
         run(score, tmp_path, study, "--out", tmp_path / "scores.csv")

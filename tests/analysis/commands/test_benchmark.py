@@ -105,5 +105,5 @@ def test_what_is_no_published_set_is_refused(tmp_path, folder):
         run(benchmark, tmp_path, "m")
     with pytest.raises(AnalysisError, match='the items have no "x"'):
         run(benchmark, folder / "blimp.jsonl", f"hf:{folder / 'gpt2'}", "--by", "x")
-    with pytest.raises(MaterialsError, match="no such file"):
+    with pytest.raises(MaterialsError, match="does not exist"):
         run(benchmark, tmp_path / "none.jsonl", "m")

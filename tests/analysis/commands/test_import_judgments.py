@@ -229,7 +229,7 @@ def test_seconds_taken_for_milliseconds_are_refused(imported, tmp_path):
 def test_a_folder_of_several_programs_files_is_refused(imported, tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
-    with pytest.raises(AnalysisError, match="the folder holds no file"):
+    with pytest.raises(AnalysisError, match="the folder holds no files"):
         imported(folder)
     for name in ("qualtrics.csv", "ibex_results"):
         (folder / name).write_bytes((FILES / name).read_bytes())

@@ -129,7 +129,7 @@ def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path):
     )
     said, (path,) = imported(tmp_path, content)
     assert "2 tokens have no score" in said
-    assert '1 scores are of no item; the first: "Nobodyknows."' in said
+    assert '1 scores belong to no item; the first: "Nobodyknows."' in said
     assert by_version(path)["a", "bad"]["n_tokens"] == 1
 
 
@@ -137,17 +137,17 @@ def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path):
     ("content", "message"),
     [
         ("sentence,x\nIt is.,1\n", "no column holds scores"),
-        ("model,logprob\nx,-1\n", "nothing says whose"),
-        ("sentence,logprob\nIt is.,1\n", '"1" in the column "logprob" is no log-probability'),
+        ("model,logprob\nx,-1\n", "no column says which"),
+        ("sentence,logprob\nIt is.,1\n", '"1" in the column "logprob" is not a log-probability'),
         ("sentence,logprob\nIt is.,high\n", '"high" in the column'),
         ("sentence,logprob\nIt is.,-inf\n", '"-inf" in the column'),
         ("sentence,surprisal\nIt is.,-1\n", '"-1" in the column "surprisal"'),
         ("sentence,logprob\nIt is.,-1\n", r"a version has no score: a \(bad\)"),
         ("sentence,logprob\nIt is.,-1\nIt is.,-2\nIt are.,-1\n", "good version of .* a has two"),
-        ("sentence,logprob\nNobody knows.,-1\n", "no score is of any item"),
-        ("item_id,variant,logprob\nx,good,-1\n", "no score is of any item"),
+        ("sentence,logprob\nNobody knows.,-1\n", "no score belongs to any of the items"),
+        ("item_id,variant,logprob\nx,good,-1\n", "no score belongs to any of the items"),
         ("sentence_id,token,logprob\n1,It,\n", "no score at all"),
-        ("sentence_id,token_id,token,logprob\n1,x,It,-1\n", "no place of a token"),
+        ("sentence_id,token_id,token,logprob\n1,x,It,-1\n", "not the position of a token"),
     ],
 )
 def test_what_cannot_be_a_score_is_refused_with_its_place(tmp_path, content, message):
@@ -166,7 +166,7 @@ def test_a_published_table_of_models_brings_its_items(tmp_path):
 
 
 def test_scores_without_items_ask_for_them(tmp_path):
-    with pytest.raises(AnalysisError, match="do not hold their items"):
+    with pytest.raises(AnalysisError, match="does not contain the items"):
         imported(tmp_path, "sentence,logprob\nIt is.,-1\n", items="")
     with pytest.raises(AnalysisError, match='there is no column "S"'):
         imported(tmp_path, "sentence,logprob\nIt is.,-1\n", "--column", "logprob=S")

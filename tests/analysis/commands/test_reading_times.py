@@ -85,7 +85,7 @@ def test_maze_times_with_conditions_and_positions_from_0_join_as_named(tmp_path)
     assert table["surprisal_nats"].tolist() == [2, 3, 4]
     assert table["correct"].tolist() == ["yes", "no", "yes"] and pd.isna(table["rt_ms"][1])
     assert "1 of 3 times are missing" in said
-    assert "1 of 4 words or regions were read by nobody" in said
+    assert "1 of 4 words or regions have no reading times" in said
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_maze_times_with_conditions_and_positions_from_0_join_as_named(tmp_path)
     [
         (TIMES.replace("ran", "runs"), '"runs" was read, "ran." was scored'),
         (TIMES.replace(",2,2,", ",2,3,"), "2 of 10 times have no surprisal"),
-        (TIMES.replace("anna,1,1,the,310", "anna,1,1,the,fast"), '"fast" is no value'),
-        (TIMES.replace("anna,1,1,the,310", "anna,1,1,the,-310"), '"-310" is no value'),
+        (TIMES.replace("anna,1,1,the,310", "anna,1,1,the,fast"), '"fast" is not a valid value'),
+        (TIMES.replace("anna,1,1,the,310", "anna,1,1,the,-310"), '"-310" is not a valid value'),
         (TIMES.replace("anna,1,1,the,310", "anna,1,0,the,310"), "--first-position 0"),
         (TIMES.replace("ben", "anna"), "5 times are repeated; the first: participant anna"),
-        (TIMES.replace("RT", "x"), 'no column says the "rt_ms"'),
+        (TIMES.replace("RT", "x"), 'no column holds the "rt_ms"'),
     ],
 )
 def test_what_does_not_fit_together_is_told_with_its_place(tmp_path, times, message):
@@ -118,7 +118,7 @@ def test_times_of_what_was_not_scored_can_be_left_out_aloud(tmp_path):
     ("scored", "message"),
     [
         ("text_id,position,text\n1,1,a\n", "`parallax lm surprisal` wrote"),
-        (SURPRISAL + "1,1,The,1.5,1,0,true\n", "stands twice"),
+        (SURPRISAL + "1,1,The,1.5,1,0,true\n", "occurs twice"),
     ],
 )
 def test_another_table_than_one_of_surprisal_is_refused(tmp_path, scored, message):

@@ -35,7 +35,7 @@ def test_a_response_that_contradicts_its_trial_is_refused(tmp_path):
 
 def test_a_response_without_its_trial_is_refused(tmp_path):
     run = run_with(tmp_path, trials=(5, "position", 99))
-    with pytest.raises(AnalysisError, match=r"answer a trial that was never to be shown.*Ben 2"):
+    with pytest.raises(AnalysisError, match=r"answer a trial that was not in the session.*Ben 2"):
         judgments(run)
 
 

@@ -84,7 +84,9 @@ def test_a_value_that_is_not_allowed_is_named(tmp_path):
 def test_a_key_that_occurs_twice_is_named(export):
     rows = small_run.tables()["verdicts"]
     write_table(VERDICTS, [*rows, rows[0]], export / "verdicts.parquet")
-    with pytest.raises(TableError, match=r"1 row.* repeat a key; the first is participant Ann"):
+    with pytest.raises(
+        TableError, match=r"1 row.* repeat another row's key; the first key is participant Ann"
+    ):
         load_run(export)
 
 

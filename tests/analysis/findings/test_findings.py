@@ -119,7 +119,7 @@ def test_the_mixed_model_says_why_it_was_left_out(context, monkeypatch):
     nine = data.judgments["participant"].isin(data.judgments["participant"].unique()[:9])
     few = replace(data, judgments=data.judgments[nine])
     [reason] = mixed_findings(few, context).left_out
-    assert reason.endswith("fewer than 10 participants or items do not tell their variances.")
+    assert reason.endswith("fewer than 10 participants or items are too few to estimate variances.")
     monkeypatch.setattr("analysis.findings.mixed.MOST_ROWS", 100)
     found = mixed_findings(data, context)
     n = len(data.judgments) + len(data.decisions["lstm"])

@@ -86,10 +86,10 @@ def test_each_table_of_accuracies_says_so_at_the_row(export, scores):
     tables = {table.name: table for table in compared(export, scores).tables}
     for name in ("table_1", "table_2", "conditions"):
         frame = tables[name].frame
-        noted = frame[frame["people_note"].str.contains("decide who is kept")]
+        noted = frame[frame["people_note"].str.contains("decide which participants are kept")]
         assert set(noted["construction"]) == {"simple"}
         assert any(
-            "also decide who is kept (at most 1 error on 2 trials" in note
-            and "0.90 would print as 0.909" in note
+            "also decide which participants are kept (at most 1 error on 2 trials" in note
+            and "were 0.90, the table would show 0.909" in note
             for note in footnotes(tables[name])
         )

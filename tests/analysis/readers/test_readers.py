@@ -205,11 +205,11 @@ def test_a_missing_column_is_answered_with_the_mapping_and_the_columns_seen(read
     ("text", "mapping", "message"),
     [
         ("item\ns-1\n", None, r"lacks the column\(s\) chosen"),
-        ("item,chosen\ns-1,left\n", None, '"left" is not what was to be chosen from'),
+        ("item,chosen\ns-1,left\n", None, '"left" is not one of the options'),
         ("item,correct\ns-1,perhaps\n", None, '"perhaps" .* neither true nor false'),
         ("item,correct\nz-1,1\n", None, "not among the items; the first: z-1"),
         ("item,chosen,correct\ns-1,good,0\n", None, "contradict each other"),
-        ("item,correct,rt_ms\ns-1,1,fast\n", None, '"rt_ms" holds something that is no number'),
+        ("item,correct,rt_ms\ns-1,1,fast\n", None, '"rt_ms" holds a value that is not a number'),
         ("judge,item,correct\nGPT,s-1,1\n", None, 'judgments are also of "GPT"'),
         ("item,chosen\ns-1,C\n", '[values.chosen]\nA = "good"\n', 'value "C" .* not in the'),
         ("item,correct\ns-1,1\n", "colums = 1\n", "the mapping cannot be read"),

@@ -69,7 +69,7 @@ def test_no_construction_left_unnamed_is_further_apart_than_one_that_is_named(st
 def test_ties_stand_in_the_studys_order_and_those_left_out_are_counted(study):
     _, sentence = summary(long_form(constant(1.0), lstm=constant(0.0)), study, {})
     assert furthest(sentence)[:3] == ["A", "B", "C"]
-    assert sentence.endswith("; and as far apart as on the last of these on 2 more.")
+    assert sentence.endswith("; 2 more are as far apart as the last of these.")
 
 
 def test_where_nothing_differs_no_construction_is_named(study):

@@ -28,7 +28,7 @@ def test_no_two_questions_of_a_study_have_one_name():
 def test_a_choice_has_something_to_choose():
     lone = {"name": "x", "label": "X?", "type": "choice", "options": ["a"], "correct": ["a"]}
     check = Comprehension(questions=[ComprehensionQuestion.model_validate(lone)])
-    assert "a choice without a choice" in messages(comprehension=check)
+    assert "fewer than two options" in messages(comprehension=check)
 
 
 def test_an_attention_check_without_catch_trials_is_noted():
@@ -41,7 +41,7 @@ def test_an_attention_check_without_catch_trials_is_noted():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"accept": ["18"]}, "no accept, for a number"),
+        ({"accept": ["18"]}, "for a number, without accept"),
         ({"at_least": None}, "at_least or at_most"),
         ({"required": False}, "required = true"),
         ({"type": "text"}, "accept ="),

@@ -90,7 +90,7 @@ def test_several_mistakes_are_named_at_once(folder):
                  "an id twice", "a published accuracy in percent"):  # fmt: skip
         spoil(folder, MISTAKES[name])
     done = CliRunner().invoke(check, [str(folder)])
-    for words in ("guesing", "more than once", "UK", "stands twice", "no proportion"):
+    for words in ("guesing", "more than once", "UK", "occurs twice", "not a proportion"):
         assert words in done.output
     assert "5. error: " in done.output
 

@@ -93,11 +93,11 @@ def test_the_text_as_it_was_written_reaches_the_screen(run, tmp_path):
     [
         (("My Study", "--from", "pairs.csv"), 'Call it "my_study"'),
         (("2024", "--from", "pairs.csv"), 'Call it "study_2024"'),
-        (("there", "--from", "pairs.csv"), "something of that name"),
-        (("mine", "--from", "nowhere.csv"), "no such file"),
+        (("there", "--from", "pairs.csv"), "of that name already exists"),
+        (("mine", "--from", "nowhere.csv"), "does not exist"),
         (("mine", "--from", "pairs.csv", "--column", "good"), "names no column"),
         (("mine", "--from", "pairs.csv", "--column", "gud=good"), 'Did you mean "good"?'),
-        (("mine", "--from", "pairs.csv", "--language", "xx"), '"xx" is no language'),
+        (("mine", "--from", "pairs.csv", "--language", "xx"), '"xx" is not a language tag'),
         (("mine", "--from", "pairs.csv", "--language", "German"), "language"),
     ],
 )

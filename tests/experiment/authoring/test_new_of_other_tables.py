@@ -69,8 +69,8 @@ def test_a_column_of_lists_is_kept_where_it_is_a_latin_square(new, dealt):
     output, report = new(lines)
     given = report.study.design.given
     assert bool(given) == dealt
-    assert ('The column "list" deals the items to 4 lists: A, B, C, D.' in output) == dealt
-    assert ('"list" does not deal the items to lists, because the item "1" of t stands 2' in output
+    assert ('The column "list" puts the items into 4 lists: A, B, C, D.' in output) == dealt
+    assert ('"list" cannot put the items into lists, because the item "1" of t occurs 2' in output
             ) == (not dealt)  # fmt: skip
     for name, entries in zip("ABCD", report.built.lists, strict=True):
         assert len(entries) == 4
@@ -144,7 +144,7 @@ def test_factors_can_be_named(new):
         (
             ["option_1,option_2,answer", "a,b,3"],
             (),
-            'line 2: the answer "3" is none of the options',
+            'line 2: the answer "3" is not one of the options',
         ),
         (["sentence", "One."], ("--presentation", "sentence_pair"), "no column holds the good"),
         (["sentence,x", "One.,1", ",2"], (), "the good sentence is empty in line 3"),
@@ -167,7 +167,7 @@ def test_what_cannot_be_meant_is_one_paragraph(new, tmp_path, lines, arguments, 
 
 def test_a_kind_that_is_none_is_said(new):
     output, _ = new(["good,bad,type", "a,b,target", "c,d,fillr"])
-    assert 'The column "type" says no kinds of items, because of "fillr"' in output
+    assert 'The column "type" is not read as kinds of items, because it holds "fillr"' in output
 
 
 VERBS = {

@@ -26,7 +26,7 @@ MISTAKES = {
     "no such value": (f'{ERRORS}where = {{ zipf = "4.2" }}', 'Did you mean "4.1"?'),
     "nothing selected": (
         f'{ERRORS}construction = "question"\nkind = "catch"',
-        "counts the catch trials of question, of which list 0 has no trial",
+        "counts the catch trials of question, but list 0 has none",
     ),
     "no such question": (
         'rule = "not_native"\nquestion = "native"\naccepted = "English"',
@@ -66,7 +66,7 @@ NOTES = {
         'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.5', "cutoff below 2.47",
     ),
     "more devices than are stored": ('rule = "device_change"\nmax_devices = 20', "below 20"),
-    "too few trials for a pace": ('rule = "timing_mismatch"', "compares 10 answers or more"),
+    "too few trials for a pace": ('rule = "timing_mismatch"', "compares 10 or more answers"),
 }  # fmt: skip
 SOUND = {
     "fewer errors than trials": f'{ERRORS}construction = "filler"',
@@ -125,7 +125,7 @@ def test_a_bound_that_nobody_can_cross_is_a_note(checked, rule: str, said: str):
     report = checked(rule)
     assert report.errors == ()
     [note] = report.notes
-    assert "the rule can exclude nobody" in str(note)
+    assert "the rule can never exclude anyone" in str(note)
     assert said in str(note)
 
 

@@ -65,7 +65,7 @@ def test_a_missing_table_is_named(tmp_path: Path, name: str):
 def test_a_malformed_description_is_one_paragraph(tmp_path: Path, text: str):
     write_lists(BUILT, tmp_path)
     (tmp_path / "design.json").write_text(text, encoding="latin-1")
-    with pytest.raises(DesignError, match="not the description of lists") as caught:
+    with pytest.raises(DesignError, match="not a description of lists") as caught:
         read_lists(tmp_path)
     assert "\n" not in str(caught.value)
 

@@ -69,7 +69,7 @@ def test_fifty_frames_in_two_conditions_give_each_of_ten_lists_five_of_each():
         ((15, 2, 10), "15 frames cannot be balanced over 10 lists.*Use 10 or 20 frames"),
         ((5, 2, 10), "5 frames cannot be balanced over 10 lists.*Use 10 frames"),
         ((10, 11, 10), "11 conditions do not fit 10 lists.*Set design.lists to 11"),
-        ((0, 1, 1), "0 frames, 1 conditions and 1 lists make no square"),
+        ((0, 1, 1), "0 frames, 1 conditions and 1 lists cannot make a Latin square"),
     ],
 )
 def test_a_shape_that_cannot_be_balanced_is_refused(shape: tuple[int, int, int], message: str):

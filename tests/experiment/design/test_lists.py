@@ -89,7 +89,7 @@ def test_another_seed_builds_other_lists():
         (
             [{"templates": ["simple"]}, {"templates": ["simple"]}],
             {},
-            r"template\(s\) simple would stand in a list more than once",
+            r"template\(s\) simple would occur in a list more than once",
         ),
         (
             [{"templates": ["living", "lifeless", "simple"]}],

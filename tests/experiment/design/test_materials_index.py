@@ -27,7 +27,7 @@ def test_the_catalogue_knows_the_identity_of_the_materials():
 def test_two_items_in_one_cell_are_refused():
     item = next(make_items("simple", {"N": 1}, NUMBERS))
     twin = replace(item, item_id="twin")
-    with pytest.raises(DesignError, match='"simple-0-singular" and "twin" are the same frame'):
+    with pytest.raises(DesignError, match='"simple-0-singular" and "twin" have the same frame'):
         index_materials([item, twin])
 
 

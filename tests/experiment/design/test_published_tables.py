@@ -210,7 +210,7 @@ def test_a_table_that_names_no_lists_gets_a_latin_square_of_both_factors(tmp_pat
     made = new_study(tmp_path / "study", tmp_path / "full.tsv", language="en", named={})
     (square,) = made.design.squares
     assert (square.frames, square.conditions, made.design.lists) == (40, 6, 8)
-    assert 'The column "group" does not deal the items to lists' in " ".join(made.design.notes)
+    assert 'The column "group" cannot put the items into lists' in " ".join(made.design.notes)
     report = check_folder(str(tmp_path / "study"), 1)
     assert report.errors == ()
     for entries in report.built.lists:

@@ -204,7 +204,7 @@ def test_an_unknown_column_answers_with_the_known_ones(keys: dict[str, object]):
 
 
 def test_more_beginning_fillers_than_there_are_is_refused():
-    with pytest.raises(DesignError, match=r"first 9 trials are to be fillers, but .* has 8"):
+    with pytest.raises(DesignError, match=r"first 9 trials should be fillers, but .* has only 8"):
         shown_with(1, WITH_FILLERS, order={"first_fillers": 9})
 
 

@@ -1,4 +1,4 @@
-"""Any, all and not, with what cannot be told."""
+"""Any, all and not, with what cannot be decided."""
 
 from itertools import product
 

@@ -40,8 +40,8 @@ def test_other_constructions_do_not_count():
 
 def test_a_construction_that_nobody_judged_is_an_error():
     said = (
-        r'the exclusion rule "max_error_rate" counts errors on "control", of which the participant'
-        r" judged nothing\. Expected one of: filler\."
+        r'the exclusion rule "max_error_rate" counts errors on "control", but the participant'
+        r" judged none of them\. Expected one of: filler\."
     )
     with pytest.raises(StudyError, match=said):
         load_rule(RULE).judge(judgments(0, construction="filler"))

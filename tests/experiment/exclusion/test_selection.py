@@ -40,7 +40,7 @@ def test_a_rule_counts_the_trials_that_fit_every_key(selection: dict[str, object
 def test_a_selection_of_nothing_is_an_error_that_says_what_was_selected(
     selection: dict[str, object],
 ):
-    with pytest.raises(StudyError, match=r'"max_errors" counts the .*, of which the participant'):
+    with pytest.raises(StudyError, match=r'"max_errors" counts the .*, but the participant'):
         judged(MIXED, "max_errors", max_errors=0, **selection)
 
 

@@ -27,7 +27,7 @@ def test_no_items_at_all_is_a_failure():
 @pytest.mark.parametrize(
     ("changes", "check", "found"),
     [
-        ({"item_id": "simple-1"}, "item ids are unique", "simple-1: the id stands twice"),
+        ({"item_id": "simple-1"}, "item ids are unique", "simple-1: the id occurs twice"),
         ({"bad": ITEMS[1].good}, "the versions of an item differ", "simple-2: two versions are"),
         ({"bad": ""}, "the versions of an item differ", "simple-2: good or bad is empty"),
         (

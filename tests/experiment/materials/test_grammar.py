@@ -84,11 +84,11 @@ def test_the_grammar_that_the_other_tests_break_is_sound(tmp_path: Path):
         ('"{main}"', '"any"', "condition", [TEMPLATE, "2 combinations", '"any"']),
         ('[["V", "V2"]]', '[["V", "W"]]', "distinct", [TEMPLATE, "S, A, V, V2"]),
         ('[["V", "V2"]]', '[["V", "S"]]', "distinct", [TEMPLATE, "same lexicon"]),
-        ("distinct", 'contrast = "distractor"\ndistinct', "contrast", [TEMPLATE, "none"]),
+        ("distinct", 'contrast = "distractor"\ndistinct', "contrast", [TEMPLATE, "no distractor"]),
         ("distinct", 'contrast = "worse"\ndistinct', "contrast", ['template "simple"', "worse"]),
         ("good =", "god =", "god", ['template "simple"', '"god"', 'mean "good"?']),
         ('condition = "{main}"\n', "", "[[template]]", ['"condition"', "required"]),
-        ('"runs | run"', '"ran | ran"', "[[template]]", [TEMPLATE, "V2=ran", "spelt alike"]),
+        ('"runs | run"', '"ran | ran"', "[[template]]", [TEMPLATE, "V2=ran", "spelt the same"]),
     ],
 )
 def test_a_flaw_is_found_on_its_line(

@@ -80,16 +80,16 @@ def test_a_file_lists_bonuses(bonus_file):
     ("rows", "said"),
     [
         ("bob,50,Fast", 'line 2: "bob" finished nothing'),
-        ("ann,0.505,Fast", 'line 2: "0.505" is no amount of USD'),
-        ("ann,-5,Fast", 'line 2: "-5" is no amount of USD'),
-        ("ann,\u0665,Fast", "is no amount of USD"),
-        ("ann,0,Fast", 'line 2: "0" is no amount of USD'),
-        (f"ann,{'9' * 5000},Fast", "is no amount of USD"),
+        ("ann,0.505,Fast", 'line 2: "0.505" is not an amount of USD'),
+        ("ann,-5,Fast", 'line 2: "-5" is not an amount of USD'),
+        ("ann,\u0665,Fast", "is not an amount of USD"),
+        ("ann,0,Fast", 'line 2: "0" is not an amount of USD'),
+        (f"ann,{'9' * 5000},Fast", "is not an amount of USD"),
         ("ann,5,", "the reason is empty"),
-        ("ann", "is no amount of USD"),
+        ("ann", "is not an amount of USD"),
         ("ann,5,Fast, and right", "line 2: more cells than columns"),
         ("ann,5,Fast\nann,6,Fast", "line 3: ann has another row with the same reason"),
-        ("", "it lists no bonus"),
+        ("", "the file lists no bonus"),
     ],
 )
 def test_a_wrong_row_is_told_by_its_line(bonus_file, rows, said):

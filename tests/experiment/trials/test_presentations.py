@@ -179,7 +179,7 @@ def test_options_may_be_whole_sentences_and_columns_of_ones_own():
 
 @pytest.mark.parametrize("alone", [{"bad": "", "distractor": ""}, {"bad": ITEM.good}])
 def test_options_that_are_one_or_the_same_are_refused(alone):
-    with pytest.raises(StudyError, match=r'"npi-1" has (one option alone|two options)'):
+    with pytest.raises(StudyError, match=r'"npi-1" has (only one option|two options)'):
         load_presentation("option_list", {}).versions(replace(ITEM, **alone))
 
 

@@ -74,12 +74,12 @@ def test_a_text_that_is_not_in_the_table_is_named(tmp_path: Path):
         ("sentence\tlogprob_nats\n", "has the columns sentence, logprob_nats"),
         ("text\tscore\n", "exactly one of logprob_nats"),
         ("text\tlogprob_nats\tlogprob_log2\n", "exactly one of"),
-        ("text\tlogprob_nats\na\t0.5\n", 'line 2: "0.5" is no score of "a"'),
-        ("text\tlogprob_nats\na\t-inf\n", "is no score"),
-        ("text\tlogprob_nats\na\tnan\n", "is no score"),
-        ("text\tlogprob_nats\na\n", "is no score"),
-        ("text\tlogprob_nats\na b c\t-1 -2\n", "is no score"),
-        ("text\tlogprob_nats\na\t-1\na\t-2\n", 'line 3: "a" stands above with another score'),
+        ("text\tlogprob_nats\na\t0.5\n", 'line 2: "0.5" is not a valid score of "a"'),
+        ("text\tlogprob_nats\na\t-inf\n", "is not a valid score"),
+        ("text\tlogprob_nats\na\tnan\n", "is not a valid score"),
+        ("text\tlogprob_nats\na\n", "is not a valid score"),
+        ("text\tlogprob_nats\na b c\t-1 -2\n", "is not a valid score"),
+        ("text\tlogprob_nats\na\t-1\na\t-2\n", 'line 3: "a" occurs earlier with another score'),
     ],
 )
 def test_a_table_that_cannot_be_understood_is_refused(tmp_path: Path, table: str, said: str):

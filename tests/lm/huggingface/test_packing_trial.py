@@ -152,7 +152,7 @@ def test_a_trial_holds_for_what_is_no_larger(monkeypatch: pytest.MonkeyPatch):
 )
 def test_a_causal_model_that_reads_what_stands_behind_is_refused(build):
     torch.manual_seed(1)
-    with pytest.raises(LmError, match="does not predict a word from what stands before it"):
+    with pytest.raises(LmError, match="does not predict a word from the words before it"):
         scorer_of(build())
 
 

@@ -91,13 +91,13 @@ def test_a_model_is_equal_to_its_file(tmp_path: Path, zipfian_sentences: list[li
     [
         ("\\data\\", "data", "ends before"),
         ("ngram 2=3", "ngram 3=3", "number of 2-grams"),
-        ("ngram 2=3", "ngram 2=2", "\\3-grams: should stand here"),
+        ("ngram 2=3", "ngram 2=2", "\\3-grams: is expected here"),
         ("ngram 2=3", "ngram 2=4", "not a 2-gram"),
-        ("-0.2\ta b", "-0.2\ta z", "the word z is no unigram"),
+        ("-0.2\ta b", "-0.2\ta z", "the word z is not among the unigrams"),
         ("-0.2\ta b", "x\ta b", "could not convert"),
         ("-0.2\ta b", "0.2\ta b", "not at most 0"),
         ("-0.2\ta b", "nan\ta b", "not at most 0"),
-        ("-0.2\ta b", "-0.2\tb </s>", "stands twice"),
+        ("-0.2\ta b", "-0.2\tb </s>", "occurs twice"),
         ("-0.7    b", "-0.7    a", "twice among the unigrams"),
         ("-0.01\t<s> a b", "-0.01\tb a b", "lacks the n-gram without its last word"),
         ("-0.01\t<s> a b", "-0.01\t<s> a b -1 c", "not a 3-gram"),
@@ -134,7 +134,7 @@ def test_a_damaged_compressed_file_is_refused(tmp_path: Path):
 def test_a_binary_of_kenlm_is_named_as_such(tmp_path: Path):
     path = tmp_path / "model.arpa"
     path.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0")
-    with pytest.raises(LmError, match="a binary of KenLM"):
+    with pytest.raises(LmError, match="a binary KenLM file"):
         read_arpa(path)
 
 

@@ -72,7 +72,7 @@ def test_a_window_that_is_not_full_is_the_plain_network():
     [
         ({"softmax": "tied"}, "embeddings .5. as large as the hidden layers .6."),
         ({"kind": "transformer"}, 'no network "transformer"'),
-        ({"window": 1}, "holds no context"),
+        ({"window": 1}, "has no context"),
         ({"size": 3}, "is damaged"),
     ],
 )

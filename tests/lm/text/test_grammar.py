@@ -133,7 +133,7 @@ def test_a_missing_word_list_is_named(tmp_path: Path):
         (
             'start = "sentence"',
             'start = "text"',
-            'start: there is no rule "text". There are: sentence',
+            'start: there is no rule "text". The rules are: sentence',
         ),
         (
             'start = "sentence"',
@@ -151,9 +151,9 @@ def test_a_missing_word_list_is_named(tmp_path: Path):
             'in the rule "sentence": there is no rule "object"',
         ),
         ("subject(singular)", "subject(dual)", '"dual" cannot stand for the number'),
-        ("(~number)", "(~tense)", 'in the rule "sentence" "~tense" is no feature'),
-        ('"predicate(number)" =', '"predicate(tense)" =', "tense, which is no feature"),
-        ('"predicate(number)" =', '"predicate number" =', "names no rule"),
+        ("(~number)", "(~tense)", 'in the rule "sentence" "~tense" is not a feature'),
+        ('"predicate(number)" =', '"predicate(tense)" =', "tense, which is not a feature"),
+        ('"predicate(number)" =', '"predicate number" =', "does not name a rule"),
         ('"singular", "plural"]', '"singular"]', "Only such a feature can disagree"),
         ('"singular", "plural"]', "]", 'in "features.number"'),
         ("'It rains'", "It rains!", 'cannot be read at "!"'),

@@ -127,7 +127,7 @@ def test_an_unfinished_training_is_not_begun_anew_unasked(data: Path, tmp_path: 
 
 def test_a_finished_model_is_never_written_over(data: Path, tmp_path: Path):
     train_whole(plan(data, tmp_path / "model", epochs=1))
-    with pytest.raises(LmError, match="finished model of other settings"):
+    with pytest.raises(LmError, match="finished model with other settings"):
         trainer(plan(data, tmp_path / "model", epochs=2))
 
 

@@ -55,7 +55,7 @@ def test_an_encrypted_backup_is_tried_out_kept_and_restored_by_its_key(
     shell("db", "restore", str(made[-1]), "--replace", "--identity", identity)
     assert " yes " in shell("runs")
     said = shell("db", "drill", str(made[-1]), "--identity", identity)
-    assert "Time to restore (RTO):" in said and "What would be lost (RPO):" in said
+    assert "Time to restore (RTO):" in said and "Data that would be lost (RPO):" in said
     assert [line.split()[1] for line in said.splitlines() if line.startswith("run ")] == ["1"]
 
 
@@ -74,7 +74,7 @@ def test_a_damaged_or_foreign_backup_is_refused(shell, launched, tmp_path, keys)
     with pytest.raises(BackupError, match="cannot be decrypted"):
         shell("db", "drill", str(file), "--identity", identity)
     (tmp_path / "nobody").write_text("# nobody\n")
-    with pytest.raises(BackupError, match="names nobody"):
+    with pytest.raises(BackupError, match="holds no public key"):
         shell("db", "backup", str(tmp_path / "b"), "--encrypt", str(tmp_path / "nobody"))
     with pytest.raises(WebappError, match="need a folder"):
         shell("db", "backup", str(tmp_path / "b"), "--keep", "2")

@@ -30,7 +30,7 @@ def bring(instance):
 
 def test_status_says_that_all_is_well(shell, launched):
     assert shell("db", "status") == (
-        f"The database has the schema {revisions()[-1]}, as it should.\n"
+        f"The database has the schema {revisions()[-1]}, which is the current one.\n"
     )
 
 
@@ -46,9 +46,9 @@ def test_an_old_database_is_named_refused_and_upgraded(shell, launched, bring):
     with pytest.raises(SchemaError, match="parallax db upgrade"):
         shell("runs")
     assert shell("db", "upgrade") == (
-        f"The database went from the schema 0001 to {revisions()[-1]}.\n"
+        f"The database was upgraded from the schema 0001 to {revisions()[-1]}.\n"
     )
-    assert shell("db", "upgrade") == f"The database has the schema {revisions()[-1]} already.\n"
+    assert shell("db", "upgrade") == f"The database already has the schema {revisions()[-1]}.\n"
     assert launched in shell("runs")
 
 

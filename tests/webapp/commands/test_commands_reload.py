@@ -1,4 +1,4 @@
-"""A server that begins anew, or ends, answers everything it takes in."""
+"""A server that is reloading, or ends, answers everything it takes in."""
 
 import json
 import os
@@ -104,7 +104,7 @@ def test_no_request_is_lost_while_the_server_begins_anew_and_ends(running, shell
     started, crowd = running
     threads = crowd.start()
     first = wait_for_others(instance, than=Counter())
-    assert "begins anew" in shell("reload")
+    assert "is reloading" in shell("reload")
     wait_for_others(instance, than=first)
     assert not crowd.lost
     crowd.ending.set()
@@ -150,7 +150,7 @@ def policy_of(started: server.Server) -> str:
 
 
 def test_without_a_server_there_is_nothing_to_reload(shell):
-    with pytest.raises(WebappError, match="no server runs in the background"):
+    with pytest.raises(WebappError, match="no server is running in the background"):
         shell("reload")
-    with pytest.raises(WebappError, match="process 999999999 cannot be told to reload: No such"):
+    with pytest.raises(WebappError, match="process 999999999 cannot be asked to reload: No such"):
         shell("reload", "--pid", "999999999")

@@ -30,7 +30,7 @@ def row_of(shell, run: str) -> list[str]:
 def test_the_whole_flow_from_launch_to_export(shell, launched, instance):
     shell("serve", "--background", "--port", "0")
     assert "8 simulated participants finished" in shell("simulate", launched)
-    assert "8 participants decided now" in shell("exclude", launched)
+    assert "8 participants judged by the exclusion rules now" in shell("exclude", launched)
     assert "64 responses of 8 simulated participants" in shell("export", launched)
     assert "has stopped" in shell("stop")
     folder = instance / "exports" / launched
@@ -81,8 +81,8 @@ def answerable_study(folder: Path) -> Path:
 
 def test_the_link_is_not_told_where_nobody_answers_to_living_people(shell):
     printed = shell("launch", "minimal", "--seed", "1", "--recruiter", "direct")
-    assert "No link for participants yet" in printed and "/run/" not in printed
-    assert "names no contact, no institution, no ethics" in printed
+    assert "There is no link for participants yet" in printed and "/run/" not in printed
+    assert "lacks contact, institution, ethics" in printed
     programs = shell("launch", "minimal", "--seed", "1", "--recruiter", "simulator")
     assert "Simulated participants come to: http://127.0.0.1:8000/run/" in programs
 
@@ -104,7 +104,7 @@ def test_an_unknown_run_is_answered_with_the_known_ones(shell, launched, command
 
 @pytest.mark.parametrize("command", ["simulate", "exclude", "export"])
 def test_before_the_first_launch_every_run_is_unknown(shell, command):
-    with pytest.raises(RunError, match="nothing was launched here yet"):
+    with pytest.raises(RunError, match="no study has been launched here yet"):
         shell(command, "nothere")
 
 

@@ -32,13 +32,13 @@ def test_a_background_server_answers_until_it_is_stopped(shell, instance):
 def test_an_instance_has_one_background_server(shell, instance):
     shell("serve", "--background", "--port", "0")
     first = server.running(instance)
-    with pytest.raises(WebappError, match="a server runs in the background already"):
+    with pytest.raises(WebappError, match="a server is already running in the background"):
         shell("serve", "--background", "--port", "0")
     assert server.running(instance) == first
 
 
 def test_stop_says_when_there_is_nothing_to_stop(shell):
-    with pytest.raises(WebappError, match="no server runs in the background"):
+    with pytest.raises(WebappError, match="no server is running in the background"):
         shell("stop")
 
 
@@ -49,7 +49,7 @@ def test_a_server_that_died_is_not_taken_for_running(shell, instance):
     while server.running(instance) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert (instance / "server.json").exists()
-    with pytest.raises(WebappError, match="no server runs in the background"):
+    with pytest.raises(WebappError, match="no server is running in the background"):
         shell("stop")
     assert not (instance / "server.json").exists()
     assert "The server answers" in shell("serve", "--background", "--port", "0")
@@ -60,7 +60,7 @@ def test_a_number_of_a_process_that_is_no_server_is_never_ended(shell, instance)
     instance.mkdir()
     (instance / "server.lock").touch()
     (instance / "server.json").write_text(f'{{"pid": {bystander.pid}, "url": "http://x"}}')
-    with pytest.raises(WebappError, match="no server runs in the background"):
+    with pytest.raises(WebappError, match="no server is running in the background"):
         shell("stop")
     assert bystander.poll() is None
     bystander.communicate(b"\n")

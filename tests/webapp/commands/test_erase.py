@@ -15,7 +15,7 @@ def test_the_code_on_the_last_page_is_enough(shell, visitor, run, sessions):
     with reading(sessions) as session:
         person = session.scalars(select(Participant)).one()
     assert person.code in visitor.page().text
-    with pytest.raises(RunError, match="nobody in the run"):
+    with pytest.raises(RunError, match="no participant of the run"):
         shell("erase", run.ref, person.ref, "--yes")
     printed = shell("erase", run.ref, f" {person.code.upper()}", "--yes")
     assert f"delete the rows of participant {person.ref}" in printed

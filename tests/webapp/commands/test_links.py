@@ -127,7 +127,7 @@ def test_a_revoked_link_lets_nobody_new_in_and_who_came_goes_on(made, links, cli
     for row in (first, second):
         assert client.get(path_of(row["link"])).status_code == 400
     assert visit(home).answer(1).status_code == 200
-    assert "There are none" in links("show")
+    assert "There are no links" in links("show")
 
 
 def test_personal_links_lead_to_where_somebody_was(made, links, client, visit):

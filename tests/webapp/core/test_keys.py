@@ -38,18 +38,18 @@ def test_an_empty_secret_is_refused(tmp_path):
 
 def test_a_secret_that_cannot_be_read_is_a_clear_error(tmp_path):
     (tmp_path / "secret_key").mkdir()
-    with pytest.raises(WebappError, match="neither read nor made"):
+    with pytest.raises(WebappError, match="neither be read nor created"):
         read_keys(tmp_path)
 
 
 def test_a_key_that_machines_share_is_read_and_never_made(tmp_path):
     shared, instance = tmp_path / "shared_key", tmp_path / "instance"
     instance.mkdir()
-    with pytest.raises(WebappError, match="shared_key: the secret key can be neither read nor"):
+    with pytest.raises(WebappError, match="shared_key: the secret key can neither be read nor"):
         read_keys(instance, str(shared))
     shared.write_text("k" * 64, encoding="utf-8")
     shared.chmod(0o644)
-    with pytest.raises(WebappError, match="everybody on this machine can read the secret key"):
+    with pytest.raises(WebappError, match="every user of this machine can read the secret key"):
         read_keys(instance, str(shared))
     shared.chmod(0o640)
     assert read_keys(instance, str(shared)) == read_keys(instance, "../shared_key") == ONE
@@ -69,7 +69,7 @@ def test_what_an_older_key_signed_is_read_until_it_is_dropped(tmp_path):
     assert new != old
     assert both.read(old) == both.read(new) == "somebody"
     assert both.digest("text") == before.digest("text"), "only one purpose has a new key"
-    with pytest.raises(WebappError, match="key 0 is the newest one for pseudonyms"):
+    with pytest.raises(WebappError, match="key 0 is the current key for pseudonyms"):
         drop(tmp_path, "", 0)
     rotate(tmp_path, "", Purpose.PSEUDONYMS)
     rotate(tmp_path, "", Purpose.SEALING)
@@ -87,14 +87,14 @@ def test_a_line_that_is_no_key_is_refused(tmp_path, line):
     read_keys(tmp_path)
     with (tmp_path / "secret_key").open("a") as file:
         file.write(line)
-    with pytest.raises(WebappError, match="a line of the keys is none") as caught:
+    with pytest.raises(WebappError, match="a line of the keys file is not a key") as caught:
         read_keys(tmp_path)
     assert "k" * 64 not in str(caught.value)
 
 
 def test_a_file_without_a_purpose_is_refused(tmp_path):
     (tmp_path / "secret_key").write_text("signing 1 " + "k" * 64)
-    with pytest.raises(WebappError, match="the keys have none for pseudonyms"):
+    with pytest.raises(WebappError, match="the keys file has no key for pseudonyms"):
         read_keys(tmp_path)
 
 

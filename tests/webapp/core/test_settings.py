@@ -117,7 +117,7 @@ def test_a_recruiters_settings_stand_in_its_section_or_under_its_name(tmp_path):
         ("[mturks]\nendpoint = 3", 'there is no such section, did you mean "mturk"?'),
         ("[mturks]", 'there is no such section, did you mean "mturk"?'),
         ('mturk_endpint = "live"', 'mturk_endpint = \'live\': there is no such setting'),
-        ('mturk_endpoint = "live"\n[mturk]\nendpoint = "live"', "as well as in"),
+        ('mturk_endpoint = "live"\n[mturk]\nendpoint = "live"', "is also given in"),
         ("[direct]\ncolour = 1", "there is no such setting"),
     ],
 )  # fmt: skip

@@ -43,7 +43,7 @@ def test_one_more_than_may_wait_is_refused_at_once_and_the_line_moves_on(
     engine: Engine, monkeypatch
 ):
     monkeypatch.setattr(pool_module, "MOST_WAITING", 0)
-    with pytest.raises(PoolFullError, match="wait for a connection already"):
+    with pytest.raises(PoolFullError, match="are already waiting for a connection"):
         engine.connect()
     monkeypatch.setattr(pool_module, "MOST_WAITING", 1)
     for _ in range(3):

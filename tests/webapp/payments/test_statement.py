@@ -21,4 +21,4 @@ def test_a_run_is_clean_only_where_everybody_has_what_they_are_owed(owed, got, s
     ]
     text = in_agreement("r", found)
     assert said in text
-    assert ("is clean" in text) == ("not everybody" not in text)
+    assert ("is clean" in text) == ("not everyone" not in text)

@@ -55,9 +55,9 @@ def test_the_command_writes_them_once_and_never_over_what_was_completed(tmp_path
     assert "# Record of processing" in shell("study", "privacy", "minimal")
     said = shell("study", "privacy", "minimal", "--out", str(tmp_path / "privacy"))
     assert {path.name for path in (tmp_path / "privacy").iterdir()} == set(DRAFTS)
-    assert "Complete what stands in brackets" in said
+    assert "Complete the parts in brackets" in said
     completed = tmp_path / "privacy" / DRAFTS[1]
     completed.write_text("completed")
-    with pytest.raises(WebappError, match="stand there already"):
+    with pytest.raises(WebappError, match="already exist"):
         shell("study", "privacy", "minimal", "--out", str(tmp_path / "privacy"))
     assert completed.read_text() == "completed"

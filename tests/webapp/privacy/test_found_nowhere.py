@@ -138,7 +138,7 @@ def test_a_forgotten_person_is_found_nowhere(shell, instance, found, served, tmp
 
     # While the server goes on.
     said = shell("forget", PERSON, "--yes", "--although-unpaid")
-    assert "Forgotten: 1 participation" in said and "may still lie" not in said
+    assert "Forgotten: 1 participation" in said and "may remain" not in said
     shell("export", run)
     shell("db", "backup", str(instance / "later_backup"))
     left = found()
@@ -147,8 +147,8 @@ def test_a_forgotten_person_is_found_nowhere(shell, instance, found, served, tmp
 
     server.stop(instance)
     said = shell("db", "restore", str(tmp_path / "backup"), "--replace")
-    assert "1 who had asked to be forgotten are forgotten again" in said
-    assert "may still lie" not in said
+    assert "1 people whose data had been erased on request are erased again" in said
+    assert "may remain" not in said
     left = found()
     assert left.pop(OTHERS_WORDS)
     assert not any(left.values())

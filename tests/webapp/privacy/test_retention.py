@@ -188,5 +188,5 @@ def test_a_question_that_nobody_is_asked_is_named(tmp_path):
     toml.write_bytes(toml.read_bytes() + PROMISE)
     assert load_study(str(folder)).privacy.identifying_questions == ("native_language",)
     toml.write_bytes(toml.read_bytes().replace(b'["native_language"]', b'["comments"]'))
-    with pytest.raises(StudyError, match='names "comments", which no question is called'):
+    with pytest.raises(StudyError, match='names "comments", but there is no such question'):
         load_study(str(folder))

@@ -224,7 +224,7 @@ def test_an_unknown_recruiter_is_answered_with_the_nearest_one():
 def test_who_pays_nobody_has_no_platform(recruiter, name):
     if isinstance(recruiter, PayingRecruiter):
         return
-    with pytest.raises(RunError, match="pays nobody"):
+    with pytest.raises(RunError, match="nor pays participants"):
         open_platform(name, Settings())
 
 
@@ -253,7 +253,7 @@ def test_the_log_hides_what_its_platform_calls_people(recruiter, links):
 
 def test_it_sends_simulated_participants(recruiter, name):
     if name == "panel":
-        with pytest.raises(WebappError, match="need a stand-in that sends them"):
+        with pytest.raises(WebappError, match="need a stand-in of the panel to send them"):
             recruiter.visitor()
         return
     visitor: Visitor = recruiter.visitor()

@@ -52,7 +52,7 @@ def test_publishing_again_goes_on_where_a_call_failed(
     publish_run, offered, fail_once, kind, operation
 ):
     fail_once(kind, operation)
-    with pytest.raises(PlatformUnreachable, match="Give the same command again"):
+    with pytest.raises(PlatformUnreachable, match="Run the same command again"):
         publish_run()
     publish_run()
     assert offered() == 8

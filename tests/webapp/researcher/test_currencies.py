@@ -101,13 +101,13 @@ def test_every_word_and_every_payment_is_in_the_runs_own_currency(
     assert f"{hourly} an hour" in shell("study", "show", str(folder))
     for limit in ("most_per_participant", "most_per_run", "least_per_hour", "most_per_hour"):
         monkeypatch.setenv(f"PARALLAX_{limit.upper()}", "20 USD")
-        said = f"the setting {limit} says nothing about {currency}"
+        said = f"the setting {limit} has no amount in {currency}"
         assert said in shell("publish", run_ref, "--yes")
         monkeypatch.delenv(f"PARALLAX_{limit.upper()}")
     assert platform.offers == {}
     cost = shell("publish", run_ref, "--yes")
     assert f"in all, at most {in_all}" in cost
-    assert f"an hour's wage at the median time {hourly}" in cost
+    assert f"hourly pay at the median time {hourly}" in cost
     take_part(platform, client, visit, run_ref)
     for command in ("approve", "bonus"):
         for _ in range(4):
@@ -119,7 +119,7 @@ def test_every_word_and_every_payment_is_in_the_runs_own_currency(
 
     table = tmp_path / "bonuses.csv"
     table.write_text(f"participant,amount,reason\n{person.ref},{too_fine},More\n", encoding="utf-8")
-    assert f"no amount of {currency}" in shell("bonus", run_ref, "--file", str(table), "--yes")
+    assert f"not an amount of {currency}" in shell("bonus", run_ref, "--file", str(table), "--yes")
     statement = f"{person.ref} {in_both} {in_both}"
     assert f"{statement} not asked" in shell("review", run_ref)
     assert f"{statement} {in_both}" in shell("reconcile", run_ref)

@@ -44,7 +44,7 @@ def test_an_uploaded_study_is_checked_shown_and_launched(upload, researcher, ins
     assert sent.status_code == 303
     here = researcher(Role.OWNER)
     checked = here.client.get(sent.location).text
-    assert "it can be launched" in checked
+    assert "the study can be launched" in checked
     assert "participants in all" in checked
     study = checked.partition('name="study" value="')[2].partition('"')[0]
     done = here.post("/launch", study=study, seed="7", recruiter="direct", simulated="yes")

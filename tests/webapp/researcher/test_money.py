@@ -70,7 +70,7 @@ def test_everyone_is_paid_what_was_confirmed_once_and_the_log_says_by_whom(
     assert "result: 2 done" in page
     assert "AWORKER" not in page
     again = payer.check(act="approve")
-    assert "Nothing is left to be done" in again.text
+    assert "There is nothing left to do" in again.text
     # The button pressed once more, or the page loaded again.
     assert payer.confirm(asked).status_code == 409
     assert len(platform.approvals) == 2
@@ -98,7 +98,7 @@ def test_one_person_is_rejected_taken_back_and_given_a_bonus(
     assert platform.approvals == ["ASSIGNMENT1"]
     bonus = {"act": "bonus", "who": ref, "amount": "0.50", "reason": "Well done"}
     assert payer.pay(**bonus).status_code == 303
-    assert "Nothing is left" in payer.check(**bonus).text
+    assert "There is nothing left" in payer.check(**bonus).text
     alike = payer.check(**{**bonus, "reason": "Well done again"})
     assert alike.status_code == 409
     assert "may have been paid before" in alike.text
@@ -160,7 +160,7 @@ def test_two_researchers_who_pay_one_person_at_once_pay_once(
     assert platform.approvals == ["ASSIGNMENT1"]
     assert [answer.status_code for answer in answers] == [303]
     page = payer.page()
-    assert "another process has it in hand" in page
+    assert "another process is working on it" in page
     assert "result: 1 done" in page
     late = other.confirm(seen)
     assert late.status_code == 409
@@ -224,7 +224,7 @@ def test_reconciling_shows_what_differs_and_does_what_is_safe(
     look = payer.here.post(f"{payer.path}/reconcile")
     assert "reviewed_elsewhere" in look.text
     assert payer.here.post(f"{payer.path}/reconcile/fix").status_code == 303
-    assert "everybody has what" in payer.here.post(f"{payer.path}/reconcile").text
+    assert "everyone has received what" in payer.here.post(f"{payer.path}/reconcile").text
     assert "discrepancies mended" in payer.page()
 
 
@@ -271,7 +271,7 @@ def test_a_run_is_published_once_for_what_was_shown_and_confirmed(
 ):
     asked = payer.here.post(f"{payer.path}/recruitment/plan")
     assert "Yes: publish for $1.92 at most" in asked.text
-    assert "an hour&#39;s wage at the median time" in asked.text
+    assert "hourly pay at the median time" in asked.text
     fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', unescape(asked.text)))
     assert offered(platform) == 0
     for answer in (303, 409):  # the button pressed once more

@@ -118,7 +118,7 @@ def test_an_export_is_sent_as_one_file_and_stands_in_the_log(finished, run, rese
 def test_what_cannot_be_done_is_said_on_the_runs_own_page(run, researcher):
     response = researcher(Role.RESEARCHER).post(f"/runs/{run.ref}/export")
     assert response.status_code == 409
-    assert "nobody answered a trial yet" in response.text
+    assert "no one has answered a trial yet" in response.text
 
 
 def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypatch):

@@ -123,7 +123,7 @@ def test_the_replay_and_the_command_show_it(program, researcher, sessions, run, 
     printed = shell("integrity", run.ref)
     assert refs[0] not in printed
     assert re.search(rf"{refs[1]}.*impossible_time agent_likelihood", printed)
-    assert "1 of 2 sessions with an answer raised a flag." in printed
+    assert "1 of 2 sessions with answers are flagged." in printed
     assert refs[0] in shell("integrity", run.ref, "--all")
     certificates = json.loads(shell("integrity", run.ref, "--json"))
     assert [list(one["flags"]) for one in certificates] == [

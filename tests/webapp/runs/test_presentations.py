@@ -93,4 +93,4 @@ def test_each_of_four_options_is_stored_exported_and_reported(folder, study):
     assert shares.loc[("case", "dative", "good"), "people"] == 1.0
     assert shares.loc[("case", "dative", "good"), "5-gram"] == 1.0
     assert found.provenance.chance == pytest.approx((8 / 4 + 2 / 2) / 10)
-    assert any("some options alone" in sentence for sentence in found.left_out)
+    assert any("for only some options" in sentence for sentence in found.left_out)

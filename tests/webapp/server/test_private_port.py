@@ -59,7 +59,7 @@ def test_a_schema_of_another_version_is_not_ready(ask, app):
     response = ask("/readyz", app)
     assert (response.status_code, response.json()["status"]) == (503, "not ready")
     (problem,) = response.json()["problems"]
-    assert problem.startswith("the database's schema is 9999, this code works with ")
+    assert problem.startswith("the database's schema is 9999, but this version works with ")
 
 
 def test_a_database_that_does_not_answer_is_not_ready(app, instance):
@@ -81,7 +81,7 @@ def test_a_server_that_waits_for_its_database_says_so_and_has_metrics(ask, insta
     instance.mkdir(exist_ok=True)
     response = ask("/readyz", None)
     assert response.status_code == 503
-    assert response.json()["problems"] == ["the server waits for the database"]
+    assert response.json()["problems"] == ["the server is waiting for the database"]
     assert "parallax_database_up 0.0" in ask("/metrics", None).text
 
 

@@ -115,7 +115,7 @@ def test_a_server_waits_for_its_database_at_the_start_and_when_a_process_is_lost
         assert serving.ask("/healthz").json() == {"status": "unavailable"}
         private = serving.ask_privately("/readyz")
         assert (private.status_code, private.json()["status"]) == (503, "not ready")
-        assert private.json()["problems"] == ["the server waits for the database"]
+        assert private.json()["problems"] == ["the server is waiting for the database"]
         assert "parallax_database_up 0.0" in serving.ask_privately("/metrics").text
         serving.wait_for_notification("STATUS=Waiting for the database")
         postgres.start()

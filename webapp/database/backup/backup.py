@@ -31,7 +31,7 @@ def back_up(engine: Engine, file: Path) -> Content:
     """
     if file.exists():
         raise BackupError(
-            "a file stands there already", where=str(file), expected="the name of a new file"
+            "the file already exists", where=str(file), expected="the name of a new file"
         )
     if stored_revision(engine) is None:
         raise BackupError("the database is empty: there is nothing to back up")

@@ -26,12 +26,14 @@ def recipients(file: Path) -> list[Any]:
             found.append(kind.Recipient.from_str(line))
         except age.RecipientError as error:
             raise BackupError(
-                f"a line is no public key ({error})",
+                f"a line is not a public key ({error})",
                 where=str(file),
-                expected="a line age1... as age-keygen prints it, or ssh-... for each reader",
+                expected="one line for each reader: age1... as age-keygen prints it, or ssh-...",
             ) from error
     if not found:
-        raise BackupError("the file names nobody", where=str(file), expected="a public key a line")
+        raise BackupError(
+            "the file holds no public key", where=str(file), expected="one public key per line"
+        )
     return found
 
 
@@ -80,7 +82,7 @@ def readable(file: Path, identity: Path | None) -> Iterator[Path]:
             raise BackupError(
                 f"the backup cannot be decrypted ({error})",
                 where=str(file),
-                expected=f"a backup for the key in {identity}, and undamaged",
+                expected=f"an undamaged backup that was encrypted for the key in {identity}",
             ) from error
         yield plain
 

@@ -79,7 +79,9 @@ def _content(script: Path, file: Path) -> Content:
                 table = begins[1]
                 rows[table] = 0
     if not revision:
-        raise BackupError("the archive is of PostgreSQL, but none of Parallax", where=str(file))
+        raise BackupError(
+            "the file is a PostgreSQL archive, but not one of Parallax", where=str(file)
+        )
     return Content(revision, rows)
 
 

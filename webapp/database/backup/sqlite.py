@@ -56,7 +56,9 @@ def content_of(file: Path) -> Content:
     finally:
         engine.dispose()
     if revision is None:
-        raise BackupError("the file is an SQLite database, but none of Parallax", where=str(file))
+        raise BackupError(
+            "the file is an SQLite database, but not one of Parallax", where=str(file)
+        )
     return Content(revision, counts)
 
 

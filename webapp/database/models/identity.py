@@ -44,7 +44,9 @@ def sealer_of(dialect: Dialect) -> Sealer:
     """
     sealer: Sealer | None = getattr(dialect, _SEALER, None)
     if sealer is None:
-        raise WebappError("what platforms call people is sealed, and no key was given to open it")
+        raise WebappError(
+            "participants' platform ids are encrypted, and no key was given to decrypt them"
+        )
     return sealer
 
 

@@ -18,7 +18,7 @@ def finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 "finished_not_submitted",
                 ref,
-                "finished here, and submitted nothing there",
+                "finished here, but submitted nothing on the platform",
                 "Wait until their time is over. Then:"
                 f" parallax compensate {snapshot.run_ref} {ref}",
             )
@@ -33,15 +33,15 @@ def never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 "never_paid",
                 account.participant.ref,
-                "finished, submitted, and was not paid",
+                "finished and submitted, but was not paid",
                 f"parallax approve {snapshot.run_ref}",
             )
         else:
             yield Discrepancy(
                 "compensated_and_submitted",
                 account.participant.ref,
-                "submitted after all, and was offered compensation before",
-                f"To pay the reward as well or not: {_decide(snapshot, assignment)}",
+                "was offered compensation, and submitted afterwards",
+                f"Decide whether to pay the reward as well: {_decide(snapshot, assignment)}",
             )
 
 
@@ -53,7 +53,10 @@ def receipt_of_another(snapshot: Snapshot) -> Iterator[Discrepancy]:
                 "receipt_of_another",
                 account.participant.ref,
                 "the submitted receipt is missing, forged or another participant's",
-                "Our page did not send that form; yet they finished, so the reward is theirs",
+                (
+                    "The form did not come from our page. The participant did finish, so the "
+                    "reward is due"
+                ),
             )
 
 
@@ -68,9 +71,12 @@ def submitted_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
         if assignment.participant_id is None:
             problem, detail = "submitted_by_nobody", "submitted by a worker who never took part"
         elif first is None:
-            problem, detail = "submitted_twice", "a second submission of the same participant"
+            problem, detail = "submitted_twice", "is a second submission of the same participant"
         else:
-            problem, detail = "submitted_unfinished", "submitted, and has not finished here"
+            problem, detail = (
+                "submitted_unfinished",
+                "submitted on the platform, but has not finished here",
+            )
         yield Discrepancy(
             problem,
             snapshot.ref(assignment.participant_id, assignment.platform_id),
@@ -85,7 +91,7 @@ def stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
         yield Discrepancy(
             "stuck_place",
             ref,
-            "holds a place, and was not heard of for longer than the study allows",
+            "holds a place, but has been silent for longer than the study allows",
             "--fix frees the place",
             safe=True,
         )
@@ -97,8 +103,8 @@ def wrong_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
         yield Discrepancy(
             "wrong_count",
             snapshot.run_ref,
-            f"the kept count of {subject} is not what is stored",
-            "--fix counts again",
+            f"the stored count of {subject} differs from the rows in the database",
+            "--fix counts the rows again",
             safe=True,
         )
 
@@ -114,7 +120,7 @@ def unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
                 "unposted_offer",
                 snapshot.ref(payees.get(hit.token), hit.token[:12]),
                 f"an offer of {hit.purpose} with {hit.places} places was never confirmed",
-                "--fix posts it if it is not there"
+                "--fix posts the offer if the platform does not have it"
                 if safe
                 else f"parallax publish {snapshot.run_ref}",
                 safe=safe,
@@ -131,9 +137,14 @@ def compensation_not_taken(snapshot: Snapshot) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 "compensation_not_taken",
                 ref,
-                f"compensation of {in_words(payment.amount_minor, payment.currency)} was offered,"
-                " and not taken up",
-                "Write to them; the same parallax compensate offers it for another 30 days",
+                (
+                    f"compensation of {in_words(payment.amount_minor, payment.currency)} was "
+                    "offered, but not accepted"
+                ),
+                (
+                    "Write to the participant; running the same parallax compensate again offers "
+                    "it for another 30 days"
+                ),
             )
 
 

@@ -17,22 +17,22 @@ REVIEW_DECISIONS: dict[str, PaymentKind] = {
     AssignmentStatus.REJECTED: PaymentKind.REJECTION,
 }
 _UNSETTLED = {
-    PaymentState.INTENDED: "was decided, and not begun",
-    PaymentState.CALLING: "was begun by a process that is gone",
-    PaymentState.ORDERED: "was ordered by a process that is gone",
-    PaymentState.UNKNOWN: "was begun, and the platform did not answer",
+    PaymentState.INTENDED: "was decided, but not started",
+    PaymentState.CALLING: "was started by a process that no longer runs",
+    PaymentState.ORDERED: "was ordered by a process that no longer runs",
+    PaymentState.UNKNOWN: "was started, but the platform did not answer",
     PaymentState.REFUSED: "was refused by the platform",
 }
 _LOOK_THERE = (
-    "--fix asks the platform whether it was done. If the platform's own site shows that it was not,"
-    " for a day: parallax settle {run} {id} --not-paid"
+    "--fix asks the platform whether it was paid. If the platform's own site does not show "
+    "the payment after a day: parallax settle {run} {id} --not-paid"
 )
 _UNDO_AGAIN = "Undo the rejection with: parallax approve {run} --only {who} --undo-rejection"
 _DECIDE_AGAIN = (
-    "Nothing was taken from them. Pay the reward with: parallax approve {run} --only {who}, or"
-    " reject again as the platform wants it"
+    "The rejection did not happen. Pay the reward with: parallax approve {run} --only {who}, "
+    "or reject again in a way that the platform accepts"
 )
-_IN_HAND = "was begun a moment ago, perhaps by a process that is still at it"
+_IN_HAND = "was started a moment ago, perhaps by a process that is still working on it"
 
 
 def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
@@ -57,14 +57,14 @@ def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 def _what_next(snapshot: Snapshot, payment: Payment) -> str:
     if payment.id in snapshot.claimed:
-        return "Look again in five minutes"
+        return "Run parallax reconcile again in five minutes"
     if payment.ordered_at is not None:
         return _LOOK_THERE.format(run=snapshot.run_ref, id=payment.id)
     if _waits_for_undoing(snapshot, payment):
         return _UNDO_AGAIN.format(run=snapshot.run_ref, who=payment.assignment)
     if is_refused_rejection(payment):
         return _DECIDE_AGAIN.format(run=snapshot.run_ref, who=payment.assignment)
-    return "--fix asks the platform whether it was done, and does it if it was not"
+    return "--fix asks the platform whether it was paid, and pays if it was not"
 
 
 def _waits_for_undoing(snapshot: Snapshot, payment: Payment) -> bool:
@@ -94,9 +94,11 @@ def decided_elsewhere(snapshot: Snapshot) -> Iterator[Discrepancy]:
         yield Discrepancy(
             "paid_twice" if again and assignment.status in PAID_STATUSES else "reviewed_elsewhere",
             snapshot.ref(assignment.participant_id, assignment.platform_id),
-            f"{'a second submission was ' if again else ''}{assignment.status} on the platform,"
-            " after its delay or by hand",
-            "--fix writes it into the ledger",
+            (
+                f"{'a second submission was ' if again else ''}{assignment.status} on the "
+                "platform, automatically after its delay or by hand"
+            ),
+            "--fix records it in the ledger",
             safe=True,
         )
 
@@ -126,14 +128,14 @@ def bonuses_astray(snapshot: Snapshot) -> Iterator[Discrepancy]:
                 "paid_twice",
                 _payee(snapshot, payment),
                 f"the platform lists {_words(payment)} {times} times",
-                "What is paid cannot be taken back; please report it as an error of Parallax",
+                "A payment cannot be undone; please report this as an error of Parallax",
             )
     for bonus, _ in unrecorded_bonuses(snapshot):
         yield Discrepancy(
             "bonus_elsewhere",
             snapshot.ref(snapshot.participant_of(bonus.assignment_id), bonus.assignment_id),
             f"a bonus of {in_words(bonus.amount_minor, snapshot.currency)} was paid by hand",
-            "--fix writes it into the ledger",
+            "--fix records it in the ledger",
             safe=True,
         )
 
@@ -161,8 +163,8 @@ def recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 "recorded_not_made",
                 _payee(snapshot, payment),
-                f"the ledger calls {_words(payment)} done, and the platform does not",
-                "Look at the requester's own site; nothing was taken from the participant here",
+                f"the ledger has {_words(payment)} as done, but the platform does not",
+                "Check the requester's own site; nothing was taken from the participant here",
             )
 
 
@@ -179,10 +181,14 @@ def changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 "reward_changed",
                 hit.platform_id or hit.token[:12],
-                f"pays {in_words(now, snapshot.currency)} on the platform, and was published with"
-                f" {in_words(posted, snapshot.currency)}",
-                "Set it back on the platform's own site; or approve there, and --fix writes what"
-                " was paid into the ledger",
+                (
+                    f"pays {in_words(now, snapshot.currency)} on the platform, but was published "
+                    f"with {in_words(posted, snapshot.currency)}"
+                ),
+                (
+                    "Restore the amount on the platform's own site; or approve there, and --fix "
+                    "records the payment in the ledger"
+                ),
             )
 
 
@@ -194,8 +200,8 @@ def paid_in_part(snapshot: Snapshot) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 "paid_in_part",
                 snapshot.ref(assignment.participant_id, assignment.platform_id),
-                "was paid a part of the reward on the platform, which does not tell us how much",
-                "Look at the platform's own site; the sums here leave that part out",
+                "was paid part of the reward on the platform, which does not report how much",
+                "Check the platform's own site; the sums here leave that part out",
             )
 
 
@@ -206,11 +212,15 @@ def sums_differ(snapshot: Snapshot) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 "sums_differ",
                 statement.payee,
-                f"got {in_words(statement.ledger_minor, statement.currency)} by the ledger, and"
-                f" {in_words(statement.platform_minor or 0, statement.currency)} by the"
-                " platform's books",
-                "--fix records what the platform shows. If it stays so, compare the lines of"
-                " parallax review with the requester's own site",
+                (
+                    f"got {in_words(statement.ledger_minor, statement.currency)} according to the "
+                    f"ledger, but {in_words(statement.platform_minor or 0, statement.currency)} "
+                    "according to the platform"
+                ),
+                (
+                    "--fix records what the platform shows. If the difference remains, compare "
+                    "the lines of parallax review with the requester's own site"
+                ),
             )
 
 
@@ -222,10 +232,14 @@ def paid_too_little(snapshot: Snapshot) -> Iterator[Discrepancy]:
             yield Discrepancy(
                 "paid_too_little",
                 statement.payee,
-                f"is owed {in_words(statement.owed_minor or 0, statement.currency)} by the study's"
-                f" rule, and got {in_words(statement.ledger_minor, statement.currency)}",
-                f"The rule's bonus: parallax bonus {snapshot.run_ref}. Anything else:"
-                f" parallax bonus {snapshot.run_ref} --file FILE",
+                (
+                    f"is owed {in_words(statement.owed_minor or 0, statement.currency)} by the "
+                    f"study's rule, but got {in_words(statement.ledger_minor, statement.currency)}"
+                ),
+                (
+                    f"To pay the rule's bonus: parallax bonus {snapshot.run_ref}. To pay anything "
+                    f"else: parallax bonus {snapshot.run_ref} --file FILE"
+                ),
             )
 
 

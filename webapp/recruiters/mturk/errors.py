@@ -27,11 +27,13 @@ _CREDENTIALS = (
 # What reading an answer raises that is cut off, or is no answer of the service at all.
 _UNREADABLE = (ResponseParserError, LookupError, ValueError, TypeError, ArithmeticError)
 _REMEDIES = {
-    "InsufficientFunds": "Prepay more on the requester's site, or publish fewer participants",
-    "HITDoesNotExist": "The setting mturk_endpoint must name the place where the run was published",
-    "QualificationTypeAlreadyExists": "Give the same command again in a minute: the platform's"
-    " list does not show yet what an earlier attempt made",
-    "AssignmentDoesNotExist": "The worker has not submitted it: parallax reconcile RUN tells more",
+    "InsufficientFunds": "Add money on the requester's site, or publish fewer places",
+    "HITDoesNotExist": "Set mturk_endpoint to the marketplace where the run was published",
+    "QualificationTypeAlreadyExists": (
+        "Run the same command again in a minute: the platform does not yet list what an "
+        "earlier attempt created"
+    ),
+    "AssignmentDoesNotExist": "The worker has not submitted it: see parallax reconcile RUN",
 }
 
 
@@ -59,9 +61,11 @@ def _unanswered(problem: str, operation: str) -> PlatformUnreachable:
     return PlatformUnreachable(
         problem,
         where=operation,
-        remedy="Give the same command again in a while, nothing is done twice; if it stays"
-        " so, look at the setting mturk_endpoint. A marketplace of your own starts with: parallax"
-        " marketplace",
+        remedy=(
+            "Run the same command again later; nothing is done twice. If the error remains, "
+            "check the setting mturk_endpoint. To start a local marketplace: parallax "
+            "marketplace"
+        ),
     )
 
 
@@ -77,10 +81,10 @@ def _answered(operation: str, error: ClientError) -> PlatformError:
     code = str(answer.get("TurkErrorCode", "")).removeprefix(_PREFIX)
     if kind in _FAULTS or status >= 500 or "Throttl" in kind:
         return PlatformUnreachable(
-            f"the platform has a fault or is asked too often ({kind}: {message})",
+            f"the platform has a fault or received too many requests ({kind}: {message})",
             code=kind,
             where=operation,
-            remedy="Give the same command again in a while; nothing is done twice",
+            remedy="Run the same command again later; nothing is done twice",
         )
     if not kind or kind.isdigit():
         # The error itself was cut off, so nobody knows which one it was.

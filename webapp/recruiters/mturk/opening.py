@@ -16,7 +16,9 @@ def open_mturk(settings: MturkSettings, *, live: bool = False) -> MturkClient:
         raise WebappError(
             f"{CLOSED}, and its live endpoint spends real money",
             where="mturk_endpoint = live",
-            remedy="Use a marketplace of your own (parallax marketplace), or add --live to the"
-            " command if the service answers again",
+            remedy=(
+                "Use a local marketplace (parallax marketplace), or add --live to the "
+                "command if the service is open again"
+            ),
         )
     return open_client(settings.endpoint)

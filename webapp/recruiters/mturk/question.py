@@ -28,7 +28,7 @@ def external_question(link: str, frame_height_px: int = 0) -> str:
     """
     if not is_secure(link):
         raise WebappError(
-            f'workers\' browsers show no page in clear text in a frame: "{link}"',
+            f'workers\' browsers refuse to show an unencrypted page in a frame: "{link}"',
             where="public_url",
             expected="an address that begins with https://",
             remedy="Put a web server with a certificate in front: docs/settings.md",

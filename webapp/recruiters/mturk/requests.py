@@ -40,9 +40,11 @@ def type_request(task: Task, endpoint: str) -> Request:
     """
     if task.devices or task.filters:
         raise PlatformError(
-            "Mechanical Turk knows neither devices nor filters",
+            "Mechanical Turk can choose workers neither by device nor by filters",
             where="study.toml, recruitment",
-            remedy="Leave devices and filters out; countries, require and refuse choose workers",
+            remedy=(
+                "Leave devices and filters out; choose workers with countries, require and refuse"
+            ),
         )
     return {
         "Title": task.title,

@@ -13,12 +13,14 @@ class MturkSettings(BaseModel):
     endpoint: str = Field(
         default="http://127.0.0.1:8100",
         pattern=r"^(live|sandbox|https?://[\w.:\[\]-]+/?)$",
-        description="which marketplace: its address; or Amazon's live or sandbox, both closed",
+        description="the marketplace's address; or live or sandbox for Amazon's, which are closed",
     )
     worker_site: str = Field(
         default="",
         pattern=r"^(https?://[\w.:\[\]-]+/?)?$",
-        description="where workers of another marketplace submit; its own address when empty",
+        description=(
+            "the address where workers of another marketplace submit; its own address when empty"
+        ),
     )
 
     @field_validator("endpoint", "worker_site")

@@ -28,7 +28,7 @@ def api_url(endpoint: str) -> str:
         return API_URLS[endpoint]
     if not is_secure(endpoint):
         raise WebappError(
-            f'requests to "{endpoint}" would travel in clear text',
+            f'requests to "{endpoint}" would not be encrypted',
             where="mturk_endpoint",
             expected="live, sandbox or an address that begins with https://",
             remedy="Only a marketplace on this machine may be called by http://",

@@ -54,7 +54,7 @@ class WorkerSession(SimulatedSession):
                 self._open(frame["address"], "consent")
                 return tasks
         raise SimulatedSessionError(
-            "the marketplace's list does not hold the study",
+            "the marketplace does not list the study",
             where=str(self._site.base_url),
             remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
         )

@@ -24,7 +24,10 @@ def secrets_of(panel: Panel, settings: PanelSettings) -> dict[str, str]:
                 f'the installation has no secret "{kept}", which the study\'s [panel] names',
                 where="panel_secrets",
                 expected=f'a line {kept} = "..." under [panel.secrets] in parallax.toml',
-                remedy="Secrets stay in the installation: docs/panels.md says where each is found",
+                remedy=(
+                    "Secrets belong to the installation, not to the study: docs/panels.md "
+                    "says where to find each one"
+                ),
             )
     return {name: settings.secrets[kept].get_secret_value() for name, kept in panel.secrets.items()}
 

@@ -120,7 +120,7 @@ class PanelRecruiter(Recruiter):
 
         if not self._settings.stand_in:
             raise WebappError(
-                "simulated participants of a panel need a stand-in that sends them",
+                "simulated participants of a panel need a stand-in of the panel to send them",
                 where="panel_stand_in",
                 remedy="Start one with: parallax marketplace --platform panels",
             )
@@ -143,7 +143,7 @@ class PanelRecruiter(Recruiter):
         """
         panel = _panel(departure.study)
         report = panel.way_back(departure.ending).report
-        assert report is not None, "no report is made of this ending"
+        assert report is not None, "this ending is not reported to the panel"
         secrets = secrets_of(panel, self._settings)
         return call(report, known_of(panel, departure, secrets), secrets.values())
 
@@ -151,7 +151,7 @@ class PanelRecruiter(Recruiter):
 def _panel(study: Study) -> Panel:
     if study.panel is None:
         raise WebappError(
-            f'the study "{study.name}" does not say from which panel its people come',
+            f'the study "{study.name}" does not say which panel its participants come from',
             where="study.toml, [panel]",
             expected='a table such as [panel] with preset = "prolific"',
             remedy="docs/panels.md says what to write for each panel",

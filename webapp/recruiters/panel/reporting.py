@@ -31,7 +31,9 @@ def call(report: Report, known: Mapping[str, str], secrets: Collection[str]) -> 
         fields = {name: fill(template, known) for name, template in report.fields.items()}
         headers = {name: fill(template, known) for name, template in report.headers.items()}
     except UnfilledError as error:
-        raise PlatformError(f'the call cannot be made: "{error.name}" is not known') from error
+        raise PlatformError(
+            f'the request to the panel cannot be put together: "{error.name}" is not known'
+        ) from error
     posted = fields if report.method == "POST" else None
     as_json = report.format == "json"
     try:

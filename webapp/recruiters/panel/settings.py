@@ -12,12 +12,14 @@ class PanelSettings(BaseModel):
 
     secrets: dict[str, SecretStr] = Field(
         default={},
-        description="name -> secret, as a table; in the environment, as a JSON object",
+        description="the secret of each name, as a table; in the environment, as a JSON object",
     )
     stand_in: str = Field(
         default="",
         pattern=r"^(https?://[\w.:\[\]-]+/[\w-]+)?$",
-        description="where simulated participants find the study: a stand-in's address and name",
+        description=(
+            "the address and name under which simulated participants find the study on a stand-in"
+        ),
     )
 
     @field_validator("secrets", mode="before")

@@ -117,7 +117,7 @@ def read(model: type[Answer], answer: object, where: str) -> Answer:
         raise PlatformUnreachable(
             f"the answer cannot be read ({place}: {detail['msg']})",
             where=where,
-            remedy="Give the same command again in a while; nothing is done twice",
+            remedy="Run the same command again later; nothing is done twice",
         ) from error
 
 
@@ -129,4 +129,4 @@ def member(answer: object, name: str, where: str) -> Any:  # noqa: ANN401 - JSON
     """
     if isinstance(answer, Mapping) and name in answer:
         return answer[name]
-    raise PlatformUnreachable(f"the answer holds no {name}", where=where)
+    raise PlatformUnreachable(f"the answer lacks {name}", where=where)

@@ -19,7 +19,7 @@ _TOKEN = (
     "Set prolific_token to a token of the researcher's account (Prolific: Settings, Go to API token"
     " page): docs/prolific.md"
 )
-_AGAIN = "Give the same command again in a while; nothing is done twice"
+_AGAIN = "Run the same command again later; nothing is done twice"
 _LONGEST_WAIT_S = 30.0
 
 

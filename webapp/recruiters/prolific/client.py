@@ -34,8 +34,9 @@ CATEGORIES = (
 _LEAST_REASON_CHARS = 100
 _PAGE_SIZE = 100
 _FEATURES = (
-    "Not every workspace may have signed links (the setting prolific_signed_arrivals) and paid"
-    " screen-outs (screen_out_reward in study.toml): leave them out, or ask Prolific for them"
+    "Signed links (the setting prolific_signed_arrivals) and paid screen-outs "
+    "(screen_out_reward in study.toml) are not enabled in every workspace: leave them out, "
+    "or ask Prolific to enable them"
 )
 # A study that recruits, or will by itself.
 _OPEN = ("ACTIVE", "PUBLISHING", "SCHEDULED")
@@ -219,7 +220,7 @@ class ProlificClient:
             raise PlatformError(
                 f"the platform understood {made['amount']} in place of {amount_minor} minor units",
                 where=where,
-                remedy="Nothing was paid; this must be looked into before any bonus is",
+                remedy="Nothing was paid. Find out why before you pay any bonus",
             )
         return str(member(made, "id", where))
 
@@ -315,5 +316,5 @@ class ProlificClient:
                 raise
             return
         if (status := self._submission(assignment_id).status) != wanted:
-            problem = f"the platform answered, and the submission is {status}"
+            problem = f"the platform answered, but the submission is still {status}"
             raise PlatformUnreachable(problem, where=where)

@@ -66,9 +66,10 @@ def code_of(study: StudyAnswer, ending: Ending) -> str:
         if each.code_type == CODE_TYPES[ending] and each.actor == "researcher" and each.code:
             return each.code
     raise PlatformError(
-        f"the study has no completion code {CODE_TYPES[ending]} of the researcher's",
+        f"the study on Prolific has lost its completion code {CODE_TYPES[ending]}, which the "
+        "researcher uses",
         where=f"study {study.id}",
-        remedy="Somebody changed it on the platform: complete the submission there by hand",
+        remedy="It was changed on the platform: complete the submission there by hand",
     )
 
 

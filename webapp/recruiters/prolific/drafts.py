@@ -71,6 +71,6 @@ def _refuse_other_platforms_terms(audience: Audience) -> None:
         raise PlatformError(
             f"Prolific does not know {', '.join(wrong)}",
             where="study.toml, recruitment",
-            expected="filters, by the platform's own names",
-            remedy="docs/prolific.md shows how the same people are chosen with filters",
+            expected="filters by Prolific's own names",
+            remedy="docs/prolific.md shows how to choose the same people with filters",
         )

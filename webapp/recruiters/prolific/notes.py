@@ -20,11 +20,14 @@ def notes_on(
         ("devices", _devices(task.devices)),
         ("filters", _filters_in_words(task.filters)),
         ("links", "signed by Prolific" if settings.signed_arrivals else "not signed"),
-        ("who finishes", "handed in by our server, waits for review"),
-        ("who fails the attention check", "handed in by our server, waits for review"),
-        ("who withdraws", "handed in by our server, waits for review"),
-        ("who is screened out", _screened_out(task)),
-        ("who declines, comes late or finds it full", "is asked to return the submission"),
+        ("who finishes", "submitted by our server, awaits review"),
+        ("participants who fail the attention check", "submitted by our server, awaits review"),
+        ("who withdraws", "submitted by our server, awaits review"),
+        ("participants who are screened out", _screened_out(task)),
+        (
+            "participants who decline, come late or find the study full",
+            "are asked to return the submission",
+        ),
     ]
 
 
@@ -39,22 +42,27 @@ def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
     )  # fmt: skip
     found = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]
     ours = [code for code in study.completion_codes if code.actor == "researcher"]
-    return found if ours else [*found, "no completion code is the researcher's any more"]
+    return (
+        found if ours else [*found, "no completion code is under the researcher's control any more"]
+    )
 
 
 def _pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, str]]:
     if recommended is None:
-        yield "Prolific recommends", "nothing for this currency"
+        yield "Prolific recommends", "no amount for this currency"
         return
     good = in_words(recommended.recommended_reward_per_hour, task.currency)
     least = in_words(recommended.min_reward_per_hour, task.currency)
-    yield "Prolific recommends for an hour", f"{good}, and at least {least}"
+    yield "hourly pay that Prolific recommends", f"{good}, and at least {least}"
     if task.median_minutes:
         hourly = round(task.reward_minor * 60 / task.median_minutes)
         if hourly < recommended.min_reward_per_hour:
-            yield "WARNING", "the pay is below the platform's least; it will not be published"
+            yield (
+                "WARNING",
+                "the pay is below Prolific's minimum, so Prolific will not publish the study",
+            )
         elif hourly < recommended.recommended_reward_per_hour:
-            yield "WARNING", "the pay is below what the platform recommends"
+            yield "WARNING", "the pay is below what Prolific recommends"
 
 
 def _devices(devices: Iterable[str]) -> str:
@@ -77,6 +85,6 @@ def _filter_in_words(chosen: object) -> str:
 
 def _screened_out(task: Task) -> str:
     if not (task.screen_out_minor and task.screen_out_places):
-        return "is asked to return the submission"
+        return "are asked to return the submission"
     paid = in_words(task.screen_out_minor, task.currency)
-    return f"is paid {paid} at once, at most {task.screen_out_places} times; then the study pauses"
+    return f"are paid {paid} at once, up to {task.screen_out_places} times; then the study pauses"

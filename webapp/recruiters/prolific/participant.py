@@ -56,7 +56,7 @@ class ParticipantSession(SimulatedSession):
                 if urlsplit(link).path == f"/run/{self._plan.run_ref}":
                     return link
         raise SimulatedSessionError(
-            "the platform's list does not hold the study",
+            "the platform does not list the study",
             where=str(self._site.base_url),
             remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
         )
@@ -87,7 +87,7 @@ class ScreenedOutSession(ParticipantSession):
 def _unwanted(question: ScreeningQuestion) -> str:
     if question.type != "number":
         others = (option for option in question.options if option not in question.accept)
-        return next(others, "nothing of that kind")
+        return next(others, "no such element")
     if question.at_least is not None:
         return str(question.at_least - 1)
     return str((question.at_most or 0) + 1)

@@ -15,25 +15,26 @@ class ProlificSettings(BaseModel):
     endpoint: str = Field(
         default="http://127.0.0.1:8200",
         pattern=r"^(live|https?://[\w.:\[\]-]+/?)$",
-        description="which Prolific: live, or the address of a stand-in",
+        description="live for Prolific itself, or the address of a stand-in",
     )
     token: SecretStr = Field(
-        default=SecretStr(""), description="the API token; it may do everything that you may"
+        default=SecretStr(""), description="the API token; it gives full access to your account"
     )
     workspace: str = Field(
-        default="", pattern=_ID, description="the workspace that pays; the first when empty"
+        default="", pattern=_ID, description="the workspace that pays; the first one when empty"
     )
     project: str = Field(
-        default="", pattern=_ID, description="the project of new studies; the first when empty"
+        default="", pattern=_ID, description="the project for new studies; the first one when empty"
     )
     signed_arrivals: bool = Field(
-        default=False, description="whether Prolific signs its links; not every workspace has it"
+        default=False, description="whether Prolific signs its links; not every workspace can"
     )
     leeway_s: int = Field(
-        default=60, ge=0, le=600, description="how far clocks may differ when links are checked"
+        default=60, ge=0, le=600, description="how far the clocks may differ when links are checked"
     )
     hook_secret: SecretStr = Field(
-        default=SecretStr(""), description="what Prolific signs its webhooks with; empty for none"
+        default=SecretStr(""),
+        description="the secret with which Prolific signs its webhooks; empty for none",
     )
 
     @field_validator("endpoint")

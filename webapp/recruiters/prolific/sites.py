@@ -19,7 +19,7 @@ def api_url(settings: ProlificSettings) -> str:
         return _API_URL
     if not is_secure(settings.endpoint):
         raise WebappError(
-            f'requests to "{settings.endpoint}", and the token, would travel in clear text',
+            f'requests to "{settings.endpoint}", with the token in them, would not be encrypted',
             where="prolific_endpoint",
             expected="live or an address that begins with https://",
             remedy="Only a stand-in on this machine may be called by http://",

@@ -32,7 +32,9 @@ class Workspace:
         if not self.ref:
             first = next(iter(self.calls.pages("/workspaces/", {})), None)
             if first is None:
-                raise PlatformError("the token may use no workspace", where="GET /workspaces/")
+                raise PlatformError(
+                    "the token has access to no workspace", where="GET /workspaces/"
+                )
             self.ref = str(member(first, "id", "GET /workspaces/"))
         return self.ref
 

@@ -45,20 +45,20 @@ def test_a_formula_is_true_or_false_as_computed_by_hand(text, holds):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "ends too early"),
-        ("(2;%a%)", "true or false is missing"),
-        ("(2;%a%) - (2;%b%)", "true or false is missing"),
+        ("", "is incomplete"),
+        ("(2;%a%)", "comparison is missing"),
+        ("(2;%a%) - (2;%b%)", "comparison is missing"),
         ("(1;%a%) < (1;%b%) < (1;%c%)", "two comparisons in a row"),
-        ("((1;%a%) < (1;%b%)) < (1;%c%)", "a comparison stands where a surprisal should"),
-        ("(1;%a%) & (1;%b%)", "true or false is missing"),
-        ("(1;%a%) < ", "ends too early"),
+        ("((1;%a%) < (1;%b%)) < (1;%c%)", "a comparison is given where a surprisal is needed"),
+        ("(1;%a%) & (1;%b%)", "comparison is missing"),
+        ("(1;%a%) < ", "is incomplete"),
         ("((1;%a%) < (1;%b%)", r'"\)" is missing'),
         ("[(1;%a%) < (1;%b%))", r'"\]" is missing'),
-        ("(1;%a%) < (1;%b%) )", "nothing can stand at"),
+        ("(1;%a%) < (1;%b%) )", "nothing is allowed at"),
         ("(1;%a%) * 2 < 3", "cannot be read"),
         ("(1;%a%) < - (1;%b%)", "a sign without a number"),
         ("(x;%a%) < 1", "cannot be read"),
-        ("< 1", "nothing can stand at"),
+        ("< 1", "nothing is allowed at"),
     ],
 )
 def test_what_is_no_formula_is_refused_with_its_place(text, message):

@@ -76,10 +76,10 @@ def test_data_may_be_a_table_and_a_split(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ("process_docs: !function utils.process_docs\n", "no code is run"),
+        ("process_docs: !function utils.process_docs\n", "runs no code"),
         ("output_type: generate_until\n", "its output_type is generate_until"),
         ("num_fewshot: 5\n", "it shows 5 examples first"),
-        ("dataset_path: nyu-mll/blimp\ndataset_kwargs: {}\n", "its data are not here"),
+        ("dataset_path: nyu-mll/blimp\ndataset_kwargs: {}\n", "its data were not found"),
         ("dataset_kwargs: {data_files: nowhere.jsonl}\n", "nowhere.jsonl"),
         ("doc_to_choice: [a, b, c]\n", "it has 3 choices"),
         ("doc_to_choice: '{{nothing}}'\n", "cannot be filled"),
@@ -90,7 +90,7 @@ def test_data_may_be_a_table_and_a_split(tmp_path):
         ("doc_to_text: UID\ntarget_delimiter: ''\n", "without a space"),
         ("doc_to_text: '{{ \"\".__class__.__mro__ }}'\n", "unsafe|cannot be filled"),
         ("doc_to_text: '{{ 1 / 0 }}'\n", "cannot be filled"),
-        ("x: [\n", "no YAML"),
+        ("x: [\n", "not YAML"),
         ("include: task.yaml\n", "include each other"),
     ],
 )
@@ -100,10 +100,10 @@ def test_what_cannot_be_read_as_pairs_is_refused_in_one_paragraph(tmp_path, keys
 
 
 def test_a_file_that_is_no_mapping_is_no_task(tmp_path):
-    with pytest.raises(MaterialsError, match="no task"):
+    with pytest.raises(MaterialsError, match="not a task"):
         read_materials(task(tmp_path, "- a\n"))
 
 
 def test_a_tag_for_code_is_never_looked_up(tmp_path):
-    with pytest.raises(MaterialsError, match="no YAML"):
+    with pytest.raises(MaterialsError, match="not YAML"):
         read_materials(task(tmp_path, BLIMP + "x: !!python/object/apply:os.getcwd []\n"))

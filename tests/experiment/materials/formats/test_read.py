@@ -69,7 +69,7 @@ def test_further_sheets_of_a_workbook_are_named(tmp_path):
         book.active.append(row)
     book.create_sheet("Fillers")
     book.save(tmp_path / "pairs.xlsx")
-    assert 'and not "Fillers".' in read_materials(tmp_path / "pairs.xlsx").notes[0]
+    assert 'but not "Fillers".' in read_materials(tmp_path / "pairs.xlsx").notes[0]
 
 
 @pytest.mark.parametrize(
@@ -223,15 +223,15 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
         ("good,gut\na,b\n", "no column holds the bad sentence"),
         ("good,bad\na,\n", "line 2.*|the bad sentence is empty in line 2"),
         ("good,bad\na,a\n", 'both "a"'),
-        ("good,bad,good\na,b,c\n", 'the header "good" stands 2 times'),
+        ("good,bad,good\na,b,c\n", 'the header "good" occurs 2 times'),
         ("good,bad\na,b,c\n", "has 3 cells, but there are 2 columns"),
-        ('good,bad\n"a,b\n', "breaks off"),
-        ("good,bad,item\na,b,1\nc,d,1\n", 'the item "1" of p stands twice'),
+        ('good,bad\n"a,b\n', "is incomplete"),
+        ("good,bad,item\na,b,1\nc,d,1\n", 'the item "1" of p occurs twice'),
         ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,x\n", "no row in the condition y"),
-        ("good,bad,item_id\na,b,1\nc,d,1\n", 'the id "1" stands twice'),
+        ("good,bad,item_id\na,b,1\nc,d,1\n", 'the id "1" occurs twice'),
         ("item,sentence,version\n1,a,good\n", "no counterpart"),
         ("item,sentence,version\n1,a,fine\n", '"fine"'),
-        (b"\x00\x01\x02\xff", "no text"),
+        (b"\x00\x01\x02\xff", "not a text"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_place(tmp_path, content, message):

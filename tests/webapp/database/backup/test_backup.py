@@ -124,7 +124,7 @@ def test_a_backup_made_while_people_answer_is_one_moment(start, run, engine, oth
 
 def test_a_file_is_never_written_over(run, engine, file):
     file.write_text("mine")
-    with pytest.raises(BackupError, match="stands there already"):
+    with pytest.raises(BackupError, match="already exists"):
         back_up(engine, file)
     assert file.read_text() == "mine"
 

@@ -155,7 +155,7 @@ def test_a_bonus_whose_token_is_known_is_paid(stub):
 @pytest.mark.parametrize(
     ("kind", "code", "error", "message"),
     [
-        ("RequestError", "InsufficientFunds", PlatformError, "Prepay more"),
+        ("RequestError", "InsufficientFunds", PlatformError, "Add money"),
         ("RequestError", "HITDoesNotExist", PlatformError, "mturk_endpoint"),
         ("UnrecognizedClientException", "", PlatformError, "AWS_ACCESS_KEY_ID"),
         ("ServiceFault", "", PlatformUnreachable, "nothing is done twice"),
@@ -193,7 +193,7 @@ def test_the_live_endpoint_wants_to_be_named_twice():
 
 
 def test_another_marketplace_is_not_called_in_clear_text():
-    with pytest.raises(WebappError, match="clear text"):
+    with pytest.raises(WebappError, match="not be encrypted"):
         open_mturk(MturkSettings(endpoint="http://market.example"))
 
 

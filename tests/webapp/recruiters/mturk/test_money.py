@@ -37,11 +37,11 @@ def test_everyone_who_finished_is_paid_once_and_the_run_reconciles_clean(
     before = shell("reconcile", "--json")
     assert before.exit_code == 1
     assert {found["problem"] for found in json.loads(before.output)} == {"never_paid"}
-    assert "2 finished and submitted, and are not paid" in shell("review").output
+    assert "2 finished, submitted and not yet paid" in shell("review").output
     first = shell("approve", ask="y\n")
     assert "2 in all: $0.40, with the platform's fee $0.48" in first.output
     assert "2 done" in first.output
-    assert "Nothing is left to be done" in shell("approve", "--yes").output
+    assert "There is nothing left to do" in shell("approve", "--yes").output
     review = shell("review").output
     assert "$0.20 done" in review
     assert "AMANN" not in review
@@ -55,20 +55,20 @@ def test_a_bonus_whose_reply_was_lost_is_paid_once_even_days_later(
     publish_run()
     worker("ABCECIL").take_part()
     assert (
-        "1 more get theirs"
+        "1 more can get their bonus"
         in shell("bonus", "--file", bonus_file("ABCECIL", "0.50", "Fine")).output
     )
     shell("approve", "--yes")
     control("faults", faults=[{"kind": "reply_lost", "operation": "SendBonus"}])
     lost = shell("bonus", "--file", bonus_file("ABCECIL", "0.50", "Fine"), "--yes")
     assert isinstance(lost.exception, RunError)
-    assert "nothing is done twice" in str(lost.exception)
+    assert "nothing is paid twice" in str(lost.exception)
     control("faults", faults=[])
     control("clock", advance_s=30 * 3600)
     assert problems() == [("payment_unknown", True)]
     assert problems("--fix") == []
     again = shell("bonus", "--file", bonus_file("ABCECIL", "0.50", "Fine"), "--yes")
-    assert "Nothing is left" in again.output
+    assert "There is nothing left" in again.output
     assert paid("ABCECIL") == [("reward", 20), ("bonus", 50)]
 
 
@@ -114,9 +114,9 @@ def test_a_rejection_wants_a_reason_and_stands(publish_run, worker, shell, paid,
     assert "1 done" in shell("reject", ref, "--reason", "Another person answered", "--yes").output
     turned = shell("approve", "--only", ref, "--yes")
     assert isinstance(turned.exception, PaymentError)
-    assert "rejected already" in str(turned.exception)
-    assert "Nothing is left" in shell("approve", "--yes").output
-    assert "0 finished and submitted, and are not paid" in shell("review").output
+    assert "already rejected" in str(turned.exception)
+    assert "There is nothing left" in shell("approve", "--yes").output
+    assert "0 finished, submitted and not yet paid" in shell("review").output
     assert paid("AFAYE") == []
     assert problems() == []
 
@@ -130,7 +130,7 @@ def test_who_submitted_without_taking_part_is_listed_and_paid_only_by_name(
     form = {"assignmentId": greg.assignment_id, "receipt": "=HYPERLINK(1)"}
     assert greg.site.post("/mturk/externalSubmit", data=form).status_code == 200
     assert problems("--fix") == [("submitted_by_nobody", False)]
-    assert "Nothing is left" in shell("approve", "--yes").output
+    assert "There is nothing left" in shell("approve", "--yes").output
     assert "AGREG" not in shell("reconcile").output
     assert "1 done" in shell("approve", "--only", greg.assignment_id, "--yes").output
     assert paid("AGREG") == [("reward", 20)]
@@ -154,7 +154,7 @@ def test_what_the_platform_approved_by_itself_is_written_down(
     control("clock", advance_s=4 * 24 * 3600)
     assert problems() == [("reviewed_elsewhere", True)]
     assert problems("--fix") == []
-    assert "Nothing is left" in shell("approve", "--yes").output
+    assert "There is nothing left" in shell("approve", "--yes").output
     assert paid("AINGA") == [("reward", 20)]
 
 
@@ -167,8 +167,8 @@ def test_who_finished_and_could_not_submit_is_compensated_once(
     jo.give_back()
     assert problems() == [("finished_not_submitted", False)]
     pay = ("compensate", ref_of("AJO"), "--amount", "0.20", "--reason", "It broke.", "--yes")
-    assert "only they can take it" in shell(*pay).output
-    assert "only they can take it" in shell(*pay).output
+    assert "visible to this person only" in shell(*pay).output
+    assert "visible to this person only" in shell(*pay).output
     assert problems() == []
     stranger = worker("AKIM")
     assert compensations(stranger) == []

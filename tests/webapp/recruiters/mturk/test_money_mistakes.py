@@ -70,7 +70,7 @@ def test_who_was_compensated_is_owed_the_bonus_of_the_rule_until_it_is_paid(
     jo, shell, ref_of, take, problems, paid
 ):
     offer(shell, ref_of("AJO"), "0.20")
-    assert "once their reward or their compensation is paid" in shell("bonus", "--yes").output
+    assert "once their reward or compensation is paid" in shell("bonus", "--yes").output
     take(jo)
     shell("approve", "--yes")
     assert problems() == [("paid_too_little", False)]
@@ -95,7 +95,7 @@ def test_a_mistaken_rejection_is_undone_by_the_command_that_every_refusal_names(
     shell("bonus", "--yes")
     assert problems() == []
     again = shell("approve", "--only", ref, "--undo-rejection", "--yes")
-    assert "Nothing is left" in again.output
+    assert "There is nothing left" in again.output
     assert isinstance(shell("reject", ref, "--reason", "No", "--yes").exception, PaymentError)
     assert paid("AANN") == [("reward", 20), ("bonus", RULE_MINOR)]
 
@@ -109,7 +109,7 @@ def test_too_low_a_compensation_is_amended_before_it_is_taken_up(
     assert isinstance(refused.exception, PaymentError)
     assert "--amend" in str(refused.exception)
     amended = offer(shell, ref, "0.20", "--amend")
-    assert "The offer of $0.02 is withdrawn" in amended.output
+    assert "The offer of $0.02 was withdrawn" in amended.output
     assert offer(shell, ref, "0.20", "--amend").exit_code == 0  # twice makes no second offer
     assert len(compensations(jo)) == 1
     take(jo)
@@ -126,10 +126,10 @@ def test_a_compensation_is_withdrawn_and_offered_to_nobody_any_more(
     nothing = shell("compensate", ref, "--withdraw")
     assert isinstance(nothing.exception, RunError)
     offer(shell, ref, "0.20")
-    assert "is withdrawn" in shell("compensate", ref, "--withdraw").output
+    assert "was withdrawn" in shell("compensate", ref, "--withdraw").output
     assert compensations(jo) == []
     assert problems() == [("finished_not_submitted", False)]
-    assert "Nothing is left" in shell("approve", "--yes").output
+    assert "There is nothing left" in shell("approve", "--yes").output
     assert paid("AJO") == []
 
 
@@ -173,7 +173,10 @@ def test_the_same_amount_for_another_reason_is_asked_about(ann, shell, bonus_fil
 
 def test_whom_the_platform_did_not_write_to_is_said(jo, shell, ref_of):
     # The marketplace, as the service does, writes only to workers whose work was decided on.
-    assert "The platform did not write: tell them." in offer(shell, ref_of("AJO"), "0.20").output
+    assert (
+        "The platform sent no message: write to the person yourself."
+        in offer(shell, ref_of("AJO"), "0.20").output
+    )
 
 
 @pytest.mark.parametrize(

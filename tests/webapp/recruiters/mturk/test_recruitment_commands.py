@@ -49,9 +49,9 @@ def test_a_dry_run_prints_every_request_and_makes_none(shell, run, platform):
 
 def test_a_run_is_published_seen_paused_and_resumed(shell, run):
     assert "8 places" in shell("publish", run.ref, "--yes")
-    assert "offered or being worked on already" in shell("publish", run.ref, "--yes")
+    assert "offered or being worked on" in shell("publish", run.ref, "--yes")
     assert "8       8     0        0          0" in shell("recruitment", "status", run.ref)
-    assert "1 offers are over" in shell("recruitment", "pause", run.ref)
+    assert "1 offers have ended" in shell("recruitment", "pause", run.ref)
     assert "  over" in shell("recruitment", "status", run.ref)
     again = shell("publish", run.ref, "--yes")
     assert "offers to open again" in again and "$1.92" in again
@@ -65,7 +65,7 @@ def test_polling_again_and_again_outlives_a_fault_of_the_platform(shell, run, mo
     def faulty_the_second_time(*arguments: object) -> PollResult:
         calls.append(len(calls))
         if calls[-1] == 1:
-            raise PlatformUnreachable("it is asked too often")
+            raise PlatformUnreachable("received too many requests")
         return news(*arguments)
 
     def rest(_seconds: int) -> None:
@@ -78,7 +78,7 @@ def test_polling_again_and_again_outlives_a_fault_of_the_platform(shell, run, mo
     monkeypatch.setattr(recruitment.time, "sleep", rest)
     shown = shell("recruitment", "poll", run.ref, "--every", "60")
     assert calls == [0, 1, 2]
-    assert "it is asked too often" in shown and shown.count("0 newly submitted") == 2
+    assert "received too many requests" in shown and shown.count("0 newly submitted") == 2
 
 
 def test_too_small_a_balance_is_refused_before_anything_is_published(shell, run, control):
@@ -102,7 +102,7 @@ def test_a_study_that_says_no_terms_is_not_published(shell, tmp_path):
 
 def test_a_run_without_a_platform_is_not_published(shell):
     shown = shell("launch", "minimal", "--seed", "1")
-    with pytest.raises(RunError, match="publishes nothing"):
+    with pytest.raises(RunError, match="neither publishes runs"):
         shell("publish", shown.split("Run ")[1].split()[0])
 
 

@@ -142,7 +142,7 @@ def test_a_study_that_names_a_secret_is_launched_where_the_secret_is():
     RECRUITER.check(study)
     with pytest.raises(WebappError, match='no secret "credit_token"'):
         load_recruiter("panel", Settings()).check(study)
-    with pytest.raises(WebappError, match="from which panel"):
+    with pytest.raises(WebappError, match="which panel its"):
         RECRUITER.check(STUDY)
 
 

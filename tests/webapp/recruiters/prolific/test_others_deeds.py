@@ -36,7 +36,7 @@ def test_what_nobody_reviewed_for_21_days_is_paid_once_by_the_platform_alone(
     assert problems("--fix") == []
     assert lab.ledger() == [("reward", 20, "done")]
     assert statement(shell, lab.run.ref).endswith("$0.20 $0.20 $0.20")
-    assert "Nothing is left to be done" in shell("approve", lab.run.ref, "--yes").output
+    assert "There is nothing left to do" in shell("approve", lab.run.ref, "--yes").output
     assert stand_in.payments() == [("reward", submission, 20)]
 
 
@@ -81,7 +81,7 @@ def test_a_rejection_that_comes_after_the_platforms_approval_ends_and_pays_once(
     assert lab.ledger() == [("rejection", 0, "withdrawn"), ("reward", 20, "done")]
     assert statement(shell, lab.run.ref).endswith("$0.20 $0.20 $0.20")
     only = ("approve", lab.run.ref, "--only", lab.ref_of(submission), "--yes")
-    assert "Nothing is left to be done" in shell(*only).output
+    assert "There is nothing left to do" in shell(*only).output
     assert stand_in.payments() == [("reward", submission, 20)]
 
 
@@ -92,7 +92,7 @@ def test_a_reward_that_somebody_changed_on_the_platform_is_not_paid_unseen(
     submission = lab.hand_in(study)
     change(stand_in, study, reward=45)
     refused = shell("approve", lab.run.ref, "--yes")
-    assert "would pay $0.45: somebody changed the reward" in str(refused.exception)
+    assert "would pay $0.45, because the reward was changed" in str(refused.exception)
     assert stand_in.payments() == []
     assert ("reward_changed", False) in problems()
     stand_in.decide(submission, "APPROVE")
@@ -144,7 +144,7 @@ def test_a_bonus_that_the_balance_does_not_cover_is_refused_before_it_is_set_up(
     shell("approve", lab.run.ref, "--yes")
     stand_in.control("workspace", deposited_minor=70)
     refused = shell("bonus", lab.run.ref, "--file", bonus_file(submission, "0.90"), "--yes")
-    assert "is too small for it" in str(refused.exception)
+    assert "is too small for these payments" in str(refused.exception)
     assert "at least $1.26" in str(refused.exception)
     assert stand_in.web.get("/control/setups").json()["setups"] == []
     assert problems() == []

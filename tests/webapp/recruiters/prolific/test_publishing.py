@@ -19,8 +19,8 @@ def studies(stand_in) -> list[str]:
 def test_publishing_shows_cost_pay_and_what_each_ending_does_before_it_asks(lab, stand_in, shell):
     shown = shell("publish", lab.run.ref, ask="n\n").output
     for words in (
-        "in all, at most", "$0.58", "$12.00, and at least $8.00", "handed in by our server",
-        "is asked to return the submission", "everybody",
+        "in all, at most", "$0.58", "$12.00, and at least $8.00", "submitted by our server",
+        "are asked to return the submission", "everybody",
     ):  # fmt: skip
         assert words in shown
     assert studies(stand_in) == []
@@ -31,8 +31,8 @@ def test_publishing_shows_cost_pay_and_what_each_ending_does_before_it_asks(lab,
 @pytest.mark.parametrize(
     ("least", "said", "there"),
     [
-        (800, "the pay is below what the platform recommends", ["ACTIVE"]),
-        (1250, "the pay is below the platform's least; it will not be published", ["UNPUBLISHED"]),
+        (800, "the pay is below what Prolific recommends", ["ACTIVE"]),
+        (1250, "the pay is below Prolific's minimum", ["UNPUBLISHED"]),
     ],
 )
 def test_pay_below_the_platforms_own_figures_is_said_before_it_refuses(
@@ -56,7 +56,7 @@ def test_a_lost_answer_publishes_nothing_twice(lab, stand_in, shell, operation, 
     for _ in range(2):
         shell("publish", lab.run.ref, "--yes")
     assert studies(stand_in) == ["ACTIVE"]
-    assert shell("publish", lab.run.ref, "--yes").output.count("Every place is filled") == 1
+    assert shell("publish", lab.run.ref, "--yes").output.count("every place is filled") == 1
 
 
 def test_a_wrong_token_is_one_paragraph(lab, stand_in, shell):
@@ -69,7 +69,7 @@ def test_a_wrong_token_is_one_paragraph(lab, stand_in, shell):
 @pytest.mark.parametrize("more", [SCREENING])
 def test_what_screen_outs_may_cost_is_told_with_fees(lab, shell):
     shown = shell("publish", lab.run.ref, "--dry-run").output
-    assert "is paid $0.15 at once, at most 1 times; then the study pauses" in shown
+    assert "are paid $0.15 at once, up to 1 times; then the study pauses" in shown
     lines = {" ".join(line.split()) for line in shown.splitlines()}
     # Two rewards of 20 and one screen-out of 15 cents, each with the calculator's fees.
     assert "paid screen-outs, at most $0.15" in lines
@@ -143,7 +143,7 @@ def test_a_study_that_somebody_edits_is_named(lab, stand_in, shell):
     shown = shell("recruitment", "status", lab.run.ref).output
     assert "was changed on the platform: the reward is $0.45, not $0.20" in shown
     assert "the audience is age from 18 to 30, not everybody" in shown
-    assert "has 9 places on the platform, and 2 were published" in shown
+    assert "has 9 places on the platform, but 2 were published" in shown
 
 
 def test_the_live_endpoint_wants_its_own_word(settings):
@@ -164,9 +164,9 @@ def test_status_tells_time_pay_and_money(lab, stand_in, clock, shell):
     clock.go_on(minutes=20)
     shown = shell("recruitment", "status", lab.run.ref).output
     assert "Median time: 3.0 minutes, which pays $4.00 an hour" in shown
-    assert "Returned or out of time: 1 of 2" in shown
-    assert "told of by our server: 1 done" in shown
-    assert "Money left: $9,999.42" in shown
+    assert "Returned or timed out: 1 of 2" in shown
+    assert "reported to the platform by our server: 1 done" in shown
+    assert "Balance left: $9,999.42" in shown
 
 
 def test_demographics_are_fetched_on_request_with_a_warning(lab, stand_in, shell, tmp_path):
@@ -252,5 +252,5 @@ def test_a_command_subscribes_this_server_and_keeps_the_secret(lab, stand_in, sh
 
 def test_the_platform_is_named_by_a_safe_address_only(settings):
     insecure = settings.model_copy(update={"endpoint": "http://prolific.example"})
-    with pytest.raises(Exception, match="clear text"):
+    with pytest.raises(Exception, match="not be encrypted"):
         open_prolific(insecure, live=False)
