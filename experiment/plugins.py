@@ -101,7 +101,7 @@ class Registry:
         lacking = [name for name in self._requires if not hasattr(found, name)]
         if not callable(found) or lacking:
             raise PluginError(
-                f'"{plugin.name}" is not a {self.kind}: it '
+                f'"{plugin.name}" cannot be used as {self.kind}: it '
                 + (f"lacks {', '.join(lacking)}" if lacking else "cannot be called"),
                 where=_origin(plugin),
                 remedy="docs/plugins.md says what each kind of plug-in has",

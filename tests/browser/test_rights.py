@@ -38,6 +38,30 @@ def test_somebody_stops_in_the_middle_and_has_everything_erased(site, link, page
     expect(page.locator("#begun-before")).to_be_hidden()
 
 
+def test_an_answer_that_waits_does_not_replace_the_page_of_somebody_who_stops(site, link, page):
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    consent(page, link)
+    start(page)
+    answer_by_key(page, 8)
+    expect_page(page, "questionnaire")
+    page.locator("textarea").fill("English")
+    page.route("**/questionnaire", lambda route: route.abort())
+    page.locator("button.primary").click()
+    expect(page.locator("#offline")).to_be_visible()
+    page.locator(".way-out a").click()
+    expect_page(page, "withdraw")
+    page.unroute("**/questionnaire")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    page.locator("a[data-in-page]").click()
+    expect_page(page, "questionnaire")
+    expect(page.locator("textarea")).to_have_value("English")
+    page.locator("button.primary").click()
+    expect_page(page, "closing")
+    assert errors == []
+    assert [one.state for one in site.stored(link)] == ["finished"]
+
+
 def test_the_invitation_opened_again_offers_to_go_on(site, link, page):
     consent(page, link)
     start(page)

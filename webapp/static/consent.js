@@ -25,7 +25,7 @@ export function openConsent(signal) {
       event.preventDefault();
       remember(deciding, mark.value);
       const sent = send(/** @type {HTMLFormElement} */ (event.target), event.submitter);
-      void sent.then(() => remember(deciding, undefined));
+      void sent.then((shown) => shown && remember(deciding, undefined));
     },
     { signal },
   );

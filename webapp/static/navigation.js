@@ -16,23 +16,30 @@ const PATIENCE_MS = 20_000;
 /** What opens the page that is shown now; set by page.js. */
 export const opener = { open: () => {} };
 
+/** Counts what was asked for and what was shown: only the newest request shows its page. */
+let newest = 0;
+
 /**
  * Resolves to the server's page, however long the connection is interrupted before. A hotel's
- * login page is not one.
+ * login page is not one. Resolves to nothing where the reader asked for another page meanwhile.
  * @param {string} url
  * @param {RequestInit} [request] Sent again as it is, so the server must know a resend.
  * @param {(waiting: boolean) => void} [onWait] Told when the reader must be told.
- * @returns {Promise<Arrived>}
+ * @returns {Promise<Arrived | undefined>}
  */
-export async function arrived(url, request = {}, onWait = sayWeWait) {
+async function arrived(url, request = {}, onWait = sayWeWait) {
+  newest += 1;
+  const mine = newest;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     const found = await asked(url, request);
+    if (mine !== newest) return undefined;
     if (found) {
       onWait(false);
       return found;
     }
     onWait(true);
     await nextChance(waitMs);
+    if (mine !== newest) return undefined;
   }
 }
 
@@ -61,6 +68,7 @@ export async function asked(url, request = {}) {
  * @param {boolean} [sameEntry] Whether it takes this page's entry in the history.
  */
 export function show({ url, page }, sameEntry = url === location.href) {
+  newest += 1;
   if (sameEntry) history.replaceState(history.state, "", url);
   else history.pushState(null, "", url);
   document.title = page.title;
@@ -79,7 +87,8 @@ export function show({ url, page }, sameEntry = url === location.href) {
  * @param {string} url
  */
 export async function goTo(url) {
-  show(await arrived(url));
+  const next = await arrived(url);
+  if (next) show(next);
 }
 
 /**
@@ -87,13 +96,16 @@ export async function goTo(url) {
  * @param {HTMLFormElement} form
  * @param {HTMLElement | null} button The one that was pressed.
  * @param {(waiting: boolean) => void} [onWait]
+ * @returns {Promise<boolean>} Whether the reply was shown.
  */
 export async function send(form, button, onWait) {
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
   if (button instanceof HTMLButtonElement && button.name) body.set(button.name, button.value);
   const buttons = [...form.querySelectorAll("button")];
   for (const each of buttons) each.disabled = true;
-  show(await arrived(form.action, { method: "POST", body }, onWait));
+  const next = await arrived(form.action, { method: "POST", body }, onWait);
+  if (next) show(next);
+  return Boolean(next);
 }
 
 /** @param {number} waitMs */

@@ -108,5 +108,7 @@ def test_what_is_no_log_probability_is_refused_with_its_item(value):
                 tuple(tokens), np.full(len(tokens), one), np.zeros(len(tokens), bool)
             )
 
-    with pytest.raises(AnalysisError, match=r'item 1, the sentence "bad \.".*no log-probability'):
+    with pytest.raises(
+        AnalysisError, match=r'item 1, the sentence "bad \.".*not a log-probability'
+    ):
         score_items(Broken(), [item("1", "good", "bad")], TOKENS)

@@ -160,7 +160,7 @@ def test_a_variance_that_cannot_be_told_is_called_singular():
         ("judge + frequency", "`frequency` is not present"),
         ("judge +", "cannot be used"),
         ("0 + judge", "has no intercept"),
-        ("judge + C(judge)", "tell 2 apart"),
+        ("judge + C(judge)", "estimate only 2"),
     ],
 )
 def test_a_formula_that_cannot_be_used_is_explained(formula, words):
