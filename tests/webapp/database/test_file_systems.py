@@ -64,9 +64,9 @@ def no_such_call(*_given: object, **_named: object) -> None:
     ("module", "call", "stand_in", "lacking"),
     [
         (fcntl, "flock", no_such_call, "no locks of whole files"),
-        (fcntl, "flock", lambda *_: None, "whole files .flock. keep nobody out"),
+        (fcntl, "flock", lambda *_: None, "whole files .flock. do not keep other programs out"),
         (fcntl, "fcntl", no_such_call, "no locks of ranges"),
-        (fcntl, "fcntl", lambda *_: None, "ranges .fcntl. keep nobody out"),
+        (fcntl, "fcntl", lambda *_: None, "ranges .fcntl. do not keep other programs out"),
         (mmap, "mmap", no_such_call, "shares no memory"),
         (mmap, "mmap", lambda _file, size: mmap_of_nothing(-1, size), "see each other's memory"),
     ],
