@@ -61,7 +61,7 @@ class Settings(BaseModel):
     arrivals_per_hour: int = Field(
         default=120,
         ge=0,
-        description="how many people may arrive from one network address within an hour; 0: any number",
+        description="how many people may arrive from one address within an hour; 0: any number",
     )
     unanswered_places: int = Field(
         default=20,

@@ -65,7 +65,10 @@ def test_a_time_comes_back_aware_and_in_utc(engine: Engine):
 
 
 def test_a_time_without_a_zone_is_refused(engine: Engine):
-    with make_sessions(engine)() as session, pytest.raises(StatementError, match="without a time zone"):
+    with (
+        make_sessions(engine)() as session,
+        pytest.raises(StatementError, match="without a time zone"),
+    ):
         session.add(a_run(at=datetime(2026, 1, 1)))
         session.flush()
 
