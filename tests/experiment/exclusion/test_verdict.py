@@ -89,7 +89,7 @@ def test_without_rules_everybody_is_kept():
 def test_a_rule_on_a_construction_that_nobody_judged_is_refused():
     with pytest.raises(
         StudyError,
-        match=r'"max_errors" counts errors on "simpel", but .* none of them. Expected one of: simple',
+        match=r'counts errors on "simpel", but .* none of them. Expected one of: simple',
     ):
         verdict([max_errors("simpel")], judgments("simple", 2, 0))
 

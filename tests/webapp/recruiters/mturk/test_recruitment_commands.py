@@ -31,7 +31,7 @@ def test_the_cost_is_shown_and_asked_for_before_anything_is_published(shell, run
     shown = shell("publish", run.ref, typed="n\n")
     assert "$1.60" in shown and "$0.32" in shown and "$1.92" in shown and "$12.00" in shown
     assert "Publish this?" in shown and "Aborted" in shown
-    assert "places to fill                     8" in shell("publish", run.ref, typed="n\n")
+    assert "places to fill                 8" in shell("publish", run.ref, typed="n\n")
     assert platform.balance_minor() == before
 
 
@@ -43,7 +43,7 @@ def test_a_dry_run_prints_every_request_and_makes_none(shell, run, platform):
     assert "CreateHITType {" in shown and '"Reward": "0.20"' in shown
     assert "CreateHITWithHITType {" in shown and '"MaxAssignments": 8' in shown
     assert f"/run/{run.ref}</ExternalURL>" in shown
-    assert "places to fill                     8" in shell("publish", run.ref, "--dry-run")
+    assert "places to fill                 8" in shell("publish", run.ref, "--dry-run")
     assert platform.balance_minor() == before
 
 
@@ -85,7 +85,7 @@ def test_too_small_a_balance_is_refused_before_anything_is_published(shell, run,
     control("deposit", cents=-999_900)
     with pytest.raises(RunError, match=r"balance of \$1.00 is too small.*\$1.92"):
         shell("publish", run.ref, "--yes")
-    assert "places to fill                     8" in shell("publish", run.ref, "--dry-run")
+    assert "places to fill                 8" in shell("publish", run.ref, "--dry-run")
 
 
 def test_a_study_that_says_no_terms_is_not_published(shell, tmp_path):
