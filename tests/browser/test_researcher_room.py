@@ -127,7 +127,7 @@ def _walk_money(page, good) -> None:
     page.get_by_role("button", name=re.compile("^Yes")).press("Enter")
     expect(page.get_by_text("result: 1 done")).to_be_visible()
     page.get_by_role("button", name="Approve everyone").click()
-    expect(page.get_by_text("There is nothing left to do")).to_be_visible()
+    expect(page.get_by_text("Nothing is left to be done")).to_be_visible()
     good("money_nothing")
     page.go_back()
     page.get_by_role("button", name="Reconcile").click()

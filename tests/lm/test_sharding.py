@@ -58,7 +58,7 @@ def test_a_model_that_cannot_carry_on_says_so(tmp_path):
 def test_a_device_that_is_not_there_or_not_for_the_model_is_refused(tmp_path, name):
     folder = model(tmp_path / name, name)
     assert scorer_of(folder, Loading(device="cpu"))
-    with pytest.raises(LmError, match=r"no device \"mps\" here|on the processor alone"):
+    with pytest.raises(LmError, match=r"no device .mps.|only compute on the CPU"):
         scorer_of(folder, Loading(device="mps"))
 
 

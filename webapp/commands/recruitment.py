@@ -210,7 +210,7 @@ def _tell_edits(found: PublishedRun) -> None:
     for hit in hits:
         if hit.platform_id and (places := platform.state(hit.platform_id).places) > hit.places:
             click.echo(
-                f"WARNING: offer {hit.platform_id} has {places} places on the platform, and "
+                f"WARNING: offer {hit.platform_id} has {places} places on the platform, but "
                 f"{hit.places} were published: participants beyond that are turned away"
             )
     if isinstance(platform, EditedOffers):

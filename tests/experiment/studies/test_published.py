@@ -105,8 +105,8 @@ def test_rows_are_read_with_their_types(tmp_path: Path):
     ("line", "message"),
     [
         ("t,simple_agrement,,people,0.96,s,", 'row 2: .*mean "simple_agreement"'),
-        ("t,simple_agreement,,people,96,s,", "row 2: .*no proportion"),
-        ("t,simple_agreement,,people,nan,s,", "row 2: .*no proportion"),
+        ("t,simple_agreement,,people,96,s,", "row 2: .*not a proportion"),
+        ("t,simple_agreement,,people,nan,s,", "row 2: .*not a proportion"),
         ("t,simple_agreement,,ngram,0.5,s,", "row 2: .*repeats t, simple_agreement, ngram"),
     ],
 )

@@ -51,7 +51,7 @@ def test_equally_frequent_words_tie_exactly(tmp_path: Path):
     [
         ("a\t3\n</s>\t1\n", "lacks the word <unk>"),
         ("a\t3\n<unk>\t1\n", "lacks the word </s>"),
-        ("a\t3\na\t4\n", "line 2: the word a stands here again"),
+        ("a\t3\na\t4\n", "line 2: the word a occurs a second time"),
         ("a\tmany\n", 'line 1: "a\tmany" is not a word'),
         ("a 3\n", "is not a word, a tab and its count"),
     ],

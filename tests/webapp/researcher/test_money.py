@@ -70,7 +70,7 @@ def test_everyone_is_paid_what_was_confirmed_once_and_the_log_says_by_whom(
     assert "result: 2 done" in page
     assert "AWORKER" not in page
     again = payer.check(act="approve")
-    assert "There is nothing left to do" in again.text
+    assert "Nothing is left to be done" in again.text
     # The button pressed once more, or the page loaded again.
     assert payer.confirm(asked).status_code == 409
     assert len(platform.approvals) == 2
@@ -98,7 +98,7 @@ def test_one_person_is_rejected_taken_back_and_given_a_bonus(
     assert platform.approvals == ["ASSIGNMENT1"]
     bonus = {"act": "bonus", "who": ref, "amount": "0.50", "reason": "Well done"}
     assert payer.pay(**bonus).status_code == 303
-    assert "There is nothing left" in payer.check(**bonus).text
+    assert "Nothing is left" in payer.check(**bonus).text
     alike = payer.check(**{**bonus, "reason": "Well done again"})
     assert alike.status_code == 409
     assert "may have been paid before" in alike.text

@@ -97,5 +97,5 @@ def test_an_unknown_recruiter_is_answered_with_the_known_ones(session, study):
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_seed_that_no_database_holds_is_refused(session, study, seed):
-    with pytest.raises(RunError, match="no seed"):
+    with pytest.raises(RunError, match="not a valid seed"):
         start(session, study, seed=seed)

@@ -173,7 +173,7 @@ def test_demographics_are_fetched_on_request_with_a_warning(lab, stand_in, shell
     submission = lab.hand_in(lab.publish())
     command = ("recruitment", "demographics", lab.run.ref, "--out", str(tmp_path / "d"))
     asked = shell(*command, ask="y\n")
-    assert "0 of 2 different exports" in asked.output
+    assert "0 of 2 different demographic exports" in asked.output
     assert "WARNING" in asked.output
     [file] = (tmp_path / "d").iterdir()
     assert submission in file.read_text(encoding="utf-8")
