@@ -1,13 +1,14 @@
 """Let everything around the server fail while people take part, and count what needs a person.
 
 Usage: python benchmarks/uptime.py [--faults 1000] [--longest-outage 120] [--clients 4] [--seed 1]
-           [--hangs] [--only FAULT ...]
+           [--minutes M] [--hangs] [--only FAULT ...]
 
 PostgreSQL, Parallax and nginx run as docs/serving.md sets them up, each under its unit's rules: a
 small supervisor does what systemd would. One fault follows the other, sometimes before the last
 is mended; participants answer all the time, through TLS, as the page's program does. Outages last
 1 s to --longest-outage, short ones as often as long ones by their logarithm. --hangs adds
-processes that stop in their tracks, each of which takes up to a minute to be noticed.
+processes that stop in their tracks, each of which takes up to a minute to be noticed. With
+--minutes no fault begins after so many; what is printed is what happened.
 
 Ends with exit status 1 if a person was needed, an acknowledged answer was lost or doubled, or
 somebody who came could not finish. Ends with the printout of a restore drill. File systems that
@@ -15,6 +16,7 @@ fill up need root; without it those faults are left out, and named.
 """
 
 import argparse
+import math
 import random
 import statistics
 import subprocess
@@ -42,9 +44,17 @@ Seconds = list[float]
 
 
 def cause(
-    at: Installation, n_faults: int, longest_s: float, rng: random.Random, kinds: list[Fault]
-) -> dict[str, Seconds]:
-    """Let so many faults happen, every kind as often, and return how long each took to mend.
+    at: Installation,
+    n_faults: int,
+    longest_s: float,
+    rng: random.Random,
+    kinds: list[Fault],
+    minutes: float,
+) -> tuple[int, dict[str, Seconds]]:
+    """Let faults happen, every kind as often.
+
+    Returns:
+        How many there were, and how long each kind's took to mend.
 
     Args:
         at: The installation.
@@ -52,11 +62,16 @@ def cause(
         longest_s: The longest outage.
         rng: Where chance comes from.
         kinds: Which.
+        minutes: After so many, none begins.
     """
+    until, happened = time.monotonic() + 60 * minutes, 0
     possible = [kind for kind in kinds if NEEDS_DISK.get(kind) in {None, *at.disks}]
     recovery_s: dict[str, Seconds] = defaultdict(list)
     waiting: list[Fault] = []
     for _ in tqdm(range(n_faults), unit="fault", disable=None):
+        if time.monotonic() > until:
+            break
+        happened += 1
         waiting = waiting or rng.sample(possible, len(possible))
         kind = waiting.pop()
         outage_s = SHORTEST_OUTAGE_S * (longest_s / SHORTEST_OUTAGE_S) ** rng.random()
@@ -68,7 +83,7 @@ def cause(
             recovery_s[kind.__name__].append(at.wait_until_well(kind.__name__))
             time.sleep(rng.uniform(0, 2))
     at.wait_until_well("the last fault")
-    return recovery_s
+    return happened, recovery_s
 
 
 def drill(at: Installation) -> str:
@@ -82,7 +97,14 @@ def drill(at: Installation) -> str:
     return done.stdout
 
 
-def run(n_faults: int, longest_s: float, n_clients: int, seed: int, kinds: list[Fault]) -> int:
+def run(
+    n_faults: int,
+    longest_s: float,
+    n_clients: int,
+    seed: int,
+    kinds: list[Fault],
+    minutes: float = math.inf,
+) -> int:
     """Print the counts, and return the exit status."""
     rng, stop = random.Random(seed), threading.Event()
     with install(max(200, PLACES_PER_FAULT * n_faults)) as at:
@@ -98,7 +120,7 @@ def run(n_faults: int, longest_s: float, n_clients: int, seed: int, kinds: list[
         for thread in threads:
             thread.start()
         began = time.monotonic()
-        recovery_s = cause(at, n_faults, longest_s, rng, kinds)
+        happened, recovery_s = cause(at, n_faults, longest_s, rng, kinds, minutes)
         took_s = time.monotonic() - began
         stop.set()
         until = time.monotonic() + FINISHED_WITHIN_S
@@ -116,7 +138,7 @@ def run(n_faults: int, longest_s: float, n_clients: int, seed: int, kinds: list[
         print(f"{name}: left out, a file system of its own needs root")
     stuck = counts["participants"] - counts["finished"]
     report = {
-        "faults": n_faults,
+        "faults": happened,
         "seconds": round(took_s),
         **{f"starts of {name}": n for name, n in starts.items()},
         **counts,
@@ -138,6 +160,7 @@ def main() -> None:
     parser.add_argument("--longest-outage", type=float, default=120.0, metavar="SECONDS")
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--hangs", action="store_true")
     names = {kind.__name__: kind for kind in (*FAULTS, *SLOW_FAULTS)}
     parser.add_argument("--only", nargs="+", choices=list(names), metavar="FAULT")
@@ -145,7 +168,8 @@ def main() -> None:
     kinds = [*FAULTS, *(SLOW_FAULTS if options.hangs else ())]
     if options.only:
         kinds = [names[name] for name in options.only]
-    sys.exit(run(options.faults, options.longest_outage, options.clients, options.seed, kinds))
+    limits = (options.faults, options.longest_outage, options.clients, options.seed)
+    sys.exit(run(*limits, kinds, options.minutes))
 
 
 if __name__ == "__main__":
