@@ -167,16 +167,31 @@ class AnsweredTrial:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Everything that is stored of one participant."""
+    """Everything that is stored of one participant.
+
+    Attributes:
+        participant: Who.
+        consent: The text they agreed to.
+        trials: By position.
+        answers: To the questionnaire.
+        events: As they were noted.
+        devices: On which the session was opened, the first one first.
+        verdict: What the exclusion rules decided.
+        payments: The ledger's lines.
+        before: The reference of who arrived before them in the run; None for the first.
+        after: The reference of who arrived after them; None for the last.
+    """
 
     participant: Participant
     consent: ConsentText | None
     trials: Sequence[AnsweredTrial]
     answers: Sequence[Answer]
     events: Sequence[Event]
-    device: Device | None
+    devices: Sequence[Device]
     verdict: Verdict | None
     payments: Sequence[Payment]
+    before: str | None
+    after: str | None
 
 
 def record_of(session: Session, run: Run, ref: str) -> Record | None:
@@ -196,6 +211,10 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
     answers = select(Answer).where(Answer.participant_id == person.id).order_by(Answer.id)
     events = select(Event).where(Event.participant_id == person.id).order_by(Event.id)
     payments = select(Payment).where(Payment.participant_id == person.id).order_by(Payment.id)
+    devices = select(Device).where(Device.participant_id == person.id).order_by(Device.id)
+    neighbours = select(Participant.ref).where(Participant.run_id == run.id).limit(1)
+    before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
+    after = neighbours.where(Participant.id > person.id).order_by(Participant.id)
     return Record(
         participant=person,
         consent=session.get(ConsentText, person.consent_text_id)
@@ -204,7 +223,9 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
         trials=[AnsweredTrial(*row) for row in trials],
         answers=session.scalars(answers).all(),
         events=session.scalars(events).all(),
-        device=session.scalar(select(Device).where(Device.participant_id == person.id)),
+        devices=session.scalars(devices).all(),
         verdict=session.scalar(select(Verdict).where(Verdict.participant_id == person.id)),
         payments=session.scalars(payments).all(),
+        before=session.scalar(before),
+        after=session.scalar(after),
     )

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from experiment.participation import State
 from experiment.studies.load import load_study
 from tests.experiment.trials.studies import PRESENTATIONS
-from webapp.database.models import Participant, Response
+from webapp.database.models import Device, Participant, Response
 from webapp.researcher import live
 from webapp.researcher.participants import SORTS
 from webapp.users.roles import Role
@@ -66,6 +66,40 @@ def test_who_has_somebody_else_s_times_is_shown_with_whose(
     for ref, twin in (people, people[::-1]):
         page = here.get(f"/runs/{run.ref}/participants/{ref}").text
         assert f'the very times of <a href="/researcher/runs/{run.ref}/participants/{twin}"' in page
+
+
+def test_the_replay_leads_to_who_arrived_before_and_after(start, run, sessions, researcher):
+    for _ in range(3):
+        start(run)
+    with sessions.begin() as session:
+        refs = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
+    here, room = researcher(Role.VIEWER), f"/researcher/runs/{run.ref}/participants"
+    for before, ref, after in zip(("", *refs), refs, (*refs[1:], ""), strict=False):
+        page = here.get(f"/runs/{run.ref}/participants/{ref}").text
+        found = dict(re.findall(r'<a rel="(prev|next)" href="([^"]*)"', page))
+        wanted = {"prev": before, "next": after}
+        assert found == {rel: f"{room}/{to}" for rel, to in wanted.items() if to}
+
+
+def test_the_replay_shows_each_device_and_the_window_of_each_trial(
+    finished, run, sessions, clock, researcher
+):
+    with sessions.begin() as session:
+        who = session.scalars(select(Participant)).one()
+        for mark, family in (("a", "Firefox"), ("b", "Chrome")):
+            session.add(
+                Device(
+                    participant_id=who.id, mark=mark, user_agent_family=family, language="it",
+                    automated=family == "Chrome", noted_at=clock(),
+                )
+            )  # fmt: skip
+        answer = session.scalars(select(Response)).first()
+        answer.viewport_width_px, answer.viewport_height_px, answer.times_shown = 412, 915, 3
+    page = participant_page(researcher(Role.VIEWER), run)
+    assert page.index("<dt>Device 1</dt><dd>Firefox, it") < page.index("<dt>Device 2</dt>")
+    assert "Chrome, it, says that a program drives it" in page
+    assert page.count("412 \N{MULTIPLICATION SIGN} 915") == 1
+    assert "shown 3 times" in page
 
 
 def test_no_page_tells_which_option_was_expected_before_the_run_is_unblinded(
