@@ -2,6 +2,7 @@
 
 from flask import render_template
 
+from experiment.money import in_words
 from webapp.database.engine import reading
 from webapp.privacy.retention import erase_at, is_due
 from webapp.recruiters.base import PayingRecruiter
@@ -33,13 +34,18 @@ def _facts(ref: str) -> dict[str, object]:
         run = find_run(session, ref)
         study = services.study_of(session, run)
         recruiter = services.recruiter(run.recruiter)
+        pays = isinstance(recruiter, PayingRecruiter)
+        reward_minor = study.reward_minor if pays else 0
+        found = overview(session, run, services.now(), reward_minor)
         return {
             "run": run,
-            "pays": isinstance(recruiter, PayingRecruiter),
+            "pays": pays,
             "study": study,
             "erase_at": erase_at(run, study),
             "overdue": is_due(run, study, services.now()),
-            "overview": overview(session, run, services.now()),
+            "overview": found,
+            "hourly_minor": found.hourly_minor(reward_minor),
+            "in_words": in_words,
             "unblinding": unblinding_of(session, run),
             "consent_texts": consent_texts(session, run),
             "invitation": recruiter.invitation(services.settings.link_base, run.ref),

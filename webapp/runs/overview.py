@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
-from sqlalchemy import func, select
+from sqlalchemy import case, exists, func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
-from experiment.payment.payment import SETTLED_FOR_GOOD
+from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentKind, PaymentState
 from webapp.database.models import (
     Assignment,
+    Event,
     LinkVisit,
     Participant,
     Payment,
@@ -56,6 +57,13 @@ class Overview:
         refused_links: How many links that somebody opened were made wrongly.
         unsettled_payments: How many payments are neither done nor withdrawn.
         rejected_kept: How many whom the verdicts keep were rejected on the platform.
+        with_events: How many have an event noted.
+        paid: How many got money.
+        spent_minor: What they got, without the platform's fee, in minor units of the run's
+            currency.
+        committed_minor: What is still to be paid if everybody at work finishes: the payments that
+            are not done, and the reward of each who finished or is at work and has no line in the
+            ledger that decides on it. Without the platform's fee.
     """
 
     lists: Sequence[ListProgress]
@@ -67,15 +75,30 @@ class Overview:
     refused_links: int
     unsettled_payments: int
     rejected_kept: int
+    with_events: int
+    paid: int
+    spent_minor: int
+    committed_minor: int
 
     @property
     def places(self) -> int:
         """Places of all lists."""
         return sum(each.places for each in self.lists)
 
+    def hourly_minor(self, reward_minor: int) -> int | None:
+        """Return what a reward pays an hour at the median time; None before anybody finished."""
+        return round(reward_minor * 60 / self.median_minutes) if self.median_minutes else None
 
-def overview(session: Session, run: Run, now: datetime) -> Overview:
-    """Return how a run is going."""
+
+def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -> Overview:
+    """Return how a run is going.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        now: The time now.
+        reward_minor: What each gets who finishes; 0 where the run pays nobody.
+    """
     states = select(Participant.state, func.count()).where(Participant.run_id == run.id)
     counted = dict(session.execute(states.group_by(Participant.state)).all())
     verdicts = session.execute(
@@ -99,6 +122,13 @@ def overview(session: Session, run: Run, now: datetime) -> Overview:
             Verdict.kept,
         )
     )
+    noted = (
+        select(func.count(Event.participant_id.distinct()))
+        .join(Participant, Participant.id == Event.participant_id)
+        .where(Participant.run_id == run.id)
+    )
+    paid, spent_minor, unsettled_minor = _payments(session, run)
+    unpaid = _without_decision(session, run) if reward_minor else 0
     return Overview(
         lists=_lists(session, run),
         states={state: counted.get(state, 0) for state in State},
@@ -109,6 +139,10 @@ def overview(session: Session, run: Run, now: datetime) -> Overview:
         refused_links=session.execute(refused).scalar_one(),
         unsettled_payments=session.execute(unsettled).scalar_one(),
         rejected_kept=session.execute(rejected).scalar_one(),
+        with_events=session.execute(noted).scalar_one(),
+        paid=paid,
+        spent_minor=spent_minor,
+        committed_minor=unsettled_minor + reward_minor * unpaid,
     )
 
 
@@ -129,6 +163,44 @@ def _lists(session: Session, run: Run) -> list[ListProgress]:
         ListProgress(list_, places, finished, taken - finished)
         for list_, places, taken, finished in rows
     ]
+
+
+def _payments(session: Session, run: Run) -> tuple[int, int, int]:
+    """Return how many got money, how much they got, and how much is not done yet."""
+    done = Payment.state == PaymentState.DONE
+    waits = Payment.state.not_in(SETTLED_FOR_GOOD)
+    counted = session.execute(
+        select(
+            func.count(case((done, Payment.worker_key)).distinct()),
+            func.sum(case((done, Payment.amount_minor), else_=0)),
+            func.sum(case((waits, Payment.amount_minor), else_=0)),
+        ).where(Payment.run_id == run.id, Payment.kind != PaymentKind.REJECTION)
+    ).one()
+    paid, spent_minor, unsettled_minor = counted
+    return paid, spent_minor or 0, unsettled_minor or 0
+
+
+# These lines of the ledger decide whether the reward is paid.
+_DECIDE_ON_REWARD = (
+    PaymentKind.REWARD,
+    PaymentKind.REJECTION,
+    PaymentKind.COMPENSATION,
+    PaymentKind.SCREEN_OUT,
+)
+
+
+def _without_decision(session: Session, run: Run) -> int:
+    decision = exists().where(
+        Payment.participant_id == Participant.id,
+        Payment.kind.in_(_DECIDE_ON_REWARD),
+        Payment.state != PaymentState.WITHDRAWN,
+    )
+    owed = select(func.count()).where(
+        Participant.run_id == run.id,
+        Participant.state.in_((State.WORKING, State.ANSWERED, State.FINISHED)),
+        ~decision,
+    )
+    return session.execute(owed).scalar_one()
 
 
 def _median_minutes(session: Session, run: Run) -> float | None:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from tests.webapp.payments.conftest import hit, platform, worked  # noqa: F401 - fixtures
 from tests.webapp.payments.platform_double import DIES_AFTER, ProcessDied
-from webapp.database.models import Participant, Recruitment, Verdict
+from webapp.database.models import Participant, Recruitment, Run, Verdict
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.users.roles import Role
@@ -32,7 +32,7 @@ class Payer:
     """A researcher at a run's page of money."""
 
     def __init__(self, here, run) -> None:
-        self.here, self.path = here, f"/runs/{run.ref}"
+        self.here, self.run, self.path = here, run, f"/runs/{run.ref}"
 
     def check(self, **form: str):
         return self.here.post(f"{self.path}/money/check", **form)
@@ -74,6 +74,33 @@ def test_everyone_is_paid_what_was_confirmed_once_and_the_log_says_by_whom(
     # The button pressed once more, or the page loaded again.
     assert payer.confirm(asked).status_code == 409
     assert len(platform.approvals) == 2
+
+
+def _live_figures(payer) -> dict[str, str]:
+    page = re.sub(r"</?a[^>]*>", "", payer.here.get(payer.path).text)
+    return dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page))
+
+
+def test_the_page_of_a_run_says_what_is_spent_and_what_is_still_to_be_paid(
+    payer,
+    start,
+    sessions,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+):
+    refs = [worked(number) for number in (1, 2, 3)]
+    start(payer.run)
+    with sessions.begin() as session:
+        session.get(Run, payer.run.id).recruiter = "mturk"
+    figures = _live_figures(payer)
+    assert figures["people paid"] == "0"
+    assert (figures["spent"], figures["committed, not paid yet"]) == ("$0.00", "$0.80")
+    payer.pay(act="approve_one", who=refs[0])
+    payer.pay(act="bonus", who=refs[0], amount="0.50", reason="Well done")
+    payer.pay(act="reject", who=refs[1], reason="No answer")
+    figures = _live_figures(payer)
+    assert figures["people paid"] == "1"
+    assert (figures["spent"], figures["committed, not paid yet"]) == ("$0.70", "$0.40")
 
 
 @pytest.mark.one_database
