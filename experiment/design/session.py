@@ -59,8 +59,14 @@ def compose(
     ]
 
 
+# Far above any number of rounds of one place, so that no two sessions have one number.
+_ADDED = 1 << 32
+
+
 def session_number(design: Design, list_: int, place: int, round_: int = 0) -> int:
     """Return a session's number, from 1: first all lists' first places, then their second ones.
+
+    Sessions at places that were added to the run after its launch have numbers above all others.
 
     Args:
         design: The study's design.
@@ -69,7 +75,8 @@ def session_number(design: Design, list_: int, place: int, round_: int = 0) -> i
         round_: How many held the place before.
     """
     most_places = max(design.places(number) for number in range(design.n_lists))
-    return (round_ * most_places + place) * design.n_lists + list_ + 1
+    added, place = divmod(place, most_places)
+    return (added * _ADDED + round_ * most_places + place) * design.n_lists + list_ + 1
 
 
 def session_order(

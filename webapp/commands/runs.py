@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+from sqlalchemy.orm import Session
 from tqdm import tqdm
 
 from experiment.studies.load import load_study
@@ -21,6 +22,7 @@ from webapp.runs import exclude as exclude_flow
 from webapp.runs import export as export_flow
 from webapp.runs import launch as launch_flow
 from webapp.runs.answerable import refuse_unanswerable
+from webapp.runs.grow import grow
 from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
 from webapp.server import process as server
 from webapp.simulation import crowd
@@ -135,12 +137,21 @@ def close(run: str, instance: Path) -> None:
 
 @click.command("open")
 @click.argument("run")
+@click.option("--add", metavar="N", type=int, help="First add N places to each list.")
 @with_instance
-def open_(run: str, instance: Path) -> None:
+def open_(run: str, add: int | None, instance: Path) -> None:
     """Reopen RUN to new participants."""
-    sessions = open_sessions(instance)
-    in_transaction(sessions, lambda session: open_run(session, named_run(session, run)))
+
+    def change(session: Session) -> int | None:
+        found = named_run(session, run)
+        places = grow(session, found, add) if add is not None else None
+        open_run(session, found)
+        return places
+
+    places = in_transaction(open_sessions(instance), change)
     click.echo(f"Run {run} is open.")
+    if places is not None:
+        click.echo(f"It has {places} places now: {add} more in each list.")
 
 
 @click.command()

@@ -18,6 +18,7 @@ from webapp.researcher.overview_page import run_page
 from webapp.researcher.zipped import zipped
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
+from webapp.runs.grow import grow
 from webapp.runs.runs import close_run, open_run, progress
 from webapp.runs.unblind import unblind
 from webapp.services import current_services
@@ -25,6 +26,7 @@ from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
 
+_DIGITS = 10
 run_pages = Blueprint("runs", __name__)
 
 
@@ -66,6 +68,21 @@ def open_again(ref: str) -> Response:
         run = find_run(session, ref)
         _note(session, run, "run opened", was="open" if run.closed_at is None else "closed")
         open_run(session, run)
+
+    return _changed(ref, change)
+
+
+@run_pages.post("/runs/<ref>/grow")
+@allowed(Role.RESEARCHER)
+def add_places(ref: str) -> ResponseReturnValue:
+    """Add places to each list."""
+    typed = request.form.get("places", "")
+    n_per_list = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < _DIGITS else 0
+
+    def change(session: Session) -> None:
+        run = find_run(session, ref)
+        places = grow(session, run, n_per_list)
+        _note(session, run, "places added", added_per_list=str(n_per_list), places=str(places))
 
     return _changed(ref, change)
 

@@ -17,6 +17,7 @@ ROUTES = {
     "elsewhere.enter_by_header": ("POST", "nobody"),
     "runs.show_all": ("GET", "viewer"),
     "runs.show": ("GET", "viewer"),
+    "runs.add_places": ("POST", "researcher"),
     "runs.close": ("POST", "researcher"),
     "runs.open_again": ("POST", "researcher"),
     "runs.apply_rules": ("POST", "researcher"),
