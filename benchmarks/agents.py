@@ -45,7 +45,12 @@ SCRIPTS: Mapping[str, scripts.Script] = {
 }
 REPLAYED_TWICE = "replayed person, twice in the run"
 # Those whose choices are the model's, so that the model itself may know them.
-BY_MODEL = ("browser, a model's choices", "mimic, a model's choices", "mimic that reads and drifts")
+BY_MODEL = (
+    "browser, a model's choices",
+    "mimic, a model's choices",
+    "mimic that reads and drifts",
+    "mimic that decides, then moves",
+)
 # Who comes to a run beside the programs, by how they answer.
 CROWD = {"mouse": 60, "touch": 15, "keyboard": 23, "switch": 2}
 
@@ -80,6 +85,7 @@ def send_browsers(
         BY_MODEL[1]: (browsers.mimic, models),
         "mimic, nearly always right": (browsers.mimic, right),
         BY_MODEL[2]: (browsers.read_and_mimic, models),
+        BY_MODEL[3]: (browsers.decide_and_mimic, models),
     }
     found = asyncio.run(_browse(site, wanted, options))
     return {ref: name for name, refs in found.items() for ref in refs}

@@ -67,12 +67,23 @@ async def mimic(page: Page, place: int, rng: random.Random, pace: float) -> None
 
 async def read_and_mimic(page: Page, place: int, rng: random.Random, pace: float) -> None:
     """Do so, take longer for longer texts, drift, and leave the mouse where it is already."""
+    wait_s, options = await _reading_s(page, rng, pace), page.locator("[data-side]:visible")
+    await _press_after(page, options.nth(place), rng, wait_s, rest=rng.random() < 0.5)
+
+
+async def decide_and_mimic(page: Page, place: int, rng: random.Random, pace: float) -> None:
+    """Do so, and move the mouse only once it is decided, as people do."""
     options = page.locator("[data-side]:visible")
-    length = sum(map(len, await options.locator("[data-field]").all_inner_texts()))
+    await asyncio.sleep(await _reading_s(page, rng, pace))
+    await _press_after(page, options.nth(place), rng, 0.0, rest=rng.random() < 0.5)
+
+
+async def _reading_s(page: Page, rng: random.Random, pace: float) -> float:
+    texts = page.locator("[data-side]:visible").locator("[data-field]")
+    length = sum(map(len, await texts.all_inner_texts()))
     _MOOD[page] = 0.8 * _MOOD.get(page, 0.0) + rng.gauss(0, 0.12)
     expected = 0.6 * math.log(max(1, length) / 70) + _MOOD[page]
-    wait_s = 0.2 + rng.lognormvariate(math.log(1.8) + expected, 0.3) * pace
-    await _press_after(page, options.nth(place), rng, wait_s, rest=rng.random() < 0.5)
+    return 0.2 + rng.lognormvariate(math.log(1.8) + expected, 0.3) * pace
 
 
 async def _press_after(
@@ -113,7 +124,7 @@ async def _lead(page: Page, target: Locator, rng: random.Random) -> None:
 
 
 # These know the rules, and so have their browser deny that a program drives it.
-KNOWING: tuple[Act, ...] = (mimic, read_and_mimic)
+KNOWING: tuple[Act, ...] = (mimic, read_and_mimic, decide_and_mimic)
 _HIDDEN = "Object.defineProperty(Navigator.prototype, 'webdriver', { get: () => false })"
 # Where each window's pointer is: the browser does not tell.
 _AT: dict[Page, tuple[float, float]] = {}

@@ -1,15 +1,17 @@
-"""Simulated people as the server would see them; every parameter is chosen, none estimated.
+"""Simulated people as the server would see them; every parameter but one is chosen.
 
 Reading takes longer for longer texts (Just & Carpenter 1980, Psychological Review 87, 329-354),
 times are log-normal (van der Linden 2006), go with the time before (Gilden, Thornton & Mallon 1995,
 Science 267, 1837-1839) and shrink with practice. How strongly, is drawn anew for each person. Items
 differ in how hard they are and in how long they take (van der Linden 2007, Psychometrika 72,
-287-308), and what is hard takes longer.
+287-308), and what is hard takes longer. How long a mouse rests before it presses, is as in the
+published paths of 60 people (Kieslich & Henninger 2017, Behavior Research Methods 49, 1652-1667);
+that some have it wait at an option and read on, is added: none of the 60 did.
 """
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
@@ -23,6 +25,10 @@ _SCAN_MS = 1200.0
 _CARELESS = 0.05
 # Somebody who follows the text with the mouse never leaves it at rest.
 _RESTLESS = 0.05
+# Somebody whose mouse often goes ahead and waits.
+_AHEAD = 0.1
+# Medians of 60 people's times from the last movement to the press, and spreads of their logarithms.
+_STOP_MS, _STOP_SD_BETWEEN, _STOP_SD_WITHIN = 60.0, 0.75, 1.0
 # Somebody in whose laboratory a program starts the browsers.
 _AUTOMATED = 0.002
 # How far items of one kind differ in difficulty (logits) and in log time.
@@ -172,6 +178,7 @@ def person(
                 lost_focus=rng.random() < 0.02,
             )
         )
+    answers = _with_stops(answers, rng)
     return ObservedSession(
         tuple(answers), lockout_ms=lockout_ms, automated=rng.random() < _AUTOMATED, n_copied=0
     )
@@ -180,6 +187,20 @@ def person(
 def _stretch(n: int, rng: random.Random) -> range:
     begin = rng.randrange(n)
     return range(begin, min(n, begin + rng.randint(3, 15)))
+
+
+def _with_stops(answers: Sequence[ObservedAnswer], rng: random.Random) -> list[ObservedAnswer]:
+    """Return the answers with when the mouse last moved before each press."""
+    median_ms = rng.lognormvariate(log(_STOP_MS), _STOP_SD_BETWEEN)
+    ahead = rng.uniform(0.3, 0.8) if rng.random() < _AHEAD else rng.uniform(0.0, 0.3)
+    stopped: list[ObservedAnswer] = []
+    for answer in answers:
+        rt_ms, stop_ms = answer.rt_ms or 0.0, median_ms * rng.lognormvariate(0, _STOP_SD_WITHIN)
+        moved_ms = rng.uniform(0, rt_ms) if rng.random() < ahead else max(0.0, rt_ms - stop_ms)
+        stopped.append(
+            replace(answer, pointer_stopped_ms=moved_ms if answer.pointer_moves else None)
+        )
+    return stopped
 
 
 def _way(who: Person, crosses: bool, rng: random.Random) -> tuple[int, float]:

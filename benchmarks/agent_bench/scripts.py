@@ -95,8 +95,10 @@ def replaying(
         rt_ms, hold_ms = max(150.0, (answer.rt_ms or 0) * pace), answer.hold_ms or 0
         measured = _measured(
             rt_ms, hold_ms, answer.pointer_moves or 0, int(answer.pointer_path_px or 0)
-        )
-        yield (rt_ms + hold_ms) / 1000, measured | {"input_method": answer.input_method}
+        ) | {"input_method": answer.input_method}
+        if answer.pointer_stopped_ms is not None:
+            measured["pointer_stopped_ms"] = answer.pointer_stopped_ms * rt_ms / (answer.rt_ms or 1)
+        yield (rt_ms + hold_ms) / 1000, measured
 
 
 def _measured(rt_ms: float, hold_ms: float, moves: int, path_px: int) -> Answer:

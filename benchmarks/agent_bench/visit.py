@@ -112,6 +112,7 @@ def measured(rt_ms: float, hold_ms: float, observed: ObservedAnswer, waited_ms: 
         "rt_ms": rt_ms, "release_ms": rt_ms + hold_ms, "onset_source": "presentation",
         "onset_uncertainty_ms": 4, "times_shown": 1, "seen_before_ms": 0, "waited_ms": waited_ms,
         "trusted": True, "pointer_moves": observed.pointer_moves or 0,
-        "pointer_path_px": int(observed.pointer_path_px or 0), "was_hidden": False,
+        "pointer_path_px": int(observed.pointer_path_px or 0),
+        "pointer_stopped_ms": observed.pointer_stopped_ms, "was_hidden": False,
         "lost_focus": False, "premature": [],
     }  # fmt: skip

@@ -24,10 +24,14 @@ BASE_AMONG_OTHERS_NATS = 5.4
 _SHORTEST_HOLD_MS = 12.0
 _FEWEST = 10
 _FEWEST_FOR_SHAPE = 24
-# Spreads up to which all speaks for a program, from which on nothing does, and by how many nats.
+# Values at which all speaks for a program, at which nothing does, and by how many nats.
 _EVEN_HOLDS = (0.05, 0.12, 3.0)
 _EVEN_TIMES = (0.10, 0.20, 4.0)
 _RESTS = (0.05, 0.15, 2.0)
+# In the published paths of 60 people (Kieslich & Henninger 2017, Behavior Research Methods 49,
+# 1652-1667) the mouse waits for 0.14 of the time at most, in the median of a person's trials. None
+# of 60 may still be one in twenty, hence no more than log(20) nats.
+_WAITS = (0.5, 0.2, 3.0)
 # A mouse rests that goes no farther than this share of its way to another option.
 _AT_REST = 0.15
 # Clocks that browsers made so coarse on purpose tell nothing of a press.
@@ -133,7 +137,7 @@ def _even_holds(session: ObservedSession) -> float | None:
         return None
     # Half of them lie within this; a busy machine draws single ones out.
     first, middle, third = quantiles(holds, n=4)
-    return _falling((third - first - 2) / middle, *_EVEN_HOLDS)
+    return _between((third - first - 2) / middle, *_EVEN_HOLDS)
 
 
 def crossings(session: ObservedSession) -> list[ObservedAnswer]:
@@ -180,7 +184,17 @@ def _rests(session: ObservedSession) -> float | None:
     if len(stays) < _FEWEST or len(ways) < _FEWEST // 2:
         return None
     near = _AT_REST * median(ways)
-    return _falling(_share([(one.pointer_path_px or 0.0) <= near for one in stays]), *_RESTS)
+    return _between(_share([(one.pointer_path_px or 0.0) <= near for one in stays]), *_RESTS)
+
+
+def _waits(session: ObservedSession) -> float | None:
+    """A mouse that is at another option long before the press: a hand goes once it is decided."""
+    shares = [
+        1 - answer.pointer_stopped_ms / answer.rt_ms
+        for answer in crossings(session)
+        if answer.pointer_stopped_ms is not None and answer.rt_ms
+    ]
+    return None if len(shares) < _FEWEST // 2 else _between(median(shares), *_WAITS)
 
 
 def log_rt_sd(session: ObservedSession) -> float | None:
@@ -192,11 +206,11 @@ def log_rt_sd(session: ObservedSession) -> float | None:
 def _even_times(session: ObservedSession) -> float | None:
     """Reaction times that hardly differ."""
     deviation = log_rt_sd(session)
-    return None if deviation is None else _falling(deviation, *_EVEN_TIMES)
+    return None if deviation is None else _between(deviation, *_EVEN_TIMES)
 
 
-def _falling(value: float, all_: float, none: float, most: float) -> float:
-    """Return the most nats up to one value, none from the other on, and a line between them."""
+def _between(value: float, all_: float, none: float, most: float) -> float:
+    """Return the most nats at one value and beyond, none at the other, and a line between them."""
     return most * min(1.0, max(0.0, (none - value) / (none - all_)))
 
 
@@ -291,6 +305,7 @@ SIGNALS: Mapping[str, Callable[[ObservedSession], float | None]] = {
     "jumps": _jumps,
     "even_paths": _even_paths,
     "rests": _rests,
+    "waits": _waits,
     "even_times": _even_times,
     "reading": _reading,
     "drift": _drift,

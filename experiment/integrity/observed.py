@@ -27,6 +27,7 @@ class ObservedAnswer:
         seen_before_ms: For how long it was, before it was shown again.
         pointer_moves: Movements of the pointer during the trial.
         pointer_path_px: How far the pointer went.
+        pointer_stopped_ms: From painting to its last movement before the press.
         was_hidden: Whether the page was hidden during the trial.
         lost_focus: Whether it lost focus.
     """
@@ -48,6 +49,7 @@ class ObservedAnswer:
     seen_before_ms: float | None = None
     pointer_moves: int | None = None
     pointer_path_px: float | None = None
+    pointer_stopped_ms: float | None = None
     was_hidden: bool | None = None
     lost_focus: bool | None = None
 

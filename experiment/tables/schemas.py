@@ -249,6 +249,13 @@ TIMINGS = TableSchema(
             "pointer_moves", "integer", "movements of the pointer during the trial", optional=True
         ),
         Column("pointer_path_px", "number", "how far the pointer went", unit="px", optional=True),
+        Column(
+            "pointer_stopped_ms",
+            "number",
+            "time from painting to the last movement of the pointer before it pressed",
+            unit="ms",
+            optional=True,
+        ),
     ),
 )
 

@@ -134,6 +134,7 @@ def test_what_happened_during_a_trial_is_stored_with_its_answer(site, link, new_
     now = datetime.datetime.now(datetime.UTC)
     for response in (first, hidden, blurred, resized):
         assert 0 < response.rt_ms < 1000 * PATIENCE_S
+        assert response.pointer_stopped_ms is None  # keys were pressed
         assert abs(now - response.client_time).total_seconds() < PATIENCE_S
 
 
@@ -191,6 +192,7 @@ def test_a_double_click_answers_one_trial_and_is_kept_as_an_event(site, link, pa
     box = page.locator("[data-side=first]").bounding_box()
     at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     let_frames_pass(page, 3)
+    page.mouse.move(*at)
     page.mouse.click(*at, click_count=2, delay=30)  # the next trial is painted in between
     let_frames_pass(page, 3)
     expect(page.locator("#count")).to_have_text("2 of 8")
@@ -203,6 +205,7 @@ def test_a_double_click_answers_one_trial_and_is_kept_as_an_event(site, link, pa
     for response in (first, second):
         assert response.trusted and response.input_method == "pointer"
         assert response.rt_ms <= response.release_ms
+        assert 0 <= response.pointer_stopped_ms <= response.rt_ms
         # Chromium tells presentation times; a layout that it tells none of went unseen for long.
         assert response.onset_source == "presentation"
 

@@ -23,9 +23,9 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
     )
     yield gettext(
         "For each of your choices: what you chose, when you pressed and let go, and how exactly"
-        " that was measured; whether by key, mouse or touch, and how far the mouse moved; presses"
-        " that came too early; how often the choice was shown; the size of the page, whether the"
-        " page was hidden or lost focus meanwhile, and the time of day."
+        " that was measured; whether by key, mouse or touch, and how far and until when the mouse"
+        " moved; presses that came too early; how often the choice was shown; the size of the page,"
+        " whether the page was hidden or lost focus meanwhile, and the time of day."
     )
     yield gettext(
         "Once, of each device you open the session on: the browser's family (such as Firefox), the"

@@ -288,4 +288,5 @@ def _timings(run: Run) -> Select[Any]:
         Response.trusted,
         Response.pointer_moves,
         Response.pointer_path_px,
+        Response.pointer_stopped_ms,
     ).join(Response, Response.trial_id == Trial.id)

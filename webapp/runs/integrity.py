@@ -269,6 +269,7 @@ def _answer(row: Any, response: Response, begun: datetime) -> ObservedAnswer:  #
         seen_before_ms=response.seen_before_ms,
         pointer_moves=response.pointer_moves,
         pointer_path_px=response.pointer_path_px,
+        pointer_stopped_ms=response.pointer_stopped_ms,
         was_hidden=response.was_hidden,
         lost_focus=response.lost_focus,
     )

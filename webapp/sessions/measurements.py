@@ -82,6 +82,7 @@ class Measurements(BaseModel):
     trusted: _Flag = Field(default=None, description="did the browser itself see the press")
     pointer_moves: _Count = Field(default=None, description="movements of the pointer")
     pointer_path_px: _Duration = Field(default=None, description="how far the pointer went")
+    pointer_stopped_ms: _Duration = Field(default=None, description="painting to its last movement")
     viewport_width_px: _Pixels = Field(default=None, description="the page's width")
     viewport_height_px: _Pixels = Field(default=None, description="the page's height")
     was_hidden: _Flag = Field(default=None, description="was the page hidden meanwhile")

@@ -8,15 +8,19 @@
  * @property {number | null} upMs When it ended; null while a key is held.
  * @property {"key" | "pointer" | "touch"} method
  * @property {boolean} trusted Whether the browser itself saw it.
+ * @property {number | null} [stoppedMs] When the pointer that pressed had last moved; null where it
+ *   had not.
  */
 
 export class Presses {
-  /** @type {{ ms: number, type: string } | undefined} */
+  /** @type {{ ms: number, type: string, stoppedMs: number | null } | undefined} */
   #pointer;
   /** @type {number | undefined} When a key that presses the focused button went down. */
   #keyMs;
   #moves = 0;
   #path = 0;
+  /** @type {number | null} */
+  #stoppedMs = null;
   /** @type {[number, number] | undefined} */
   #at;
 
@@ -27,7 +31,7 @@ export class Presses {
   constructor(place, signal) {
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
-      this.#pointer = { ms: event.timeStamp, type: event.pointerType };
+      this.#pointer = { ms: event.timeStamp, type: event.pointerType, stoppedMs: this.#stoppedMs };
     };
     const onMove = (/** @type {PointerEvent} */ event) => this.#move(event);
     const onKey = (/** @type {KeyboardEvent} */ event) => {
@@ -51,6 +55,7 @@ export class Presses {
   forget() {
     this.#moves = 0;
     this.#path = 0;
+    this.#stoppedMs = null;
   }
 
   /**
@@ -66,16 +71,17 @@ export class Presses {
       return { downMs, upMs, method: "key", trusted };
     }
     const method = this.#pointer?.type === "touch" ? "touch" : "pointer";
-    const downMs = this.#pointer?.ms ?? upMs;
+    const { ms: downMs, stoppedMs } = this.#pointer ?? { ms: upMs, stoppedMs: null };
     this.#pointer = undefined;
-    return { downMs, upMs, method, trusted };
+    return { downMs, upMs, method, trusted, stoppedMs };
   }
 
   /** @param {PointerEvent} event */
-  #move({ clientX, clientY }) {
+  #move({ clientX, clientY, timeStamp }) {
     const [x, y] = this.#at ?? [clientX, clientY];
     if (this.#at && x === clientX && y === clientY) return;
     this.#moves += 1;
+    this.#stoppedMs = timeStamp;
     this.#path += Math.hypot(clientX - x, clientY - y);
     this.#at = [clientX, clientY];
   }

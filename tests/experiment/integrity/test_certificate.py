@@ -94,6 +94,7 @@ SUSPICIOUS = {
     "jumps": lambda session: changed(session, pointer_moves=1),
     "even_paths": lambda session: changed(session, pointer_path_px=240.0),
     "rests": lambda session: changed(session, pointer_path_px=lambda a: 300.0 + a.position),
+    "waits": lambda session: changed(session, pointer_stopped_ms=lambda a: 0.6 * a.rt_ms),
     "even_times": lambda session: changed(session, rt_ms=lambda a: 900.0 + a.position),
     "reading": lambda session: changed(session, rt_ms=lambda a: 1500.0 - 9 * a.n_characters),
     "drift": lambda session: changed(session, rt_ms=lambda a: 900.0 if a.position % 2 else 1500.0),

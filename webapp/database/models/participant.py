@@ -134,6 +134,7 @@ class Response(Base):
     trusted: Mapped[bool | None]
     pointer_moves: Mapped[int | None]
     pointer_path_px: Mapped[float | None]
+    pointer_stopped_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
