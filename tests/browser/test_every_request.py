@@ -132,6 +132,27 @@ def test_a_press_before_the_program_has_arrived_counts_as_the_same_visitor(site,
     assert (only.state, only.questionnaire["native_language"]) == ("finished", "English")
 
 
+@pytest.mark.parametrize(
+    "reply", [{"status": 200, "body": "<h1>Hotel: log in</h1>"}, {"status": 503}, None]
+)
+def test_the_server_is_told_of_the_browser_until_it_knows(reply, site, link, page, new_context):
+    failures = []
+
+    def fail(route: Route) -> None:
+        failures.append(route)
+        route.fulfill(**reply) if reply else route.abort()
+
+    page.context.route("**/device", fail, times=2)
+    with page.expect_response(lambda one: one.url.endswith("/device") and "saved" in one.text()):
+        consent(page, link)
+    assert len(failures) == 2
+    assert len(site.stored(link)[0].devices) == 1
+    # No answer was given yet: another browser is known as one all the same.
+    other = new_context().new_page()
+    other.goto(page.url)
+    expect(other.locator("#other-device")).to_be_visible()
+
+
 def test_a_browser_whose_page_goes_before_the_reply_is_not_another_one(site, link, page):
     context = page.context
     context.route("**/device", lambda route: route.fetch(), times=1)

@@ -33,6 +33,9 @@ const QUIETLY_MS = 600;
 // How long another window may take to send what it has, before this one asks for it again.
 const LOOK_AGAIN_MS = 1_000;
 const LOOKS = 10;
+// How long the page waits before it tells of the device again: ever longer.
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8_000;
 
 /**
  * Opens the working page.
@@ -51,6 +54,7 @@ class WorkingPage {
   #practised;
   #ended = false;
   #deviceKnown;
+  #tellAgainMs = FIRST_WAIT_MS;
   #here = location.pathname;
   /** @type {{ position: number, atMs: number, times: number, ms: number } | undefined} */
   #shown;
@@ -292,7 +296,6 @@ class WorkingPage {
     if (this.#signal.aborted) return;
     if (remaining === 0) return this.#end();
     this.#sayWhatIsUnsaved();
-    if (!this.#deviceKnown) void this.#tellDevice();
     // Fewer trials are left than this page knows of: another device goes on with the session.
     if (!this.#queue?.length && remaining < this.#sequence.remaining) void this.#catchUp();
   }
@@ -345,14 +348,24 @@ class WorkingPage {
       const body = JSON.stringify({ mark, ...(await deviceFacts()) });
       const headers = { "Content-Type": "application/json" };
       const response = await fetch(url, { method: "POST", headers, body, keepalive: true });
-      this.#deviceKnown = response.status < 500;
-      if (!response.ok || !mark) return;
+      // Only the server's own words count; what it refuses, it refuses again.
+      const { saved, error } = await response.json();
+      this.#deviceKnown = Boolean(saved || (error && response.status < 500));
+      if (!saved || !mark) return;
       updateSession(this.#here, (remembered) => {
         remembered.device_told = true;
       });
     } catch {
       this.#deviceKnown = false;
+    } finally {
+      if (!this.#deviceKnown) this.#tellAgain();
     }
+  }
+
+  #tellAgain() {
+    const again = () => this.#signal.aborted || void this.#tellDevice();
+    setTimeout(again, this.#tellAgainMs * (0.75 + Math.random() / 2));
+    this.#tellAgainMs = Math.min(this.#tellAgainMs * 2, LONGEST_WAIT_MS);
   }
 
   /**
