@@ -248,8 +248,9 @@ def _consistency(data: Joined, context: Context) -> Findings:
         ),
         (
             "Means over pairs of judges; undefined where both are always right, or both always "
-            "wrong. Intervals: 95%, jackknife over participants and items; between models over "
-            "items, half an item added to each way of agreeing or not (Geirhos et al., 2020).",
+            "wrong. Intervals: 95%, jackknife over participants and items, rather too wide than "
+            "too narrow; between models over items, half an item added to each way of agreeing or "
+            "not (Geirhos et al., 2020).",
         ),
     )
     return Findings((table,), {"error_consistency": rows})

@@ -4,16 +4,15 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.clustered import jackknifed, quantile
+from analysis.statistics.clustered import (
+    agreement_of,
+    freedom_of_agreement,
+    jackknifed,
+    log_f,
+    quantile,
+)
 from analysis.statistics.preferences import preferences
 from analysis.statistics.resample import Floats, codes
-
-# Nearer to 1, the scale of the interval has no end.
-_MOST = 1 - 1e-6
-# Of fewer items no fourth moment can be told.
-_FEWEST = 4
-# Items that lack the extreme ones look normal: a fourth moment promises too much.
-_MOST_FREEDOM = 8.0
 
 
 def entropy_bits(share: Floats) -> Floats:
@@ -86,48 +85,17 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     total = of_items.sum(axis=1)
     people = np.array([np.bincount(person, one, minlength=n_people) for one in lost])
     each = len(item) / n_items
-    middle = _scaled(np.asarray(alpha), each)
+    middle = log_f(np.asarray(alpha), each)
     changes = [
-        _scaled(_of_sums(*(total[:, None] - one)), each) - middle
-        for one in (people, of_items, lost)
+        log_f(_of_sums(*(total[:, None] - one)), each) - middle for one in (people, of_items, lost)
     ]
     variance, freedom = jackknifed(*changes)
     if not freedom or alpha == 1:
         return alpha, float("nan"), float("nan")
-    fewest = min(freedom, _freedom(changes[1]), _MOST_FREEDOM)
-    half = quantile(np.asarray(fewest)) * np.sqrt(variance)
-    low, high = (_unscaled(middle + end, each) for end in (-half, half))
+    freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
+    half = quantile(np.asarray(freedom)) * np.sqrt(variance)
+    low, high = (agreement_of(middle + end, each) for end in (-half, half))
     return alpha, float(low), float(high)
-
-
-def _scaled(alpha: Floats, each: float) -> Floats:
-    """Return the logarithm of the F ratio that alpha stands for, with so many judgments an item.
-
-    Alpha is a ratio of variances: its error grows with its value, that of log F hardly does.
-    McGraw, K. O. & Wong, S. P. (1996). Forming inferences about some intraclass correlation
-    coefficients. Psychological Methods, 1(1), 30-46.
-    """
-    found: Floats = np.log(np.maximum(1 + each * alpha / (1 - np.minimum(alpha, _MOST)), 1 - _MOST))
-    return found
-
-
-def _unscaled(logarithm: Floats, each: float) -> Floats:
-    ratio = np.exp(logarithm)
-    found: Floats = (ratio - 1) / (each - 1 + ratio)
-    return found
-
-
-def _freedom(changes: Floats) -> float:
-    """Return the degrees of freedom of a variance that a few items may make up.
-
-    Satterthwaite's, from the fourth moment of the changes: as many as items less one where these
-    are normal, fewer where some items alone decide.
-    """
-    squares = (changes - changes.mean()) ** 2
-    spread = (squares**2).sum() - squares.sum() ** 2 / len(squares)
-    if len(squares) < _FEWEST or spread <= 0:
-        return float(len(squares) - 1)
-    return float(max(2 * squares.sum() ** 2 / spread - 1, 1.0))
 
 
 def _item_sums(good: Floats, n: Floats) -> Floats:

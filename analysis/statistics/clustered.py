@@ -20,6 +20,10 @@ Codes = NDArray[np.intp]
 
 # With fewer participants or items, how they differ cannot be told.
 FEWEST_CLUSTERS = 10
+# What an agreement's variance is worth, found by benchmarks/coverage.py.
+_ITEMS_PER_FREEDOM, _FEWEST_FREEDOM = 4, 5.0
+# Nearer to 1, the scale of log F has no end.
+_MOST = 1 - 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,46 @@ def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tup
     variance = combined(*map(np.asarray, parts))
     known = [len(changes) for changes in (of_people, of_items) if len(changes) > 1]
     return float(variance), min(known, default=1) - 1
+
+
+def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
+    """Return the degrees of freedom of the jackknife variance of an agreement.
+
+    An agreement rests on the items on which choices differ, and its variance on the few of them
+    that many err on: it is worth fewer degrees of freedom than there are items. They are a quarter
+    of the effective number of items (Kish, L. (1965). Survey sampling. Wiley), at least five. The
+    quarter is no theorem: with it the intervals cover in simulations.
+
+    Args:
+        freedom: The fewer clusters less one, as ``jackknifed`` gives it; never exceeded.
+        rarer: Shape ``(items,)``: how often the rarer of an item's two choices was made.
+    """
+    squares = float(np.sum(rarer**2))
+    effective = float(rarer.sum()) ** 2 / squares if squares else 0.0
+    return min(freedom, max(effective / _ITEMS_PER_FREEDOM, _FEWEST_FREEDOM))
+
+
+def log_f(agreement: Floats, each: float) -> Floats:
+    """Return the logarithm of the F ratio that an agreement stands for.
+
+    Agreement beyond chance (alpha, kappa) is a ratio of variances: its error grows with its value,
+    that of log F hardly does. McGraw, K. O. & Wong, S. P. (1996). Forming inferences about some
+    intraclass correlation coefficients. Psychological Methods, 1(1), 30-46.
+
+    Args:
+        agreement: Any shape, each at most 1.
+        each: Judgments of an item.
+    """
+    ratio = 1 + each * agreement / (1 - np.minimum(agreement, _MOST))
+    found: Floats = np.log(np.maximum(ratio, 1 - _MOST))
+    return found
+
+
+def agreement_of(logarithm: Floats, each: float) -> Floats:
+    """Return the agreement that the logarithm of an F ratio stands for; undoes ``log_f``."""
+    ratio = np.exp(logarithm)
+    found: Floats = (ratio - 1) / (each - 1 + ratio)
+    return found
 
 
 def quantile(freedom: Floats, level: float = LEVEL) -> Floats:

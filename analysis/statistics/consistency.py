@@ -13,10 +13,18 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from analysis.data.categorical import codes_in
-from analysis.statistics.clustered import jackknifed, quantile
+from analysis.statistics.clustered import (
+    agreement_of,
+    freedom_of_agreement,
+    jackknifed,
+    log_f,
+    quantile,
+)
 from analysis.statistics.resample import Floats, codes
 
 Shares = tuple[Floats, Floats, Floats]
+# Without each participant, item and judgment.
+Changes = tuple[Floats, Floats, Floats]
 
 # Of more participants, pairs of this many drawn at random: all pairs would not fit into memory.
 MOST_PAIRED = 1000
@@ -55,7 +63,8 @@ def error_consistency(
 
     Pairs with people are averaged over participants (pairs of participants: those who judged the
     same items, among at most ``MOST_PAIRED`` of them); their variance is the two-way jackknife's
-    over participants and items (``clustered.jackknifed``). Of one shared item there is no kappa.
+    over participants and items (``clustered.jackknifed``), among people on the scale of log F.
+    Of one shared item there is no kappa.
 
     Args:
         judgments: One row per judgment with its participant, as
@@ -74,12 +83,13 @@ def error_consistency(
         some = np.sort(rng.choice(n_people, MOST_PAIRED, replace=False))
     among = right[some], judged[some]
     pairs = _people_pairs(*among)
-    rows = [_row("people", "people", pairs, _changes_among_people(*among, pairs))]
+    changes = _changes_among_people(*among, pairs)
+    rows = [_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
     of_models = {model: _right_on(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
         shares = _shares(right, judged, correct)
         changes = _changes_with_model(right, judged, correct)
-        rows.append(_row("people", model, shares, changes))
+        rows.append(_row("people", model, shares, _interval(right, judged, shares, changes)))
     rows += _model_pairs(of_models)
     return pd.DataFrame(rows)
 
@@ -146,22 +156,54 @@ def _shares(right: csr_array, judged: csr_array, correct: Floats) -> Shares:
     return right @ correct / n, right.sum(axis=1) / n, judged @ correct / n
 
 
+def _interval_among_people(
+    right: csr_array, judged: csr_array, shares: Shares, changes: Changes
+) -> tuple[float, float]:
+    """Return the 95% interval of people's mean kappa, symmetric on the scale of log F."""
+    found, of_item = _mean_kappa(shares), judged.sum(axis=0)
+    each = _mean(of_item[of_item > 1])
+    middle = log_f(np.asarray(found), each)
+    people, items, single = (log_f(found + one, each) - middle for one in changes)
+    half = _half(right, judged, (people, items, single))
+    low, high = (agreement_of(middle + end, each) for end in (-half, half))
+    return max(float(low), -1.0), float(high)
+
+
+def _interval(
+    right: csr_array, judged: csr_array, shares: Shares, changes: Changes
+) -> tuple[float, float]:
+    """Return the 95% interval of people's mean kappa with a model."""
+    found, half = _mean_kappa(shares), _half(right, judged, changes)
+    return max(found - half, -1.0), min(found + half, 1.0)
+
+
+def _half(right: csr_array, judged: csr_array, changes: Changes) -> float:
+    """Return half an interval's width; NaN where nothing that is left out changes anything."""
+    variance, freedom = jackknifed(*changes)
+    good, n = right.sum(axis=0), judged.sum(axis=0)
+    freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
+    half = float(quantile(np.asarray(freedom))) * np.sqrt(variance)
+    return half if half > 0 else float("nan")
+
+
+def _mean_kappa(shares: Shares) -> float:
+    found = kappa(*shares)
+    return _mean(found[np.isfinite(found)])
+
+
 def _row(
-    first: str, second: str, shares: Shares, changes: tuple[Floats, Floats, Floats]
+    first: str, second: str, shares: Shares, interval: tuple[float, float]
 ) -> dict[str, object]:
     both, one, two = shares
     found, met = kappa(*shares), np.isfinite(both)
     defined = np.isfinite(found)
-    mean = _mean(found[defined])
-    variance, freedom = jackknifed(*changes)
-    half = float(quantile(np.asarray(freedom))) * np.sqrt(variance)
     times = 2 if found.ndim == 2 else 1
     return {
         "first": first,
         "second": second,
-        "kappa": mean,
-        "low": max(mean - half, -1.0),
-        "high": min(mean + half, 1.0),
+        "kappa": _mean_kappa(shares),
+        "low": interval[0],
+        "high": interval[1],
         "observed": _mean((1 - one - two + 2 * both)[met]),
         "expected": _mean((one * two + (1 - one) * (1 - two))[met]),
         "n_pairs": int(met.sum()) // times,
@@ -179,9 +221,7 @@ def _without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
     return found
 
 
-def _changes_with_model(
-    right: csr_array, judged: csr_array, correct: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _changes_with_model(right: csr_array, judged: csr_array, correct: Floats) -> Changes:
     """Return how people's mean kappa with a model changes without each person, item, judgment."""
     shares = _shares(right, judged, correct)
     whole = kappa(*shares)
@@ -208,9 +248,7 @@ def _changes_with_model(
     )
 
 
-def _changes_among_people(
-    right: csr_array, judged: csr_array, shares: Shares
-) -> tuple[Floats, Floats, Floats]:
+def _changes_among_people(right: csr_array, judged: csr_array, shares: Shares) -> Changes:
     """Return how the mean kappa over pairs of people changes without each of the same three."""
     whole, n = kappa(*shares), (judged @ judged.T).toarray()
     defined = np.isfinite(whole)

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from analysis.statistics.clustered import clustered_intervals
+from analysis.statistics.clustered import (
+    agreement_of,
+    clustered_intervals,
+    freedom_of_agreement,
+    log_f,
+)
 from analysis.statistics.resample import wilson_interval
 
 
@@ -77,3 +82,18 @@ def test_the_interval_covers_the_true_accuracy_about_as_often_as_it_says():
         found = clustered_intervals(correct, people, items, zeros(800))
         covered += found.low[0] <= 0.75 <= found.high[0]
     assert 0.91 <= covered / simulations <= 0.98
+
+
+def test_an_agreements_freedom_is_a_quarter_of_the_items_that_choices_differ_on():
+    # 40 items on which as many erred are all worth as much: ten degrees of freedom.
+    assert freedom_of_agreement(99, np.repeat([3.0, 0.0], [40, 60])) == pytest.approx(10)
+    # One item that everybody erred on decides; and never more than there are clusters.
+    assert freedom_of_agreement(99, np.array([50.0] + [1.0] * 30)) == 5
+    assert freedom_of_agreement(3, np.repeat([3.0, 0.0], [40, 60])) == 3
+    assert freedom_of_agreement(99, np.zeros(9)) == 5
+
+
+def test_log_f_and_back_is_the_same_agreement():
+    agreement = np.array([-0.05, 0.0, 0.3, 0.9])
+    assert agreement_of(log_f(agreement, 12), 12) == pytest.approx(agreement)
+    assert log_f(np.array(0.0), 12) == 0

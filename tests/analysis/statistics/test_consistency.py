@@ -1,6 +1,9 @@
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 
 from analysis.statistics import consistency
 from analysis.statistics.consistency import error_consistency, kappa
@@ -87,3 +90,43 @@ def test_two_models_that_never_differ_on_a_few_items_have_an_interval_below_one(
     assert row["kappa"] == 1
     assert row["low"] < 0.5
     assert 0.95 < row["high"] < 1
+
+
+def test_the_interval_among_people_is_that_of_kappas_recomputed_without_each_thing():
+    rng = np.random.default_rng(5)
+    rights = rng.random((6, 12)) < np.linspace(0.4, 0.95, 12)
+    table = {str(person): list(row) for person, row in enumerate(rights)}
+    row = found(judged(table), {}).loc[("people", "people")]
+
+    def log_f(values):
+        pairs = combinations(values, 2)
+        kappas = [cohen_kappa(*(np.array(one, dtype=float) for one in two)) for two in pairs]
+        return np.log(1 + 6 * np.mean(kappas) / (1 - np.mean(kappas)))
+
+    def cohen_kappa(one, two):
+        seen = np.isfinite(one) & np.isfinite(two)
+        one, two = one[seen], two[seen]
+        return float(kappa((one * two).mean(), one.mean(), two.mean()))
+
+    def variance(values):
+        return (len(values) - 1) * np.var(values)
+
+    people = [log_f(np.delete(rights, one, 0)) for one in range(6)]
+    items = [log_f(np.delete(rights, one, 1)) for one in range(12)]
+    single = []
+    for cell in np.ndindex(rights.shape):
+        missing = rights.astype(float)
+        missing[cell] = np.nan
+        single.append(log_f(missing))
+    parts = [variance(one) for one in (people, items, single)]
+    half = student.ppf(0.975, 5) * np.sqrt(max(parts[0] + parts[1] - parts[2], *parts[:2]))
+    ends = np.exp(log_f(rights) + np.array([-half, half]))
+    assert row[["low", "high"]].tolist() == pytest.approx((ends - 1) / (5 + ends), rel=1e-6)
+
+
+def test_a_kappa_that_nothing_moves_has_no_interval():
+    people = judged({"a": [1, 1, 0, 0], "b": [1, 1, 0, 0], "c": [1, 1, 0, 0]})
+    rows = found(people, {"same": decided([1, 1, 0, 0])})
+    for pair in (("people", "people"), ("people", "same")):
+        assert rows.loc[pair, "kappa"] == 1
+        assert rows.loc[pair, ["low", "high"]].isna().all()
