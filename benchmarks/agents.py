@@ -1,6 +1,6 @@
 """Let programs of several kinds take part, and see which of them their certificates give away.
 
-Usage: python benchmarks/agents.py [--each 8] [--people 500] [--pace 0.3] [--chromium PATH]
+Usage: python benchmarks/agents.py [--each 8] [--people 500] [--pace 0.3] [--kinds mimic] [--chromium PATH]
 
 The bounds are those of the product, fixed before any agent of this bench ran. People are simulated
 (benchmarks/agent_bench/people.py), programs take part for real: over HTTP or in a browser. Each
@@ -59,6 +59,7 @@ def send_scripts(site: Site, options: argparse.Namespace) -> dict[str, str]:
     """Let every script take part; return its kind by the reference of its session."""
     jobs = [(name, f"{name} {n}") for name in SCRIPTS for n in range(options.each)]
     jobs += [(REPLAYED_TWICE, f"twice {n // 2}") for n in range(options.each)]
+    jobs = [job for job in jobs if options.kinds in job[0]]
 
     def one(job: tuple[str, str]) -> tuple[str, str]:
         name, seed = job
@@ -87,6 +88,7 @@ def send_browsers(
         BY_MODEL[2]: (browsers.read_and_mimic, models),
         BY_MODEL[3]: (browsers.decide_and_mimic, models),
     }
+    wanted = {name: act for name, act in wanted.items() if options.kinds in name}
     found = asyncio.run(_browse(site, wanted, options))
     return {ref: name for name, refs in found.items() for ref in refs}
 
@@ -150,7 +152,7 @@ def print_choices(
 
     of_people = [nats(one) for one in human]
     print("\nchoices alone, where the model itself is suspected")
-    for kind in BY_MODEL:
+    for kind in filter(found.__contains__, BY_MODEL):
         of_kind = [nats(one) for one in found[kind]]
         above = sum(one > bound(of_people) for one in of_kind) / len(of_kind)
         print(f"{kind:<38}{len(of_kind):>5}{area(of_people, of_kind):>7.3f}{above:>8.0%}")
@@ -197,6 +199,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=8, help="how many of each kind")
     parser.add_argument("--people", type=int, default=500, help="simulated people of each method")
     parser.add_argument("--pace", type=float, default=0.3, help="programs' times, of people's")
+    parser.add_argument("--kinds", default="", help="only those with this in their name")
     parser.add_argument("--windows", type=int, default=8, help="browser windows at a time")
     parser.add_argument("--scripts", type=int, default=32, help="scripts at a time")
     parser.add_argument("--sentences", type=int, default=20_000, help="the model's training text")
