@@ -1,6 +1,6 @@
 """Let programs of several kinds take part, and see which of them their certificates give away.
 
-Usage: python benchmarks/agents.py [--each 8] [--people 500] [--pace 0.3] [--kinds mimic] [--chromium PATH]
+Usage: python benchmarks/agents.py [--each 8] [--people 500] [--pace 0.3] [--kinds mimic]
 
 The bounds are those of the product, fixed before any agent of this bench ran. People are simulated
 (benchmarks/agent_bench/people.py), programs take part for real: over HTTP or in a browser. Each

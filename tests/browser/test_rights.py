@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from playwright.sync_api import expect
+from sqlalchemy import select
 
 from tests.browser.browser_steps import (
     answer_by_key,
@@ -14,6 +15,11 @@ from tests.browser.browser_steps import (
     minimal,
     start,
 )
+from webapp.database.engine import reading
+from webapp.database.models import Run
+from webapp.participant import consent as consent_pages
+from webapp.participant import data_notice
+from webapp.sessions.consent_texts import consent_texts
 
 
 def test_somebody_stops_in_the_middle_and_has_everything_erased(site, link, page):
@@ -119,3 +125,34 @@ def test_the_invitation_offers_to_go_on_also_where_the_run_is_full(site, page, t
     page.locator("#begun-before a").click()
     expect_page(page, "working")
     assert page.url == home
+
+
+def test_who_agrees_to_a_text_that_has_changed_reads_it_again(site, link, page, monkeypatch):
+    page.goto(link)
+    expect_page(page, "consent")
+    assert "shoes" not in saved_text(page)
+    before = data_notice.stored_data
+    for module in (data_notice, consent_pages):  # as a new version of the program would
+        monkeypatch.setattr(
+            module, "stored_data", lambda *a, **k: [*before(*a, **k), "The size of your shoes."]
+        )
+    page.locator("button[value=accept]").click()
+    notice = page.get_by_role("alert").filter(has_text="has changed since you opened the page")
+    expect(notice).to_be_focused()
+    expect(page.locator("main")).to_contain_text("The size of your shoes.")
+    assert_good(page, "the consent page with another text")
+    assert site.stored(link) == []
+    kept = saved_text(page)
+    page.locator("button[value=accept]").click()
+    expect_page(page, "working")
+    with reading(site.sessions) as session:
+        of_run = select(Run).where(Run.ref == link.rpartition("/")[2])
+        [(text, people)] = consent_texts(session, session.scalars(of_run).one())
+    assert (text.text, people) == (kept, 1)
+    assert "The size of your shoes." in kept
+
+
+def saved_text(page) -> str:
+    with page.expect_download() as found:
+        page.locator("a[download]").click()
+    return Path(found.value.path()).read_text("utf-8")
