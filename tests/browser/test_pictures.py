@@ -49,13 +49,13 @@ PAGES = {
     "trial": "Trial",
     "way_back": "The invitation opened again",
     "break": "Break",
-    "offline": "All is answered, and the connection is gone",
+    "offline": "All trials answered, connection lost",
     "questionnaire": "Questionnaire",
     "missing_answer": "An answer is missing",
     "closing": "Closing",
     "way_out": "Stop and leave",
     "withdrawn": "Withdrawn",
-    "unknown_link": "A link that leads nowhere",
+    "unknown_link": "An invalid link",
     "closed": "The study has ended",
 }
 FOCUSED = """() => {
