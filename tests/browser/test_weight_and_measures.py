@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from tests.browser.browser_steps import (
+    answer_by_click,
     answer_by_key,
     choose,
     consent,
@@ -208,6 +209,32 @@ def test_a_double_click_answers_one_trial_and_is_kept_as_an_event(site, link, pa
         assert 0 <= response.pointer_stopped_ms <= response.rt_ms
         # Chromium tells presentation times; a layout that it tells none of went unseen for long.
         assert response.onset_source == "presentation"
+
+
+LOOK = """side => {
+  for (const change of document.getAnimations()) change.finish();
+  const { borderColor, borderStyle, boxShadow, backgroundColor, outlineStyle } =
+    getComputedStyle(document.querySelector(`[data-side=${side}]`));
+  return [borderColor, borderStyle, boxShadow, backgroundColor, outlineStyle].join();
+}"""
+
+
+def test_a_pointer_at_rest_never_looks_like_a_choice_of_the_next_trial(link, page):
+    consent(page, link)
+    start(page)
+    page.mouse.move(2, 2)
+    plain = page.evaluate(LOOK, "second")
+    answer_by_click(page, 1)
+    let_frames_pass(page, 3)
+    assert page.evaluate(LOOK, "first") == page.evaluate(LOOK, "second") == plain
+    box = page.locator("[data-side=first]").bounding_box()
+    page.mouse.move(box["x"] + 9, box["y"] + 9)
+    let_frames_pass(page, 3)
+    hovered = page.evaluate(LOOK, "first")
+    page.evaluate("document.querySelector('[data-side=first]').classList.add('chosen')")
+    chosen = page.evaluate(LOOK, "first")
+    assert len({plain, hovered, chosen}) == 3
+    assert page.evaluate(LOOK, "second") == plain
 
 
 def test_a_key_that_is_held_down_answers_one_trial(site, link, page):
