@@ -25,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from uuid import UUID
 
@@ -33,7 +34,7 @@ from sqlalchemy import func, select
 from tqdm import tqdm
 from werkzeug.serving import make_server
 
-from experiment.participation import EventKind
+from experiment.participation import EventKind, State
 from experiment.studies.load import BUILT_IN, load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
@@ -91,7 +92,6 @@ class Client:
         thought_s: float = 0.0,
     ) -> None:
         self.acknowledged: Acknowledged = {}
-        self.finished: list[Ref] = []
         self.resent = 0
         self._http = httpx.Client(
             base_url=url, timeout=20, trust_env=False, verify=True if trusted is None else trusted
@@ -106,7 +106,6 @@ class Client:
             home = self._until(303, "POST", f"/run/{self._run}", data=form).headers["location"]
             self._answer_everything(home)
             self._until(303, "POST", f"{home}questionnaire", data={"native_language": "x"})
-            self.finished.append(_ref(home))
 
     def _answer_everything(self, home: str) -> None:
         queue: dict[Position, dict[str, object]] = {}
@@ -234,14 +233,17 @@ def count(instance: Path, clients: list[Client]) -> dict[str, int]:
             select(func.count(Event.id)).where(Event.kind == EventKind.LATE_ANSWER)
         ).scalar_one()
         arrived = session.execute(select(func.count(Participant.id))).scalar_one()
+        states = Counter(session.scalars(select(Participant.state)))
         trials = session.execute(select(func.count(Trial.id))).scalar_one()
     engine.dispose()
     stored = {(ref, position): (uuid, side) for ref, position, uuid, side in rows}
     acknowledged = dict(itertools.chain(*(client.acknowledged.items() for client in clients)))
     return {
         "participants": arrived,
-        "finished": sum(len(client.finished) for client in clients),
+        "finished": states.pop(State.FINISHED, 0),
+        **{f"only {state}": n for state, n in sorted(states.items())},
         "trials": trials,
+        "without an answer": trials - len(stored),
         "acknowledged": len(acknowledged),
         "requests cut off": sum(client.resent for client in clients),
         "lost": sum(stored.get(key) != sent for key, sent in acknowledged.items())

@@ -21,6 +21,7 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
     PyWSGIServer,
 )
 
+from webapp.core.clock import clock_watch
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
 from webapp.server.service_manager import tell_alive
 
@@ -184,6 +185,8 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
 
     def _go_on(self) -> None:
         self.notify()
+        # Also while nobody asks for anything: another process may store what a wrong clock says.
+        clock_watch.look()
         if self.managed and time.monotonic() - self._told > _ALIVE_EVERY_S:
             self._told = time.monotonic()
             tell_alive(self.ppid)

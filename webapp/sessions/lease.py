@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, exists, func, or_, select, union_all
 from sqlalchemy.orm import Session
 
 from experiment.participation import State, move
+from webapp.core.clock import clock_watch
 from webapp.database.models import Participant, Place, Response, Run, Trial
 from webapp.sessions.assign import free_places
 
@@ -116,7 +117,8 @@ def _take_again(session: Session, participant: Participant) -> bool:
 
 def _span(run: Run, now: datetime) -> tuple[datetime, datetime]:
     """Return from when on, and until when, a sign of life holds a place at this moment."""
-    return now - timedelta(minutes=run.lease_minutes), now + _AHEAD
+    lease = timedelta(minutes=run.lease_minutes)
+    return now - lease - clock_watch.ahead(lease), now + _AHEAD
 
 
 def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:

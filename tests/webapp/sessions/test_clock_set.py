@@ -1,9 +1,23 @@
-"""A clock that jumps backwards stops nobody and loses no answer; by hours, it ends no lease."""
+"""A clock that is set stops nobody, loses no answer, and ends no lease."""
 
+from datetime import timedelta
+
+import pytest
 from sqlalchemy import select
 
 from experiment.participation import State
+from webapp.core.clock import ClockWatch
 from webapp.database.models import Participant, Response
+from webapp.sessions import lease
+
+
+@pytest.fixture
+def passed(clock, monkeypatch) -> list[timedelta]:
+    """What has truly passed; the server compares it with its clock."""
+    time_passed = [timedelta()]
+    watch = ClockWatch(clock, lambda: time_passed[0])
+    monkeypatch.setattr(lease, "clock_watch", watch)
+    return time_passed
 
 
 def states(sessions) -> list[str]:
@@ -72,3 +86,40 @@ def test_answers_keep_the_order_of_their_trials_whatever_the_clock_said(visitor,
         times = list(session.scalars(select(Response.recorded_at).order_by(Response.id)))
     assert times == sorted(times, reverse=True)
     assert states(sessions) == [State.ANSWERED]
+
+
+def test_nobody_at_work_loses_a_place_to_a_clock_that_is_set_ahead(
+    start, run, clock, passed, sessions
+):
+    at_work = [start(run) for _ in range(8)]
+    clock.go_on(hours=9)
+    assert at_work[0].client.post(f"/run/{run.ref}", data={"decision": "accept"}).status_code == 409
+    assert states(sessions) == [State.WORKING] * 8
+    for visitor in at_work:
+        visitor.answer_all()
+        assert visitor.questionnaire(native_language="English").status_code == 303
+    assert states(sessions) == [State.FINISHED] * 8
+
+
+def test_who_stays_away_after_the_clock_was_set_loses_the_place_a_lease_later(
+    start, run, clock, passed, sessions
+):
+    for _ in range(8):
+        start(run)
+    clock.go_on(hours=9)
+    assert lease.clock_watch.ahead(timedelta(hours=1)) == timedelta(hours=9)
+    for _ in range(2):
+        clock.go_on(minutes=run.lease_minutes - 1)
+        passed[0] += timedelta(minutes=run.lease_minutes - 1)
+    assert start(run).page().status_code == 200
+    assert State.ABANDONED in states(sessions)
+
+
+def test_who_answered_while_the_clock_was_behind_goes_on_once_it_is_right(
+    start, run, clock, passed, sessions
+):
+    clock.go_on(hours=-9)
+    at_work = [start(run) for _ in range(8)]
+    clock.go_on(hours=9)
+    assert at_work[0].client.post(f"/run/{run.ref}", data={"decision": "accept"}).status_code == 409
+    assert states(sessions) == [State.WORKING] * 8
