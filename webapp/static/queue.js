@@ -18,7 +18,7 @@
  * @property {boolean} trusted Whether the browser itself saw the press.
  * @property {number} pointer_moves
  * @property {number} pointer_path_px
- * @property {number | null} pointer_stopped_ms From painting to its last movement before its press.
+ * @property {number} [pointer_stopped_ms] From painting to its last movement before its press.
  * @property {{ reason: string, input_method: string, ms: number | null }[]} premature
  * @property {string} client_time
  * @property {number} viewport_width_px

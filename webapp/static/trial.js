@@ -173,8 +173,10 @@ export class TrialView {
       onset_uncertainty_ms: onset.uncertaintyMs,
       trusted: press.trusted,
       ...this.#presses.path,
-      // It may have stopped between the drawing and the painting.
-      pointer_stopped_ms: press.stoppedMs == null ? null : Math.max(0, sincePainting(press.stoppedMs)),
+      // It may have stopped between the drawing and the painting; a key did not move at all.
+      ...(press.stoppedMs != null && {
+        pointer_stopped_ms: Math.floor(Math.max(0, sincePainting(press.stoppedMs))),
+      }),
       premature: this.#premature,
       viewport_width_px: Math.round(window.innerWidth),
       viewport_height_px: Math.round(window.innerHeight),
