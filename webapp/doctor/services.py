@@ -1,5 +1,6 @@
 """Checks of what the installation works with: the database, the backups, the jobs, the web."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -126,14 +127,28 @@ def web(at: Installation) -> Iterator[Finding]:
     try:
         yield from _through(base)
     except httpx.HTTPError as error:
-        say = f"{base} does not answer ({type(error).__name__})"
-        yield Finding(
-            "web", Level.FAULT, say, "Check the server, the reverse proxy and the certificate"
+        yield _no_answer(base, error)
+
+
+def _no_answer(base: str, error: httpx.HTTPError) -> Finding:
+    distrust = re.search(r"certificate verify failed: ([^(]*)", str(error))
+    if distrust:
+        say = f"the certificate of {base} is not trusted: {distrust[1].strip()}"
+        remedy = (
+            "Check the certificate, and that the web server sends those between it and its "
+            "authority. For an authority of your institution, name its file in SSL_CERT_FILE"
         )
+    else:
+        say = f"{base} does not answer ({type(error).__name__}: {error})"
+        remedy = "Check the name, the reverse proxy and the server"
+    return Finding("web", Level.FAULT, say, remedy)
 
 
 def _through(base: str) -> Iterator[Finding]:
-    with httpx.Client(timeout=_PATIENCE_S, trust_env=False) as client:
+    trusted = httpx.create_ssl_context(trust_env=False)
+    # The system's own authorities, and those of SSL_CERT_FILE.
+    trusted.load_default_certs()
+    with httpx.Client(timeout=_PATIENCE_S, trust_env=False, verify=trusted) as client:
         answered = client.get(base + HEALTHZ)
         if answered.status_code != 200 or "ok" not in answered.text:
             say = f"{base}{HEALTHZ} answers {answered.status_code}"

@@ -3,14 +3,18 @@
 import os
 import resource
 import socket
+import ssl
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from sqlalchemy import text
 
+from tests.documentation.web_servers import make_certificate
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys
 from webapp.core.settings import Settings
@@ -202,3 +206,38 @@ def test_the_command_says_it_all_and_ends_with_1_at_a_fault(at, app, instance):
     assert metrics_text(found).splitlines()[2:] == ['parallax_doctor{check="key"} 2']
     away = Installation(instance, Settings(), None, "it is away", utc_now)
     assert level("database", away) == Level.FAULT
+
+
+@pytest.fixture
+def secure_site(tmp_path):
+    """A server with a certificate of its own; its address, and the certificate's file."""
+    certificate, key = make_certificate(tmp_path, "127.0.0.1")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    site = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    site.socket = context.wrap_socket(site.socket, server_side=True)
+    serving = threading.Thread(target=site.serve_forever)
+    serving.start()
+    yield f"https://127.0.0.1:{site.server_port}", certificate
+    site.shutdown()
+    site.server_close()
+    serving.join()
+
+
+@pytest.mark.one_database
+def test_a_certificate_that_is_not_trusted_is_said_and_an_authority_can_be_named(
+    at, secure_site, monkeypatch
+):
+    address, certificate = secure_site
+    [found] = CHECKS["web"](at(public_url=address))
+    assert found.level == Level.FAULT
+    assert f"the certificate of {address} is not trusted: self-signed certificate" in found.says
+    assert "SSL_CERT_FILE" in found.remedy
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    # Trusted now: it is heard that this server knows no such page.
+    assert "answers 501" in next(iter(CHECKS["web"](at(public_url=address)))).says
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+        [found] = CHECKS["web"](at(public_url=f"https://127.0.0.1:{port}"))
+    assert "does not answer (ConnectError: " in found.says
