@@ -43,6 +43,7 @@ RUNS = {
     "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
     "mutation": ["exclusion", "--sample", "2"],
+    "mouse_rest": ["{folder}/paths.csv"],
     "ngram": [SAMPLE, "--tokens", "5000"],
     "peer_scores": [],
     "positions": ["minimal", "--seeds", "5"],
@@ -104,6 +105,11 @@ def folder(name: str, tmp_path: Path) -> Path:
     if "{folder}/raw.csv" in given:
         write_batch(tmp_path / "raw.csv")
         (tmp_path / "summary.csv").write_text("Condition,total_mean,count\nisland,0.8,5\n")
+    if "{folder}/paths.csv" in given:
+        head = ",".join(f"{name}_get_response" for name in ("timestamps", "xpos", "ypos"))
+        rows = (f'{n},900,"[0,300,600,900]","[0,9,{n},{n}]","[0,0,0,0]"' for n in (1, 1, 2))
+        table = "\n".join((f"subject_nr,response_time,{head}", *rows))
+        (tmp_path / "paths.csv").write_text(table, encoding="utf-8")
     if "{folder}/model" in given:
         (tmp_path / "text.txt").write_text("the author laughs\nthe authors laugh\n" * 20)
         files = ["--text", str(tmp_path / "text.txt"), "--out", str(tmp_path / "model")]
