@@ -15,7 +15,7 @@ from tests.browser.browser_steps import (
 )
 
 SCREENS = {
-    "a laptop": {"viewport": {"width": 1280, "height": 800}},
+    "a laptop at 400 % zoom": {"viewport": {"width": 320, "height": 200}},
     "a small phone in the dark": {
         "viewport": {"width": 320, "height": 568}, "is_mobile": True, "has_touch": True,
         "color_scheme": "dark",
