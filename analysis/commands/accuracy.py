@@ -21,7 +21,7 @@ from analysis.findings.models import (
     perplexity_table,
 )
 from analysis.readers.judgments import read_judgments
-from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, with_metric
+from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, metric_in_words, with_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.statistics.models import grouped
 from analysis.tables.accuracy_table import Table
@@ -179,7 +179,7 @@ def _known(
 
 
 def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
-    yield f"Metric of the models: {metric}, {METRICS[metric]}."
+    yield f"Metric of the models: {metric_in_words(metric)}."
     for one in scores:
         facts = one.facts
         yield (

@@ -21,7 +21,7 @@ from analysis.findings.benchmark import (
     pair_results,
     suite_results,
 )
-from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, with_metric
+from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, metric_in_words, with_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.scores.suites import SuiteScores, score_suites
 from analysis.tables.accuracy_table import Table
@@ -136,7 +136,7 @@ def _pairs(
         f"{one.facts.given}."
         for one in scores
     ]
-    origin.append(f"Metric: {asked.metric}, {METRICS[asked.metric]}. Code: {code_version()}.")
+    origin.append(f"Metric: {metric_in_words(asked.metric)}. Code: {code_version()}.")
     what = "Pairs whose good sentence scores higher"
     return [
         benchmark_table(pair_results(scores, items, column), column, what, origin)

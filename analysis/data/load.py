@@ -108,8 +108,9 @@ class ScoreFacts(_Facts):
 
     @property
     def given(self) -> str:
-        """How the model was given the sentences: the rendering, and the reading if there is one."""
-        return f"{self.rendering}, {self.reading}" if self.reading else self.rendering
+        """How the model was given the sentences, in words: the rendering, and any reading."""
+        written = self.rendering.replace("_", " ")
+        return f"{written}, {self.reading}" if self.reading else written
 
 
 @dataclass(frozen=True, slots=True)

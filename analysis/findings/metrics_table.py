@@ -41,7 +41,8 @@ def metrics_findings(
         return Findings()
     shares = data.judgments.groupby("item_id")["chose_good"].mean()
     metrics = [name for name in METRICS if unigram or name not in NEED_UNIGRAM]
-    frame = pd.DataFrame({"group": "", "label": metrics, "formula": [METRICS[m] for m in metrics]})
+    words, formulas = [m.replace("_", " ") for m in metrics], [METRICS[m] for m in metrics]
+    frame = pd.DataFrame({"group": "", "label": words, "formula": formulas})
     of_unigram = read_tokens(unigram, shares.index) if unigram else None
     columns = [Column("label", "", "text"), Column("formula", "score of a version", "text")]
     for one in scores:

@@ -17,7 +17,7 @@ from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
 from analysis.tables.provenance import counted
 from analysis.tables.section import Section
-from analysis.tables.text import blocks, numbered_footnotes, spans
+from analysis.tables.text import blocks, numbered_footnotes, spans, with_minus_signs
 from experiment.studies.study import Study
 
 # Tables of more columns are printed in smaller letters, so that no sheet is turned and none empty.
@@ -58,6 +58,7 @@ def render_report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["minus"] = with_minus_signs
     origin = comparison.provenance
     shared = shared_notes(comparison.tables)
     return environment.get_template("report.html").render(

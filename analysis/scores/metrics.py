@@ -34,11 +34,11 @@ METRICS: Mapping[str, str] = MappingProxyType(
     {
         "sum": "log p of the whole sentence",
         "mean": "log p of the whole sentence / tokens",
-        "unigram": "log p - log p_unigram of the whole sentence",
-        "slor": "(log p - log p_unigram) / tokens",
+        "unigram": "log p - log unigram p of the whole sentence",
+        "slor": "(log p - log unigram p) / tokens",
         "penlp": "log p / ((5 + tokens) / 6)^0.8",
         "word": "log p of the first token that differs",
-        "word_unigram": "log p - log p_unigram of the first token that differs",
+        "word_unigram": "log p - log unigram p of the first token that differs",
         "completion": "log p from the first token that differs to the end",
         "completion_mean": "log p from the first token that differs to the end / its tokens",
     }
@@ -47,6 +47,11 @@ NEED_UNIGRAM = frozenset({"unigram", "slor", "word_unigram"})
 _PENALTY_BASE, _PENALTY_POWER = 5, 0.8
 # Scored in another batch, the same words get another last digit.
 _SAME_NATS = 1e-4
+
+
+def metric_in_words(metric: str) -> str:
+    """Return a metric's name and formula: "completion mean, log p from ..."."""
+    return f"{metric.replace('_', ' ')}, {METRICS[metric]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,15 @@ from analysis.tables.page_layout import (
     rows_parts,
     width,
 )
-from analysis.tables.text import MISSING, Block, blocks, lines, numbered_footnotes, spans
+from analysis.tables.text import (
+    MISSING,
+    Block,
+    blocks,
+    lines,
+    numbered_footnotes,
+    spans,
+    with_minus_signs,
+)
 
 _ESCAPED: Mapping[str, str] = MappingProxyType(
     {
@@ -31,6 +39,7 @@ _ESCAPED: Mapping[str, str] = MappingProxyType(
         "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "--": "-{}-",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "\u2212": "$-$",
@@ -47,7 +56,7 @@ _ESCAPED: Mapping[str, str] = MappingProxyType(
         **{mark: rf"\textsuperscript{{{n}}}" for n, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     }
 )
-_NUMBER = re.compile(r"(?<![\w.])-(?=\.?\d)")
+_QUOTED = re.compile(r'"([^"]*)"')
 
 
 def to_latex(table: Table) -> str:
@@ -95,7 +104,8 @@ def _opening(table: Table, setting: Setting, *, first: bool) -> Iterator[str]:
 
 def _tabular(table: Table, part: Sequence[Block]) -> Iterator[str]:
     number = len(table.columns)
-    yield rf"\begin{{tabular}}{{@{{}}l{'r' * (number - 1)}@{{}}}}"
+    sides = "".join("l" if column.form == "text" else "r" for column in table.columns[1:])
+    yield rf"\begin{{tabular}}{{@{{}}l{sides}@{{}}}}"
     yield r"\toprule"
     yield from _spans(table)
     yield _row([column.title for column in table.columns])
@@ -140,9 +150,14 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    return "--" if text == MISSING else latex(_NUMBER.sub("\u2212", text))
+    return "--" if text == MISSING else latex(text)
 
 
 def latex(text: str) -> str:
-    """Return the text with every character escaped that LaTeX would read as a command."""
-    return re.sub("|".join(map(re.escape, _ESCAPED)), lambda found: _ESCAPED[found[0]], text)
+    """Return the text with every character escaped that LaTeX would read as a command.
+
+    Negative numbers get a minus sign, straight quotation marks become a pair.
+    """
+    signed = with_minus_signs(text)
+    escaped = re.sub("|".join(map(re.escape, _ESCAPED)), lambda one: _ESCAPED[one[0]], signed)
+    return _QUOTED.sub(r"``\1''", escaped)

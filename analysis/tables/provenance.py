@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.data.load import RunFacts, ScoreFacts
 from analysis.data.participant_flow import Flow
-from analysis.scores.metrics import FULL, METRICS
+from analysis.scores.metrics import FULL, metric_in_words
 
 
 def counted(number: int, noun: str) -> str:
@@ -95,7 +95,7 @@ class Provenance:
     def _of_models(self) -> list[str]:
         if not self.models:
             return ["People alone: no model was compared."]
-        metric = f"Metric of the models: {self.metric}, {METRICS[self.metric]}."
+        metric = f"Metric of the models: {metric_in_words(self.metric)}."
         return [metric, *map(_model_note, self.models)]
 
     @property

@@ -1,5 +1,6 @@
 """A table's cells, headings and notes as text, which every format shares."""
 
+import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,6 +11,7 @@ import pandas as pd
 from analysis.tables.accuracy_table import Column, Table
 
 MISSING = "-"
+_NEGATIVE = re.compile(r"(?<![\w.])-(?=\.?\d)")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -31,6 +33,11 @@ def blocks(table: Table) -> list[Block]:
         block = found.setdefault(heading, Block(heading, []))
         block.rows.append([_cell(row, column, numbers) for column in table.columns])
     return list(found.values())
+
+
+def with_minus_signs(text: str) -> str:
+    """Return the text with a minus sign, not a hyphen, before each negative number."""
+    return _NEGATIVE.sub("\u2212", text)
 
 
 def footnotes(table: Table) -> list[str]:

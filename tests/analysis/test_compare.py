@@ -1,13 +1,16 @@
 import json
+import re
 import subprocess
 import sys
 from dataclasses import fields
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from analysis.compare import command, compare
 from analysis.comparison import ComparisonOptions
+from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS
 from analysis.scores.metrics import METRICS
@@ -220,3 +223,29 @@ def test_every_option_of_a_comparison_can_be_given_on_the_command_line():
     assert {field.name for field in fields(defaults)} <= given.keys()
     for name in ("resamples", "seed", "metric"):
         assert given[name] == getattr(defaults, name)
+
+
+def printed(path: Path) -> str:
+    """What a reader sees of a file: no tags, styles and labels, no names of files."""
+    text = path.read_text()
+    if path.suffix == ".html":
+        hidden = r"(?s)<(style|script|svg)\b.*?</\1>|<[^>]*>"
+        return unescape(re.sub(hidden, " ", text))
+    if path.suffix == ".tex":
+        return re.sub(r"\\(label|ref)\{[^}]*\}", "", text).replace(r"\_", "_")
+    return re.sub(r"`[^`]*`", "", text) if path.suffix == ".md" else text
+
+
+def test_nothing_that_is_read_holds_an_internal_name(tmp_path):
+    study = small_run.facts(simulated=True)
+    export = small_run.write_export(tmp_path / "run", small_run.tables(simulated=True), study)
+    scores = small_run.write_scores(tmp_path / "s.parquet", rendering="lower_case_tokens")
+    options = ComparisonOptions(
+        resamples=100, metric="completion_mean", unigram=load_scores(scores)
+    )
+    compare(export, [scores], tmp_path / "out", options, figures=False)
+    read = [one for one in (tmp_path / "out").rglob("*")
+            if one.suffix in {".html", ".md", ".tex", ".txt"}]  # fmt: skip
+    assert len(read) > 20
+    for path in read:
+        assert not re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", printed(path)), path

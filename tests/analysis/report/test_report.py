@@ -121,6 +121,12 @@ def test_every_link_of_the_contents_leads_to_a_section(html):
     assert set(links) <= set(parsed(html).ids)
 
 
+def test_negative_numbers_have_a_minus_sign(html):
+    text = re.sub(r"(?s)<style.*?</style>|<svg.*?</svg>|<[^>]+>", " ", html)
+    assert re.search(r"\u2212\.?\d", text)
+    assert not re.search(r"(?<![\w.-])-\.?\d", text)
+
+
 def test_a_figure_follows_the_table_that_it_draws(html):
     places = [html.index(f'id="{name}"') for name in
               ("table_1", "drawing-figure_1", "table_2", "drawing-figure_2")]  # fmt: skip

@@ -66,7 +66,7 @@ def test_every_table_says_where_its_numbers_come_from(compared):
             "seed 7",
             "8 judgments of 2 participants on 4 items; excluded: 1 for too many errors",
             "200 resamples, seed 1",
-            "Model 5-gram: trained on a text; given lower_case_tokens; 5 items scored, 1 tie ",
+            "Model 5-gram: trained on a text; given lower case tokens; 5 items scored, 1 tie ",
             "comparison v9",
         ):
             assert fact in origin

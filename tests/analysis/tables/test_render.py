@@ -119,3 +119,14 @@ def test_every_character_that_latex_would_read_is_escaped():
         r"\textbackslash{} \& \% \$ \# \_ \{ \} \textasciitilde{} \textasciicircum{}"
         r" \textless{} \textgreater{}"
     )
+
+
+def test_latex_sets_numbers_options_and_quotations_in_notes_as_a_printer_would():
+    assert latex('"as sum": [-0.018, +0.02], --unigram, 3-4') == (
+        "``as sum'': [$-$0.018, +0.02], -{}-unigram, 3-4"
+    )
+
+
+def test_a_column_of_words_stands_left_in_latex(table):
+    columns = (table.columns[0], Column("label", "again", "text"), *table.columns[1:])
+    assert r"\begin{tabular}{@{}llr" in to_latex(replace(table, columns=columns))
