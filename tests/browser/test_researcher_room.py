@@ -20,11 +20,18 @@ from webapp.users.users import add_user
 PASSWORD = "correct horse battery"
 HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}} \u202e=1+1"
 
+LOOKS = {
+    "light at a desk": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "dark on a phone": {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}},
+    "a study in Arabic": {"locale": "ar", "viewport": {"width": 1280, "height": 900}},
+}
+
 
 @pytest.fixture
-def run(site, tmp_path, monkeypatch) -> str:
+def run(site, tmp_path, monkeypatch, look) -> str:
     """A run with somebody who finished and handed in, and somebody at work; its reference."""
-    ref = site.launch(minimal(tmp_path)).rpartition("/")[2]
+    language = LOOKS[look].get("locale", "en")
+    ref = site.launch(minimal(tmp_path, language=language)).rpartition("/")[2]
     client = site.app.test_client()
     homes = [client.post(f"/run/{ref}", data={"decision": "accept"}).location for _ in range(2)]
     for position in range(1, 9):
@@ -65,12 +72,6 @@ def run(site, tmp_path, monkeypatch) -> str:
     for module in (run_payments, recruitment):
         monkeypatch.setattr(module, "open_platform", lambda *_, **__: platform)
     return ref
-
-
-LOOKS = {
-    "light at a desk": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
-    "dark on a phone": {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}},
-}
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -114,6 +115,11 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     good("participant")
     _walk_money(page, good)
     page.goto(f"{room}/runs/{run}")
+    page.get_by_label("More places in each list").fill("2")
+    page.get_by_role("button", name="Add places").press("Enter")
+    expect(page.get_by_text("/ 12")).to_be_visible()
+    page.goto(f"{room}/runs/none")
+    good("error")
     assert alerts == []
 
 
