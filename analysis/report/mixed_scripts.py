@@ -1,5 +1,6 @@
 """The mixed model as scripts for R: lme4, and brms for a Bayesian fit."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from analysis.statistics.mixed_rows import design_levels
 from analysis.statistics.random_effects import Effects
 
 CHOICES, LME4, BRMS = "choices.csv", "lme4.R", "brms.R"
+_FACTORS = ("judge", "construction", "condition")
 _COLUMNS = ("chose_good", "judge", "construction", "condition", "participant", "item_id")
 
 _LME4 = """# The mixed model of the report, fitted with lme4: Rscript {script}
@@ -55,7 +57,7 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
     table = rows[[one for one in rows if one in _COLUMNS or str(one) in model.formula]]
     table = table.assign(**{name: varying.values[:, place] for place, name in columns.items()})
     table.to_csv(folder / CHOICES, index=False)
-    formula = " +\n    ".join([f"chose_good ~ {_fixed(model)}", *_random(varying, columns)])
+    formula = " +\n    ".join([f"chose_good ~ {_fixed(model, rows)}", *_random(varying, columns)])
     read = "\n".join(_read(rows))
     for name, script in ((LME4, _LME4), (BRMS, _BRMS)):
         text = script.format(script=name, formula=formula, read=read, notes=_notes(model))
@@ -63,8 +65,16 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
     return [folder / CHOICES, folder / LME4, folder / BRMS]
 
 
-def _fixed(model: MixedModel) -> str:
-    return model.formula.split(" + (")[0]
+def _fixed(model: MixedModel, rows: pd.DataFrame) -> str:
+    """Return the fixed effects without factors of one level, of which R makes no contrast."""
+    constant = {name for name in _FACTORS if rows[name].nunique() == 1}
+    terms: list[str] = []
+    for term in model.formula.split(" + (")[0].split(" + "):
+        factors = [one for one in re.split("([:*])", term) if one.strip() not in constant]
+        left = "".join(factors).strip(":* ")
+        if left and left not in terms:
+            terms.append(left)
+    return " + ".join(terms) or "1"
 
 
 def _own_columns(varying: Effects) -> dict[int, str]:
@@ -95,7 +105,7 @@ def _random(varying: Effects, columns: dict[int, str]) -> Iterator[str]:
 
 def _read(rows: pd.DataFrame) -> Iterator[str]:
     yield f'choices <- read.csv("{CHOICES}", colClasses = c(participant = "character", item_id = "character"))'  # noqa: E501
-    for name in ("judge", "construction", "condition"):
+    for name in _FACTORS:
         levels = design_levels(rows[name])
         quoted = ", ".join('"' + one.replace('"', r"\"") + '"' for one in levels)
         yield f"choices${name} <- factor(choices${name}, levels = c({quoted}))"

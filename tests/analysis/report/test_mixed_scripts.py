@@ -47,6 +47,19 @@ def test_lme4_finds_the_same_by_the_script(formula, tmp_path):
     assert not said or model.random["sd"].min() < 0.2 or model.random["singular"].any()
 
 
+def test_lme4_finds_the_same_where_people_are_the_only_judge(tmp_path):
+    script = LME4.require()
+    rows = known_choices(np.random.default_rng(8), n_people=16, n_items=24)
+    rows = rows[rows["judge"] == "people"]
+    model = fit(rows)
+    write_scripts(tmp_path, rows, model)
+    done = subprocess.run([script, "lme4.R"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    theirs = pd.read_csv(tmp_path / "lme4_coefficients.csv", index_col=0)
+    ours = model.coefficients["estimate"].to_numpy()
+    assert ours == pytest.approx(theirs["Estimate"].to_numpy(), abs=0.05)
+
+
 def test_both_scripts_name_the_model_and_its_levels_in_order(tmp_path):
     rows = with_position(np.random.default_rng(8))
     model = fit(rows, "judge + position + (1 + position || participant) + (1 | item)")
