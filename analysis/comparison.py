@@ -169,7 +169,13 @@ def _provenance(
         code_version=code_version,
         metric=options.metric,
         chance=chance(run),
+        n_repeated=_repeated(data.judgments),
     )
+
+
+def _repeated(judgments: pd.DataFrame) -> int:
+    known = judgments[judgments["participant"].notna()]
+    return int(known.duplicated(["participant", "item_id"]).sum())
 
 
 def _model_facts(scores: Scores, decisions: pd.DataFrame) -> ModelFacts:

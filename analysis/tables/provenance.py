@@ -46,6 +46,7 @@ class Provenance:
         metric: How a model's log-probabilities were made one score: ``analysis.scores.metrics``.
         chance: How often people would choose the expected option without reading.
         rated: Whether sentences were rated, in place of choices among options.
+        n_repeated: How many judgments are of an item that the same participant judged before.
     """
 
     run: RunFacts
@@ -59,6 +60,7 @@ class Provenance:
     metric: str = FULL
     chance: float = 0.5
     rated: bool = False
+    n_repeated: int = 0
 
     @property
     def simulated(self) -> bool:
@@ -105,8 +107,15 @@ class Provenance:
             return f"{of_people} on {on_items}; who judged is not known."
         return (
             f"{of_people} of {counted(self.flow.kept, 'participant')} on {on_items}; "
-            f"excluded: {self.flow.exclusions}."
+            f"excluded: {self.flow.exclusions}.{self._repeated}"
         )
+
+    @property
+    def _repeated(self) -> str:
+        if not self.n_repeated:
+            return ""
+        repeated = counted(self.n_repeated, "judgment")
+        return f" {repeated} of an item that the same participant had judged before; all count."
 
 
 def _model_note(model: ModelFacts) -> str:

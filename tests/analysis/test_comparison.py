@@ -106,6 +106,25 @@ def test_words_stand_with_the_most_difficult_first(compared, people):
     assert tables["words"]["people"].is_monotonic_increasing
 
 
+def test_judgments_that_repeat_an_item_are_counted_and_said(tmp_path):
+    rows = small_run.tables()
+    trial, answer = next(
+        (trial, answer)
+        for trial, answer in zip(rows["trials"], rows["responses"], strict=True)
+        if trial["participant"] == "Ann"
+    )
+    for table, row in (("trials", trial), ("responses", answer)):
+        rows[table].append(row | {"position": 99})
+    scores = small_run.write_scores(
+        tmp_path / "scores.parquet", small_run.score_rows(small_run.LOGPROBS)
+    )
+    found = small_run.compared(small_run.write_export(tmp_path / "export", rows), scores)
+    said = "1 judgment of an item that the same participant had judged before; all count."
+    assert any(said in each for each in found.provenance.sentences)
+    once = small_run.compared(small_run.write_export(tmp_path / "once", small_run.tables()), scores)
+    assert not any("judged before" in each for each in once.provenance.sentences)
+
+
 def test_every_section_of_a_report_is_one_of_the_enumeration_in_its_order(compared):
     found = compared("as they were", "as it was")
     used = {table.section for table in found.tables} | {one.section for one in found.drawings}
