@@ -90,7 +90,7 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
         "mixed_model",
         "Mixed model",
         "Logistic regression of choosing the expected version, with random effects, as lme4 "
-        f"writes it: {model.formula}.",
+        f"writes it: {model.formula.replace('item_id', 'item')}.",
         model.coefficients.assign(label=labels),
         (
             Column("label", "", "text"),
