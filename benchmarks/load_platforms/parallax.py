@@ -43,13 +43,26 @@ class Parallax:
         database_url: Where the data are kept; SQLite in the folder when empty.
         workers: How many server processes answer.
         viewers: How many researchers watch the run meanwhile.
+        settings: Further lines of parallax.toml.
     """
 
     name = "parallax"
 
-    def __init__(self, study: str, database_url: str, workers: int, viewers: int = 0) -> None:
-        self._study, self._url = study, database_url
+    def __init__(
+        self, study: str, database_url: str, workers: int, viewers: int = 0, settings: str = ""
+    ) -> None:
+        self._study, self._url, self._settings = study, database_url, settings
         self._workers, self._viewers = workers, viewers
+
+    @property
+    def run(self) -> str:
+        """The run's reference, once it is served."""
+        return self._run
+
+    @property
+    def questionnaire(self) -> bytes:
+        """A form that answers every question, once the run is served."""
+        return self._questionnaire
 
     @property
     def room(self) -> Viewers:
@@ -61,7 +74,7 @@ class Parallax:
         self._instance = folder / "instance"
         self._instance.mkdir()
         if self._url:
-            setting = f'database_url = "{self._url}"\n'
+            setting = f'database_url = "{self._url}"\n{self._settings}'
             (self._instance / "parallax.toml").write_text(setting, encoding="utf-8")
         self._run = self._launch(folder, participants)
         started = server.start(self._instance, workers=self._workers)

@@ -60,13 +60,14 @@ RUNS = {
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
+    "turns": [*("--processes", "2", "--threads", "1", "--seconds", "0.2")],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
     "treebank": [SAMPLE, "--repeat", "1"],
 }
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
     *("panel_faults", "point_in_time"),
-    *("same_study", "uptime"),
+    *("same_study", "scale", "uptime"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -41,13 +41,15 @@ def _make_tables(url: str) -> None:
 class PostgresServer:
     """A server that can be stopped, killed and started again on the same data."""
 
-    def __init__(self, programs: Path, folder: Path, *, durable: bool = False) -> None:
+    def __init__(
+        self, programs: Path, folder: Path, *, durable: bool = False, settings: Sequence[str] = ()
+    ) -> None:
         self.folder, self._owner = folder, _find_owner()
         if self._owner:
             os.chown(folder, self._owner.pw_uid, self._owner.pw_gid)
         self.programs = self._within_reach(programs)
         self._settings = ["listen_addresses=", "max_connections=300", "autovacuum=off"]
-        self._settings += [] if durable else _HASTE
+        self._settings += [*([] if durable else _HASTE), *settings]
         self._names = (f"test_{number}" for number in count(1))
         self._process: subprocess.Popen[bytes] | None = None
         self._run_as_owner(
@@ -164,13 +166,15 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
+def postgres_server(
+    *, durable: bool = False, settings: Sequence[str] = ()
+) -> Iterator[PostgresServer]:
     """Yield a server that is gone afterwards; tests without the programs are skipped."""
     found = POSTGRESQL.require()
     # Not below pytest's folders: those let nobody else through, and paths of sockets are short.
     folder = Path(tempfile.mkdtemp(prefix="parallax-postgres-"))
     try:
-        server = PostgresServer(found, folder, durable=durable)
+        server = PostgresServer(found, folder, durable=durable, settings=settings)
         yield server
         server.stop()
     finally:

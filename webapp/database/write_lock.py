@@ -3,9 +3,10 @@
 SQLite's own wait is a sleep that grows to a tenth of a second before it looks again: who is always
 quick to come back, as answers are, would leave the others waiting for seconds. Threads of one
 process therefore wait for each other here, and are woken the moment it is their turn; processes of
-one machine lock a file next to the database, for which they look every half millisecond. Whoever
-writes to the file by other means, such as SQLite's own shell, is waited for in pauses: SQLite's
-wait would let nobody else of the process do anything.
+one machine lock a file next to the database, for which they look every half millisecond. A second
+file is held by whoever is next: a process that has just written cannot take another turn while the
+next one sleeps between two looks. Whoever writes to the database by other means, such as SQLite's
+own shell, is waited for in pauses: SQLite's wait would let nobody else of the process do anything.
 """
 
 from pathlib import Path
@@ -29,11 +30,12 @@ class WriteLock:
     """The right to write, held by one thread of one process at a time.
 
     Args:
-        path: The file that processes lock.
+        path: The file that processes lock; the one that says who is next has a longer name.
     """
 
     def __init__(self, path: Path) -> None:
         self._threads, self._processes = FairLock(), FileLock(path)
+        self._next = FileLock(path.with_name(f"{path.name}-next"))
 
     def acquire(self) -> bool:
         """Wait for the right, and return whether it came in time.
@@ -47,11 +49,20 @@ class WriteLock:
             return False
         held = False
         try:
-            held = self._processes.acquire(until - monotonic(), _BETWEEN_LOOKS_S)
+            held = self._acquire_among_processes(until)
         finally:
             if not held:
+                self._processes.release()
                 self._threads.release()
         return held
+
+    def _acquire_among_processes(self, until: float) -> bool:
+        if not self._next.acquire(until - monotonic(), _BETWEEN_LOOKS_S):
+            return False
+        try:
+            return self._processes.acquire(until - monotonic(), _BETWEEN_LOOKS_S)
+        finally:
+            self._next.release()
 
     def release(self) -> None:
         """Let the next one write."""

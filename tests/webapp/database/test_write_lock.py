@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
+from time import monotonic
 
 import pytest
 from sqlalchemy import Engine, event, text
@@ -13,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from tests.patience import PATIENCE_S
 from webapp.database import write_lock
 from webapp.database.engine import make_engine, make_sessions, reading
+from webapp.database.locks import FileLock
 
 
 @pytest.fixture
@@ -158,3 +160,35 @@ def test_a_turn_whose_file_cannot_be_opened_is_left_to_the_next(tmp_path):
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(turn.acquire).result(timeout=PATIENCE_S)
     turn.release()
+
+
+def test_a_process_that_has_just_written_lets_the_next_one_write_first(tmp_path):
+    # Two locks of a file are two processes to the system. The one that waits looks seldom.
+    mine, other = write_lock.WriteLock(tmp_path / "turn"), write_lock.WriteLock(tmp_path / "turn")
+    waiting, written = Event(), list[str]()
+
+    def write_too() -> None:
+        waiting.set()
+        assert other.acquire()
+        written.append("other")
+        other.release()
+
+    assert mine.acquire()
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(write_too)
+        waiting.wait(PATIENCE_S)
+        wait_until_locked(tmp_path / "turn-next")
+        mine.release()
+        assert mine.acquire()
+        written.append("mine")
+        mine.release()
+        done.result(timeout=PATIENCE_S)
+    assert written == ["other", "mine"]
+
+
+def wait_until_locked(path: Path) -> None:
+    """Wait until somebody else has a lock of the file."""
+    lock, until = FileLock(path), monotonic() + PATIENCE_S
+    while lock.acquire():
+        lock.release()
+        assert monotonic() < until
