@@ -255,14 +255,15 @@ def of_participant(costs: dict[str, Cost], n_trials: int) -> Cost:
 
 def table(rows: dict[str, Cost]) -> Iterator[str]:
     """Yield a line for each row."""
-    heads = ("node ms", "PostgreSQL ms", "statements", "WAL KB", "sent KB")
-    yield f"{'':<34}" + "".join(f"{head:>15}" for head in heads)
+    heads = ("node ms", "DB ms", "statements", "WAL KB", "sent KB")
+    yield f"{'':<30}" + "".join(f"{head:>{len(head) + 2}}" for head in heads)
     for name, cost in rows.items():
         cells = (
             f"{cost.node_ms:.1f}", f"{cost.database_ms:.1f}", f"{cost.statements:.1f}",
             f"{cost.wal_bytes / 1000:.1f}", f"{cost.sent_bytes / 1000:.1f}",
         )  # fmt: skip
-        yield f"{name:<34}" + "".join(f"{cell:>15}" for cell in cells)
+        aligned = (f"{c:>{len(head) + 2}}" for c, head in zip(cells, heads, strict=True))
+        yield f"{name:<30}" + "".join(aligned)
 
 
 def needed(costs: dict[str, Cost], n_trials: int) -> Iterator[str]:
@@ -289,12 +290,12 @@ def needed(costs: dict[str, Cost], n_trials: int) -> Iterator[str]:
             WATCHING / WATCHING_EVERY_S * costs["room's page"].database_ms / 1000,
         ),
     }
-    heads = f"{'nodes':>8}{'PostgreSQL':>12}{f'nodes of {PROCESSORS}':>12}{'connections':>13}"
-    yield f"{'processors at work':<42}{heads}"
+    heads = f"{'nodes':>7}{'DB':>7}{f'nodes of {PROCESSORS}':>12}{'connections':>13}"
+    yield f"{'processors at work':<36}{heads}"
     for name, (of_nodes, of_database) in loads.items():
         number = max(1, -int(-of_nodes // (PROCESSORS * FILLED)))
         connections = number * PROCESSORS * CONNECTIONS + CONNECTIONS_BESIDES
-        yield f"{name:<42}{of_nodes:>8.1f}{of_database:>12.1f}{number:>12}{connections:>13}"
+        yield f"{name:<36}{of_nodes:>7.1f}{of_database:>7.1f}{number:>12}{connections:>13}"
     yield f"{PER_DAY:,} sessions write {PER_DAY * whole.wal_bytes / 1e9:.0f} GB of WAL"
 
 

@@ -18,7 +18,7 @@ def test_each_step_is_measured_on_one_node_and_on_two():
         [sys.executable, str(BENCHMARKS / "scale.py"), *options], capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr
-    rows = {line[:34].strip(): line[34:].split() for line in run.stdout.splitlines()}
+    rows = {line[:30].strip(): line[30:].split() for line in run.stdout.splitlines()}
     for step in ("consent page", "arrival", "answer", "ending", "room's page", "scrape"):
         assert float(rows[step][2]) > 0, f"{step}: no statement was counted"
     assert float(rows["a session in a crowd, 2 nodes"][2]) > float(rows["arrival"][2])
