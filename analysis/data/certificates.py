@@ -1,4 +1,4 @@
-"""How each session of an exported run came about."""
+"""How plausible each session of an exported run is."""
 
 from collections.abc import Hashable, Mapping
 from pathlib import Path

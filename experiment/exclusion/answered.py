@@ -21,7 +21,7 @@ class Answered(Sequence[Judgment]):
             where nothing is known of the questionnaire.
         n_trials: The trials that the participant was to judge; None where it is unknown.
         everyone: All participants who are compared with each other; None before they are known.
-        certificate: What the session's records tell of how it came about; None where nothing is
+        certificate: How plausible the session is, by its own records; None where nothing is
             known of that, as in simulated runs.
     """
 

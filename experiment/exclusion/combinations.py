@@ -35,7 +35,7 @@ class _Combination(BaseModel):
 
     @property
     def needs_certificate(self) -> bool:
-        """Whether one of its rules reads how the session came about."""
+        """Whether one of its rules reads how plausible the session is."""
         return any(map(needs_certificate, self.parts))
 
     def _results(self, judgments: Sequence[Judgment], word: str) -> tuple[list[bool | None], str]:

@@ -1,4 +1,4 @@
-"""Excluding sessions by how they came about, where a study declares it; see docs/integrity.md."""
+"""Excluding implausible sessions, if a study declares it; see docs/integrity.md."""
 
 from collections.abc import Sequence
 from typing import ClassVar

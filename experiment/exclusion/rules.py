@@ -40,8 +40,8 @@ RULES = Registry(
 class ExclusionRule(Protocol):
     """A pydantic model of its own parameters that judges one participant who finished.
 
-    A rule that compares all participants also has a true ``needs_everyone``, one that reads how
-    the session came about a true ``needs_certificate``.
+    A rule that compares all participants also sets ``needs_everyone = True``, one that reads
+    the session's certificate ``needs_certificate = True``.
     """
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
@@ -90,7 +90,7 @@ def needs_everyone(rule: ExclusionRule) -> bool:
 
 
 def needs_certificate(rule: ExclusionRule) -> bool:
-    """Return whether a rule reads how the session came about."""
+    """Return whether a rule reads how plausible the session is."""
     return bool(getattr(rule, "needs_certificate", False))
 
 

@@ -1,1 +1,1 @@
-"""What a session's own records tell of how it came about: evidence, never a verdict."""
+"""How plausible a session is, by its own records: evidence, never a verdict."""

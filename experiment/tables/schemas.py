@@ -35,7 +35,7 @@ ITEMS = TableSchema(
         Column(
             "contrast",
             "string",
-            "the version that stands against good in the forced choice",
+            "the version compared with good in the forced choice",
             values=(Variant.BAD, Variant.DISTRACTOR),
         ),
     ),
@@ -58,11 +58,11 @@ PARTICIPANTS = TableSchema(
         _PARTICIPANT,
         Column("number", "integer", "the order of arrival in the run, from 1"),
         Column("simulated", "boolean", "true when a program answered, not a person"),
-        Column("state", "string", "how far the participant came"),
-        Column("list", "integer", "the list allotted", optional=True),
-        Column("place", "integer", "the place within the list, from 0", optional=True),
+        Column("state", "string", "how far the participant got"),
+        Column("list", "integer", "the list that the participant was assigned", optional=True),
+        Column("place", "integer", "the participant's place in the list, from 0", optional=True),
         Column("arrived_at", "datetime", "when the participant opened the link (UTC)"),
-        Column("consented_at", "datetime", "when consent was given (UTC)", optional=True),
+        Column("consented_at", "datetime", "when the participant consented (UTC)", optional=True),
         Column(
             "returned_at", "datetime", "when they came back after a long silence", optional=True
         ),
@@ -72,11 +72,11 @@ PARTICIPANTS = TableSchema(
 
 CONSENTS = TableSchema(
     "consents",
-    "Which text each participant agreed to; the folder `consent` holds the texts, by version.",
+    "The consent text that each participant agreed to. The folder `consent` holds the texts.",
     ("participant",),
     (
         _PARTICIPANT,
-        Column("consent_version", "integer", "of the run's consent texts, from 1"),
+        Column("consent_version", "integer", "the version among the run's consent texts, from 1"),
         Column("consent_sha256", "string", "the SHA-256 of the text's file"),
     ),
 )
@@ -84,50 +84,58 @@ CONSENTS = TableSchema(
 # A table of its own, so that exports of earlier versions lack no column.
 ENDINGS = TableSchema(
     "endings",
-    "How each visit ended here, and what the recruiting platform says of it.",
+    "How each visit ended, and its status on the recruiting platform.",
     ("participant",),
     (
         _PARTICIPANT,
         Column(
             "ending",
             "string",
-            "how the visit ended before the session was completed; empty where it did not:"
+            "how the visit ended; empty if it has not ended, or if `state` says how:"
             f" {', '.join(Ending)}",
         ),
         Column(
             "platform_status",
             "string",
-            "what the platform last said of their submission; empty without a platform that pays:"
+            "the submission's status as the platform last reported it; empty if no platform pays:"
             " reserved, active, submitted, approved, rejected, returned, timed_out, screened_out,"
-            f" partially_approved; {UNCONFIRMED} where another session bears the same name and the"
-            " platform has not said whose the work is: they stand in no further table",
+            f" partially_approved; {UNCONFIRMED} if another session has the same platform id and"
+            " the platform has not said whose work it is: no other table has such a participant",
         ),
     ),
 )
 
 DEVICES = TableSchema(
     "devices",
-    "What each participant's browsers told about themselves: all that is kept of a device.",
+    "What each participant's browsers reported. Nothing else is stored about a device.",
     ("participant", "device"),
     (
         _PARTICIPANT,
-        Column("device", "integer", "1 for the device the session began on, then in order"),
+        Column(
+            "device",
+            "integer",
+            "1: the device on which the session began; later ones in order",
+        ),
         Column("user_agent_family", "string", "the browser's family, e.g. Firefox; may be empty"),
         Column(
-            "refresh_rate_hz", "number", "the screen's estimated rate", unit="Hz", optional=True
+            "refresh_rate_hz",
+            "number",
+            "the screen's refresh rate, estimated",
+            unit="Hz",
+            optional=True,
         ),
         Column(
             "time_zone_offset_min",
             "integer",
-            "how far the local time is ahead of UTC",
+            "how far local time is ahead of UTC",
             unit="min",
             optional=True,
         ),
-        Column("language", "string", "the language the browser is set to; may be empty"),
+        Column("language", "string", "the browser's language; may be empty"),
         Column(
             "automated",
             "boolean",
-            "whether the browser says that a program drives it",
+            "whether the browser reports that a program controls it",
             optional=True,
         ),
     ),
@@ -146,18 +154,24 @@ ANSWERS = TableSchema(
 
 TRIALS = TableSchema(
     "trials",
-    "What each participant was to see: one row per trial.",
+    "The trials of each participant's session, answered or not: one row per trial.",
     ("participant", "position"),
     (
         _PARTICIPANT,
         _POSITION,
         _ITEM_ID,
         _KIND,
-        Column("good_side", "string", "where the expected option stood", values=PAIR),
+        Column("good_side", "string", "the side of the expected option", values=PAIR),
     ),
 )
 
-_RT_MS = Column("rt_ms", "number", "time from painting to choice", unit="ms", optional=True)
+_RT_MS = Column(
+    "rt_ms",
+    "number",
+    "reaction time: from the trial's appearance on the screen to the choice",
+    unit="ms",
+    optional=True,
+)
 _MEASURED = (
     Column("input_method", "string", "how the choice was made: key, pointer or touch"),
     Column("viewport_width_px", "integer", "the page's width", unit="px", optional=True),
@@ -168,29 +182,35 @@ _MEASURED = (
 )
 # What a forced choice in a browser measures, whichever way it is presented.
 CHOICE_COLUMNS = (
-    Column("chosen_side", "string", "where the chosen option stood", values=PAIR),
+    Column("chosen_side", "string", "the side of the chosen option", values=PAIR),
     Column("chose_good", "boolean", "whether the expected option was chosen"),
     _RT_MS,
     *_MEASURED,
 )
-_GOOD_SIDE = "where the expected option stood"
+_GOOD_SIDE = "the side of the expected option"
 # Further columns of the trials, and others of the responses, where no pair is shown.
 OPTIONS_COLUMN = Column(
     "options", "string", "the versions on the screen in their order, joined by spaces"
 )
 SEVERAL_SIDES_COLUMN = Column("good_side", "string", _GOOD_SIDE, values=SIDES)
 RATED_SIDE_COLUMN = Column(
-    "good_side", "string", "first where the good version was rated", optional=True, values=PAIR
+    "good_side", "string", "first if the good version was rated", optional=True, values=PAIR
 )
 CHOICE_OF_SEVERAL_COLUMNS = (
-    Column("chosen_side", "string", "where the chosen option stood", values=SIDES),
+    Column("chosen_side", "string", "the side of the chosen option", values=SIDES),
     Column("chose_good", "boolean", "whether the expected option was chosen"),
     Column("version", "string", "the option chosen"),
     _RT_MS,
     *_MEASURED,
 )
 RATING_COLUMNS = (
-    Column("chosen_side", "string", "always empty of ratings", optional=True, values=PAIR),
+    Column(
+        "chosen_side",
+        "string",
+        "always empty: a rating chooses no side",
+        optional=True,
+        values=PAIR,
+    ),
     Column("chose_good", "boolean", "always empty: no rating is right or wrong", optional=True),
     Column("version", "string", "the version that was rated"),
     Column("rating", "integer", "the point of the scale, from 1", unit="point"),
@@ -213,8 +233,8 @@ RESPONSES = TableSchema(
 
 TIMINGS = TableSchema(
     "timings",
-    "How each choice was timed and made: one row per answered trial, empty where a browser did not"
-    " tell.",
+    "How each choice was timed and made: one row per answered trial. What a browser did not report"
+    " is empty.",
     ("participant", "position"),
     (
         _PARTICIPANT,
@@ -222,29 +242,38 @@ TIMINGS = TableSchema(
         Column(
             "onset_source",
             "string",
-            "what the painting's time is known from: presentation (the browser's own time), frames"
-            " (two animation frames), or empty",
+            "how the time of the trial's appearance was measured: presentation (reported by the"
+            " browser), frames (two animation frames), or empty",
         ),
         Column(
-            "onset_uncertainty_ms", "number", "how exactly it is known", unit="ms", optional=True
+            "onset_uncertainty_ms",
+            "number",
+            "the uncertainty of that time",
+            unit="ms",
+            optional=True,
         ),
         Column(
             "release_ms",
             "number",
-            "time from painting to the end of the press (rt_ms is its beginning)",
+            "time from appearance to the end of the press; rt_ms is the time to its beginning",
             unit="ms",
             optional=True,
         ),
-        Column("times_shown", "integer", "how often the trial was on the screen", optional=True),
+        Column("times_shown", "integer", "how often the trial was shown", optional=True),
         Column(
             "seen_before_ms",
             "number",
-            "how long it was on the screen before it was shown again, as after a reload",
+            "how long it had been on the screen before it was shown again, e.g. after a reload",
             unit="ms",
             optional=True,
         ),
         Column("waited_ms", "number", "time from choice to sending", unit="ms", optional=True),
-        Column("trusted", "boolean", "whether the browser itself saw the press", optional=True),
+        Column(
+            "trusted",
+            "boolean",
+            "whether the press was a real event of the browser, not one made by a script",
+            optional=True,
+        ),
         Column(
             "pointer_moves", "integer", "movements of the pointer during the trial", optional=True
         ),
@@ -252,7 +281,7 @@ TIMINGS = TableSchema(
         Column(
             "pointer_stopped_ms",
             "number",
-            "time from painting to the last movement of the pointer before it pressed",
+            "time from appearance to the pointer's last movement before the press",
             unit="ms",
             optional=True,
         ),
@@ -267,16 +296,16 @@ VERDICTS = TableSchema(
         _PARTICIPANT,
         Column("kept", "boolean", "false when the exclusion rule removes the participant"),
         Column("rule", "string", "the rule that excluded; empty when kept"),
-        Column("evidence", "string", "the figures the rule saw"),
+        Column("evidence", "string", "the figures on which the verdict rests"),
     ),
 )
 
 PAYMENTS = TableSchema(
     "payments",
-    "What participants were paid: one row per payment made; empty where nobody is paid.",
+    "What participants were paid: one row per payment made. Empty if nobody is paid.",
     ("payment",),
     (
-        Column("payment", "integer", "the payment's place among those made, from 1"),
+        Column("payment", "integer", "the payment's number, in the order they were made, from 1"),
         _PARTICIPANT,
         Column("paid_for", "string", "reward, bonus, compensation or screen_out"),
         Column(
@@ -286,7 +315,7 @@ PAYMENTS = TableSchema(
             unit="minor unit",
         ),
         Column("currency", "string", "the currency's code, ISO 4217"),
-        Column("paid_at", "datetime", "when it was made or found to be made (UTC)"),
+        Column("paid_at", "datetime", "when it was made, or found to have been made (UTC)"),
     ),
 )
 
@@ -301,7 +330,7 @@ SCORES = TableSchema(
         Column(
             "contrast",
             "string",
-            "the version that stands against good in the forced choice",
+            "the version compared with good in the forced choice",
             values=(Variant.BAD, Variant.DISTRACTOR),
         ),
         Column("variant", "string", "the version scored", values=tuple(Variant)),
@@ -318,14 +347,14 @@ SCORES = TableSchema(
         Column(
             "difference_at",
             "integer",
-            "how many tokens the version shares with the one it stands against before the first "
-            "that differs; good stands against the contrast, every other version against good",
+            "how many tokens precede the first that differs from the version it is compared with; "
+            "good is compared with the contrast, every other version with good",
             optional=True,
         ),
         Column(
             "logprob_from_difference_nats",
             "number",
-            "log-probability of the tokens from the first that differs to the end, given the rest",
+            "log-probability from the first token that differs to the end, given what precedes it",
             unit="nat",
             optional=True,
         ),

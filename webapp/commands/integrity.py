@@ -1,4 +1,4 @@
-"""``parallax integrity``: how the sessions of a run came about."""
+"""``parallax integrity``: how plausible the sessions of a run are."""
 
 import json
 from dataclasses import asdict

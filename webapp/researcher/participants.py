@@ -57,7 +57,7 @@ SORTS: dict[str, tuple[str, _Key]] = {
     "side": ("same side", lambda person: -(person.same_side or 0.0)),
     "hidden": ("page hidden", lambda person: -person.hidden),
     "waited": ("slowest to be stored", lambda person: -(person.waited_s or 0.0)),
-    "flags": ("flags of how sessions came about", lambda person: -len(person.flags)),
+    "flags": ("flags of plausibility", lambda person: -len(person.flags)),
     "verdict": ("verdict, excluded first", _standing),
     "events": ("events", lambda person: -sum(person.events.values())),
 }

@@ -38,7 +38,7 @@ class Person:
         waited_s: The longest that an answer waited in the browser before it was stored; None where
             no page told.
         events: How many events of each kind were noted.
-        flags: The flags of how the session came about, where they were asked for.
+        flags: The flags of how plausible the session is, if they were asked for.
     """
 
     participant: Participant

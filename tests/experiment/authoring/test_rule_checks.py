@@ -76,7 +76,7 @@ SOUND = {
     "a distance that one can have": (
         'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.47'
     ),
-    "rules on how a session came about": (
+    "rules on how plausible a session is": (
         'rule = "any"\nrules = [{ rule = "impossible_time" }, { rule = "agent_likelihood" }]'
     ),
     "half on each side": 'rule = "same_side"\nmax_share = 0.5',
