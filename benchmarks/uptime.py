@@ -1,14 +1,15 @@
 """Let everything around the server fail while people take part, and count what needs a person.
 
 Usage: python benchmarks/uptime.py [--faults 1000] [--longest-outage 120] [--clients 4] [--seed 1]
-           [--minutes M] [--hangs] [--only FAULT ...]
+           [--minutes M] [--hangs] [--only FAULT ...] [--instances N]
 
 PostgreSQL, Parallax and nginx run as docs/serving.md sets them up, each under its unit's rules: a
 small supervisor does what systemd would. One fault follows the other, sometimes before the last
 is mended; participants answer all the time, through TLS, as the page's program does. Outages last
 1 s to --longest-outage, short ones as often as long ones by their logarithm. --hangs adds
 processes that stop in their tracks, each of which takes up to a minute to be noticed. With
---minutes no fault begins after so many; what is printed is what happened.
+--minutes no fault begins after so many; what is printed is what happened. --instances runs as many
+installations beside each other, with the seeds from --seed on, and prints their sums.
 
 Ends with exit status 1 if a person was needed, an acknowledged answer was lost or doubled, or
 somebody who came could not finish. Ends with the printout of a restore drill. File systems that
@@ -18,12 +19,16 @@ fill up need root; without it those faults are left out, and named.
 import argparse
 import math
 import random
-import statistics
+import re
 import subprocess
 import sys
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from tqdm import tqdm
@@ -97,18 +102,31 @@ def drill(at: Installation) -> str:
     return done.stdout
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What happened in one installation.
+
+    Attributes:
+        recovery_s: How long each kind of fault took to mend.
+        counts: What was counted, by name.
+        interventions: What a person was needed for.
+        absent: The kinds of faults that were left out.
+        restored: What a restore drill printed.
+    """
+
+    recovery_s: dict[str, Seconds]
+    counts: dict[str, int]
+    interventions: list[str]
+    absent: list[str]
+    restored: str
+
+
 def run(
-    n_faults: int,
-    longest_s: float,
-    n_clients: int,
-    seed: int,
-    kinds: list[Fault],
-    minutes: float = math.inf,
-) -> int:
-    """Print the counts, and return the exit status."""
+    n_faults: int, longest_s: float, n_clients: int, kinds: list[Fault], minutes: float, seed: int
+) -> Outcome:
+    """Let faults happen to one installation while people take part."""
     rng, stop = random.Random(seed), threading.Event()
     with install(max(200, PLACES_PER_FAULT * n_faults)) as at:
-        absent = [kind.__name__ for kind, disk in NEEDS_DISK.items() if disk not in at.disks]
         clients = [
             Client(at.url, at.run, random.Random(f"{seed} {n}"), stop, at.trusted, THOUGHT_S)
             for n in range(n_clients)
@@ -127,30 +145,56 @@ def run(
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
         counts = count(at.instance, clients)
-        restored = drill(at)
-        starts = {unit.name: unit.starts for unit in (at.server, at.database, at.proxy)}
-    print(f"{'fault':<40}{'times':>6}{'median s':>10}{'longest s':>11}")
-    for name, seconds in sorted(recovery_s.items()):
-        if seconds:
-            middle, longest = statistics.median(seconds), max(seconds)
-            print(f"{name:<40}{len(seconds):>6}{middle:>10.1f}{longest:>11.1f}")
-    for name in absent:
-        print(f"{name}: left out, a file system of its own needs root")
-    stuck = counts["participants"] - counts["finished"]
-    report = {
-        "faults": happened,
-        "seconds": round(took_s),
-        **{f"starts of {name}": n for name, n in starts.items()},
-        **counts,
-        "people stuck": stuck,
-        "interventions": len(at.interventions),
-    }
-    for name, number in report.items():
-        print(f"{name:<24}{number:>10,}")
-    for each in at.interventions:
-        print(f"a person was needed {each}")
-    print(restored, end="")
-    return int(bool(counts["lost"] or counts["duplicated"] or stuck or at.interventions))
+        starts = {
+            f"starts of {unit.name}": unit.starts for unit in (at.server, at.database, at.proxy)
+        }
+        return Outcome(
+            recovery_s,
+            {"faults": happened, "seconds": round(took_s), **starts, **counts},
+            at.interventions,
+            [kind.__name__ for kind, disk in NEEDS_DISK.items() if disk not in at.disks],
+            drill(at),
+        )
+
+
+def report(outcomes: list[Outcome]) -> tuple[str, bool]:
+    """Return the table of one or several installations together, and whether all was well."""
+    recovery_s: dict[str, Seconds] = defaultdict(list)
+    counts: Counter[str] = Counter(installations=len(outcomes))
+    for outcome in outcomes:
+        for name, seconds in outcome.recovery_s.items():
+            recovery_s[name] += seconds
+        counts.update(outcome.counts)
+    needed = [each for outcome in outcomes for each in outcome.interventions]
+    counts["people stuck"] = counts["participants"] - counts["finished"]
+    counts["interventions"] = len(needed)
+    lines = [f"{'mended before the next fault':<40}{'times':>6}{'longest s':>11}"]
+    lines += [
+        f"{name:<40}{len(seconds):>6}{max(seconds):>11.1f}"
+        for name, seconds in sorted(recovery_s.items())
+        if seconds
+    ]
+    absent = dict.fromkeys(name for outcome in outcomes for name in outcome.absent)
+    lines += [f"{name}: left out, a file system of its own needs root" for name in absent]
+    lines += [f"{name:<24}{number:>10,}" for name, number in counts.items()]
+    lines += [f"a person was needed {each}" for each in needed]
+    well = not (counts["lost"] or counts["duplicated"] or counts["people stuck"] or needed)
+    return "\n".join([*lines, *_drills(outcomes)]), well
+
+
+def _drills(outcomes: list[Outcome]) -> list[str]:
+    if len(outcomes) == 1:
+        return [outcomes[0].restored.rstrip()]
+    agree = sum("tables agree after a trial restore" in each.restored for each in outcomes)
+    took_s = [
+        float(seconds)
+        for each in outcomes
+        for seconds in re.findall(r"\(RTO\): ([\d.]+) s", each.restored)
+    ]
+    return [
+        f"trial restores in which all tables agree: {agree} of {len(outcomes)}, "
+        f"the longest {max(took_s):.1f} s"
+    ]
 
 
 def main() -> None:
@@ -162,14 +206,19 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--hangs", action="store_true")
+    parser.add_argument("--instances", type=int, default=1, metavar="N")
     names = {kind.__name__: kind for kind in (*FAULTS, *SLOW_FAULTS)}
     parser.add_argument("--only", nargs="+", choices=list(names), metavar="FAULT")
     options = parser.parse_args()
     kinds = [*FAULTS, *(SLOW_FAULTS if options.hangs else ())]
     if options.only:
         kinds = [names[name] for name in options.only]
-    limits = (options.faults, options.longest_outage, options.clients, options.seed)
-    sys.exit(run(*limits, kinds, options.minutes))
+    limits = (options.faults, options.longest_outage, options.clients, kinds, options.minutes)
+    with ProcessPoolExecutor(options.instances, get_context("spawn")) as pool:
+        seeds = range(options.seed, options.seed + options.instances)
+        text, well = report(list(pool.map(partial(run, *limits), seeds)))
+    print(text)
+    sys.exit(not well)
 
 
 if __name__ == "__main__":

@@ -124,3 +124,22 @@ def test_no_fault_begins_after_the_minutes_that_are_given(supervisor):
     installation = SimpleNamespace(disks={}, wait_until_well=waited.append)
     happened, _ = uptime.cause(installation, 5, 2.0, random.Random(1), [], -1.0)
     assert (happened, waited) == (0, ["the last fault"])
+
+
+def test_installations_beside_each_other_are_summed_and_one_that_needs_a_person_shows(supervisor):
+    import uptime
+
+    restored = "all 32 tables agree after a trial restore.\nTime to restore (RTO): {} s\n"
+    counts = {"faults": 5, "participants": 9, "finished": 9, "lost": 0, "duplicated": 0}
+    well = uptime.Outcome({"kill_proxy": [0.2, 1.5]}, counts, [], [], restored.format(0.7))
+    unwell = uptime.Outcome(
+        {"kill_proxy": [9.0]}, {**counts, "finished": 8}, ["once"], [], restored.format(0.9)
+    )
+    text, all_well = uptime.report([well, well])
+    rows = [line.split() for line in text.splitlines()]
+    assert all_well and ["kill_proxy", "4", "1.5"] in rows and ["faults", "10"] in rows
+    assert "2 of 2, the longest 0.7 s" in text
+    text, all_well = uptime.report([well, unwell])
+    rows = [line.split() for line in text.splitlines()]
+    assert not all_well and ["people", "stuck", "1"] in rows and ["interventions", "1"] in rows
+    assert "a person was needed once" in text and ["kill_proxy", "3", "9.0"] in rows
