@@ -50,14 +50,14 @@ class Parameter(_Table):
     """A query argument of the link by which people come."""
 
     pattern: str = Field(
-        default=r"[\w.-]{1,64}", description="what its whole value looks like, as an expression"
+        default=r"[\w.-]{1,64}", description="a regular expression for the whole value"
     )
-    required: bool = Field(default=True, description="whether nobody may come without it")
+    required: bool = Field(default=True, description="whether a link without it is refused")
     placeholder: str = Field(
-        default="", description="what the platform replaces by the value in the link it is given"
+        default="", description="the text in the link that the platform replaces by the value"
     )
     only: str = Field(
-        default="", description="a template of the only value that is of this study; any if empty"
+        default="", description="a template of the only value that this study accepts; any if empty"
     )
 
     _pattern = field_validator("pattern")(checked_pattern)
@@ -66,42 +66,53 @@ class Parameter(_Table):
 class Signature(_Table):
     """What proves that the platform made the link."""
 
-    parameter: _Name = Field(description="the argument that holds the token")
+    parameter: _Name = Field(description="the argument that holds the token or signature")
     algorithm: Literal["HS256", "RS256", "ES256", "HMAC-SHA256"] = Field(
-        description="of a JSON Web Token; HMAC-SHA256 for a plain one, in hexadecimal digits"
+        description="how a JSON Web Token is signed; HMAC-SHA256 for one in hexadecimal digits"
     )
-    secret: str = Field(default="", description="which of the secrets signs HS256 or HMAC-SHA256")
+    secret: str = Field(default="", description="the name of the secret for HS256 or HMAC-SHA256")
     keys: str = Field(default="", description="the address of the platform's public keys (JWKS)")
     issuer: str = Field(default="", description="who must have issued the token")
     audience: str = Field(
-        default="", description="for whom, as a template; {url} is the address without the token"
+        default="",
+        description="whom the token must be for, a template; {url}: the address without the token",
     )
     claims: dict[_Name, str] = Field(
-        default={}, description="parameter -> the claim that must say the same, such as a.b"
+        default={}, description="parameter = the claim that must have the same value, such as a.b"
     )
-    signed: str = Field(default="", description="HMAC-SHA256: a template of the text it signs")
-    leeway_s: int = Field(default=30, ge=0, le=600, description="how far clocks may differ, s")
+    signed: str = Field(
+        default="", description="for HMAC-SHA256, a template of the text that is signed"
+    )
+    leeway_s: int = Field(default=30, ge=0, le=600, description="how far clocks may differ, in s")
 
 
 class Report(_Table):
-    """A call by which our server tells the platform how somebody's visit ended."""
+    """A call by which our server tells the platform how a visit ended."""
 
     method: Literal["GET", "POST"] = Field(default="GET", description="how it is sent")
-    address: str = Field(description="where to, as a template; it may hold secrets")
-    fields: dict[str, str] = Field(default={}, description="what a POST sends, as templates")
+    address: str = Field(description="the address to call, a template; it may hold secrets")
+    fields: dict[str, str] = Field(
+        default={}, description="what a POST sends; values are templates"
+    )
     format: Literal["form", "json"] = Field(default="form", description="how a POST sends it")
-    headers: dict[str, str] = Field(default={}, description="such as Authorization; templates")
-    done: str = Field(description="an expression that is found in the answer when it was done")
-    done_before: str = Field(default="", description="found when an earlier call had done it")
+    headers: dict[str, str] = Field(
+        default={}, description="further headers, such as Authorization; values are templates"
+    )
+    done: str = Field(
+        description="a regular expression that the answer contains if the report succeeded"
+    )
+    done_before: str = Field(
+        default="", description="the same, if an earlier call had already succeeded"
+    )
     repeatable: bool = Field(
-        default=False, description="whether a call whose answer was lost may be made again"
+        default=False, description="whether a call may be repeated when its answer was lost"
     )
 
     _patterns = field_validator("done", "done_before")(checked_pattern)
 
 
 class WayBack(_Table):
-    """How whoever's visit ended in one way goes back to the platform."""
+    """How participants go back to the platform after one kind of ending."""
 
     text: str = Field(default="", description="what the page says, in the study's language")
     address: str = Field(default="", description="where they are sent, as a template")
@@ -142,22 +153,22 @@ class PanelTable(_Table):
     """The table ``[panel]`` as it was written."""
 
     preset: PresetName | None = Field(
-        default=None, description="a panel that is known; what is given beside it comes on top"
+        default=None, description="a known panel; other keys are added to its own, or replace them"
     )
     values: dict[_Name, str] = Field(
         default={}, description="your own texts for templates, such as an experiment's number"
     )
     secrets: dict[_Name, _Name] = Field(
-        default={}, description="name in templates -> name in the installation's panel_secrets"
+        default={}, description="name in templates = name in the installation's panel_secrets"
     )
     needs: dict[_Name, str] = Field(
-        default={}, description="values that must be given, each with what it is"
+        default={}, description="values that must be given: name = what it is"
     )
     parameters: dict[_Name, Parameter] = Field(
-        default={}, description="the link's arguments, which are kept"
+        default={}, description="the link's arguments, which are stored"
     )
     person: list[_Name] = Field(
-        default=[], description="the parameters by which somebody is the same person again"
+        default=[], description="the parameters that identify a returning person"
     )
     access_codes: bool = Field(
         default=False, description="whether people type in a code made by `parallax links make`"
@@ -165,14 +176,15 @@ class PanelTable(_Table):
     signature: Signature | None = Field(default=None, description="what proves a link's origin")
     codes: Codes = Field(default=Codes(), description="the completion code of each ending")
     codes_needed: list[Annotated[Ending, BeforeValidator(_ending)]] = Field(
-        default=[], description="endings of which the platform gives a code that you must write"
+        default=[], description="the endings for which a completion code must be given"
     )
     address: str = Field(
-        default="", description="where endings lead that have a code and no address of their own"
+        default="",
+        description="where participants go after endings with a code but no address of their own",
     )
     endings: WaysBack = Field(default=WaysBack(), description="the way back of each ending")
     sites: list[_Site] = Field(
-        default=[], description="sites, beside those of the addresses, that people are sent on to"
+        default=[], description="further sites to which participants can be sent"
     )
     report_tries: PositiveInt = Field(
         default=12, le=100, description="how often a report is tried before a person must look"
