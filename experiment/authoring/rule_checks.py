@@ -184,7 +184,7 @@ def _lockout(examined: Examined, rule: TooFast, at: _At) -> Iterator[ParallaxErr
 
 
 def _of_certificate(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[ParallaxError]:
-    """Yield bounds on how plausible a session is that nobody crosses, or that too many people would."""
+    """Yield bounds on plausibility that nobody crosses, or that too many people would."""
     longest = max(map(len, examined.built.lists), default=0) if examined.built else 0
     if isinstance(rule, TimingMismatch) and 0 < longest <= FEWEST_INTERVALS:
         yield StudyNote(
