@@ -39,8 +39,8 @@ COOKIE, RESEARCHER = "parallax_researcher", "/researcher"
 # Long work in processes of its own, a stream that stays open, and what ends the sessions with which
 # the others are tried: the tests of each look at them.
 LEFT_OUT = (
-    "launch.check", "launch.launch", "report.make", "live.watch", "static", "sign_in.leave",
-    "sign_in.leave_everywhere",
+    "launch.check", "launch.launch", "report.make", "installation.show", "live.watch", "static",
+    "sign_in.leave", "sign_in.leave_everywhere",
 )  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
 HOSTILE = (

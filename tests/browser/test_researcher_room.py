@@ -104,6 +104,7 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         "launch",
         "sessions",
         "audit",
+        "installation",
         f"runs/{run}/participants",
         f"runs/{run}/money",
     ):

@@ -15,18 +15,20 @@ from webapp.database.engine import usable_database
 from webapp.database.models.identity import unlock
 from webapp.database.schema import stored_revision
 from webapp.doctor.checks import look_over
-from webapp.doctor.findings import Installation, Level, metrics_text
+from webapp.doctor.findings import Installation, Level, json_text, metrics_text
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 
 
 @click.command()
 @click.option("--metrics", is_flag=True, help="Print metrics for Prometheus instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @with_instance
-def doctor(metrics: bool, instance: Path) -> None:
+def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
     """Check the installation and say what to repair.
 
-    One line for each finding, with what mends it; exit status 1 if one is a fault.
+    One line for each finding, with what mends it; exit status 1 if one is a fault (0 always with
+    --metrics and --json).
     """
     folder = open_instance(instance)
     settings = load_settings(folder)
@@ -44,6 +46,9 @@ def doctor(metrics: bool, instance: Path) -> None:
         engine.dispose()
     if metrics:
         click.echo(metrics_text(findings), nl=False)
+        return
+    if as_json:
+        click.echo(json_text(findings))
         return
     for each in findings:
         click.echo(each)

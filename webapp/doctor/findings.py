@@ -1,5 +1,6 @@
 """What a check says."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -58,6 +59,22 @@ class Installation:
     engine: Engine | None
     trouble: str
     now: Clock
+
+
+def json_text(findings: Iterable[Finding]) -> str:
+    """Return findings as a JSON list of objects; ``level`` is its name in lower case."""
+    return json.dumps(
+        [
+            {
+                "check": each.check,
+                "level": each.level.name.lower(),
+                "says": each.says,
+                "remedy": each.remedy,
+            }
+            for each in findings
+        ],
+        indent=2,
+    )
 
 
 def metrics_text(findings: Iterable[Finding]) -> str:

@@ -10,6 +10,7 @@ from experiment.money import in_words
 from webapp.database.models import Payment
 from webapp.researcher.access import PREFIX, guarded
 from webapp.researcher.audit import audit_pages
+from webapp.researcher.installation import installation_pages
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
@@ -33,6 +34,7 @@ _PAGES = (
     recruitment_pages,
     report_pages,
     audit_pages,
+    installation_pages,
 )
 
 

@@ -54,8 +54,8 @@ def parallax(instance: Path, *arguments: str) -> Done:
         )
     except subprocess.TimeoutExpired as error:
         raise RequestError(
-            "The study is too large to be checked here. Launch it on the server with:"
-            " parallax launch STUDY",
+            "This took longer than five minutes and was ended. Do it on the server, with the"
+            f" command: parallax {arguments[0]}",
             status=503,
             code="too_slow",
         ) from error

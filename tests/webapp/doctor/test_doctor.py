@@ -1,5 +1,6 @@
 """Each check finds what it is there for, and is content when it is mended."""
 
+import json
 import os
 import resource
 import socket
@@ -23,7 +24,7 @@ from webapp.database.backup.routine import note
 from webapp.database.engine import make_engine
 from webapp.doctor import network_time
 from webapp.doctor.checks import CHECKS
-from webapp.doctor.findings import Finding, Installation, Level, metrics_text
+from webapp.doctor.findings import Finding, Installation, Level, json_text, metrics_text
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import do
 from webapp.server import process as server
@@ -204,6 +205,8 @@ def test_the_command_says_it_all_and_ends_with_1_at_a_fault(at, app, instance):
     lines = [str(Finding(check, Level.WARNING, "ill")) for check in CHECKS]
     assert len({line.index(" ill") for line in lines}) == 1
     assert metrics_text(found).splitlines()[2:] == ['parallax_doctor{check="key"} 2']
+    ill = {"check": "key", "level": "fault", "says": "ill", "remedy": "mend it"}
+    assert json.loads(json_text(found))[1] == ill
     away = Installation(instance, Settings(), None, "it is away", utc_now)
     assert level("database", away) == Level.FAULT
 

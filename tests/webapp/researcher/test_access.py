@@ -43,6 +43,7 @@ ROUTES = {
     "report.make": ("POST", "researcher"),
     "audit.show": ("GET", "owner"),
     "audit.download": ("GET", "owner"),
+    "installation.show": ("GET", "owner"),
 }
 
 
