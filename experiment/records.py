@@ -1,4 +1,4 @@
-"""The words of an experiment as records: items, trials, judgments, verdicts."""
+"""The basic records of an experiment: items, trials, judgments, verdicts."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""The model types by name, and the one door through which a trained model is loaded."""
+"""The model types by name, and the function that loads any trained model."""
 
 import difflib
 import importlib

@@ -1,4 +1,4 @@
-"""People's judgments and models' decisions, one row each, about the same items or not at all."""
+"""People's judgments and models' decisions joined by item; a mismatch is an error."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

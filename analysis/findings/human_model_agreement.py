@@ -1,4 +1,4 @@
-"""Are the errors the same errors? People's preferences and models', item by item."""
+"""Whether people and models make the same errors, item by item."""
 
 from collections.abc import Mapping
 

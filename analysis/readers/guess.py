@@ -1,4 +1,4 @@
-"""A mapping guessed from a table's columns and values, to be looked at before it is believed."""
+"""A mapping guessed from a table's columns and values, to be checked before it is used."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

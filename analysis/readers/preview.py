@@ -1,4 +1,4 @@
-"""What a mapping makes of a table, to be looked at before anything is written."""
+"""What a mapping makes of a table, shown before anything is written."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What is peculiar in the tables of crowdsourcing and survey platforms, put right."""
+"""Peculiarities of the tables of crowdsourcing and survey platforms, corrected."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a model's score of a version is: which tokens count, and what they are weighed against.
+"""A model's score of a version: which tokens count, and how the sum is normalised.
 
 The score table holds the log-probability of every token. A metric turns those of one version into
 one number; the model chooses the version whose number is higher.

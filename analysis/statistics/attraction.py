@@ -1,4 +1,4 @@
-"""Attraction: what happens where a word between disagrees in number with the one that counts.
+"""Attraction: accuracy when an intervening word differs in number from the one that counts.
 
 Nothing here knows a study: a configuration is what the items' features say, and features that take
 the same values (number = singular | plural of two nouns) can match or not.

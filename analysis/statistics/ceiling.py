@@ -1,4 +1,4 @@
-"""How well people predict people: what a model's correlation is to be read against."""
+"""How well people predict people: the noise ceiling of a model's correlation."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What somebody's items ask of people: which of two, which of several, or how natural each is."""
+"""What a table's items ask of participants: a choice of two, of several, or a rating."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

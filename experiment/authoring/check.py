@@ -1,4 +1,4 @@
-"""Everything that launching a study runs, run at once, with every mistake named."""
+"""All checks that a launch makes, made at once, so that every mistake is named."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A design for somebody's items: the smallest that balances them, with no key left to fill in."""
+"""A design for a table's items: the smallest that balances them, with every key filled in."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

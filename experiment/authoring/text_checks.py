@@ -1,4 +1,4 @@
-"""Checks of what stands in the items: texts that people cannot read, or that say too much."""
+"""Checks of the items' texts: what people cannot read, and what gives the answer away."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""The words that a new study begins with, in the languages that we have them in."""
+"""A new study's default texts, in the languages in which there are some."""
 
 import tomllib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Excluding participants who lie far from all others, by a formula that is set beforehand."""
+"""Excluding participants who are far from all others, by a formula that is set beforehand."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What speaks for a program in the place of a person, signal by signal.
+"""Evidence that a program took part instead of a person, signal by signal.
 
 Each signal gives nats: how much more often such records come from programs than from people, as
 judged beforehand; where nothing was measured, it says nothing. Their sum passes a logistic

@@ -1,4 +1,4 @@
-"""What must be true of a ``[panel]`` before anybody comes by it."""
+"""Checks of ``[panel]`` before a launch."""
 
 from collections import Counter
 from collections.abc import Iterator

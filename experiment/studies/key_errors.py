@@ -1,4 +1,4 @@
-"""Wrong keys of study.toml in words: where each stands, what was expected, the nearest one."""
+"""Messages about wrong keys of study.toml: where each is, what was expected, the nearest one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""The published results that stand next to a run's own."""
+"""The published results that are shown next to a run's own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

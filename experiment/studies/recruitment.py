@@ -1,4 +1,4 @@
-"""The model of ``[recruitment]``: on what terms a study is offered on a paying platform."""
+"""The model of ``[recruitment]``: the terms on which a paying platform offers a study."""
 
 from typing import Annotated, Any, Literal
 

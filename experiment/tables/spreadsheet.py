@@ -1,4 +1,4 @@
-"""Texts of strangers in CSV files, which spreadsheets read: none may become a formula."""
+"""Text from outside in CSV files: no cell may become a formula in a spreadsheet."""
 
 import unicodedata
 

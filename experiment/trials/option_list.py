@@ -1,4 +1,4 @@
-"""Three options or more: the good one and everything that stands against it."""
+"""Three options or more: the good one and its alternatives."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Self

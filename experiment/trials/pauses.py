@@ -1,4 +1,4 @@
-"""Pages between trials: breaks, and what a block begins with."""
+"""Pages between trials: breaks, and the first page of a block."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Scores from a table: any outside model next to ours, by the numbers it gave."""
+"""Scores from a table, for models that were run elsewhere."""
 
 import csv
 import math

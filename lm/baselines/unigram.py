@@ -1,4 +1,4 @@
-"""Unigram models: how frequent each word is, whatever stands before it."""
+"""Unigram models: a word's frequency, whatever precedes it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How numpy sorts on processors on which its widest instructions are its slowest.
+"""How numpy sorts on processors whose widest instructions are slow.
 
 This file is read before numpy is, so it imports nothing that needs numpy.
 """

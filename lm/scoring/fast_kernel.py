@@ -1,4 +1,4 @@
-"""What products of rounded factors are worth on this processor: measured, not supposed.
+"""How exact and how fast products of rounded factors are on this processor, measured.
 
 oneDNN takes bfloat16 as a permission. Where a processor has no instructions for it, the same
 float32 kernel runs as before, bit for bit, and nothing says so. So the products are compared and

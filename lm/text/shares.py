@@ -1,4 +1,4 @@
-"""How often a generated text is to have what makes agreement hard: a grammar with other shares."""
+"""A text grammar with other shares of what makes agreement hard."""
 
 import random
 from collections.abc import Mapping

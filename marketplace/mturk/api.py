@@ -1,4 +1,4 @@
-"""The requester's door: every call comes as a POST whose header names the operation."""
+"""The requester's API: every call is a POST whose header names the operation."""
 
 from collections.abc import Collection
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""HITs: where they stand, and how the service describes them."""
+"""HITs: their states, and how the service describes them."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The participants' doors of every panel, and the control address."""
+"""The participants' pages of every panel, and the control address."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""From which network address somebody comes, where a web server stands in front as well.
+"""The network address that a request comes from, also behind a reverse proxy.
 
 An address is neither stored as it is nor logged: what is kept for an hour is a digest under the
 installation's key (``Tokens.digest``).

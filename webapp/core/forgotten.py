@@ -1,4 +1,4 @@
-"""What stands in the place of a platform's ids of somebody who was forgotten.
+"""What replaces a platform's ids of a person who was forgotten.
 
 It is a digest of both ids together, so the same work is known again when the platform tells of it,
 and who reads the database learns neither.

@@ -1,4 +1,4 @@
-"""Writing one setting into the instance's file, all the rest of which stays as it is."""
+"""Writing one setting into the instance's file, without changing the rest."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The pool of connections: who may wait for one is counted, not timed."""
+"""The pool of connections: the number of requests that wait is limited, not their time."""
 
 from threading import Lock
 

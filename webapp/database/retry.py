@@ -1,4 +1,4 @@
-"""Doing again what the database failed for a reason that passes by itself.
+"""Repeating what the database failed for a temporary reason.
 
 Safe because nothing was acknowledged yet, and because everything that may be done twice is stored
 once: an answer by its UUID, an arrival by the mark of its page, a device and a questionnaire by

@@ -1,4 +1,4 @@
-"""Taking what was deleted out of the database's files as well."""
+"""Removing what was deleted from the database's files as well."""
 
 from contextlib import closing
 from pathlib import Path

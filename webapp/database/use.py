@@ -1,4 +1,4 @@
-"""Who uses the database: every server holds it together with the others; who replaces it, alone.
+"""Who uses the database: servers share it; a command that replaces it needs it alone.
 
 On PostgreSQL the database itself keeps the lock, for every machine; on SQLite a file beside the
 database's does, for every process of the one machine. Whichever way a process ends, its lock ends.

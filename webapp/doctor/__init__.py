@@ -1,1 +1,1 @@
-"""Looking an installation over: each check says what it found, and what mends it."""
+"""Checking an installation: each check says what it found, and what to do."""

@@ -1,4 +1,4 @@
-"""Checks of what lies on this machine: the key, the files, the room, the log."""
+"""Checks of this machine: the key, the files, the disk, the log."""
 
 import os
 import re

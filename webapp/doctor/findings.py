@@ -1,4 +1,4 @@
-"""What a check says."""
+"""What a check reports."""
 
 import json
 from collections.abc import Iterable

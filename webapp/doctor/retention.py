@@ -1,4 +1,4 @@
-"""Checks of what studies promise to keep no longer."""
+"""Checks of the erasures that studies promise."""
 
 from collections.abc import Iterator
 

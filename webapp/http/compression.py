@@ -1,4 +1,4 @@
-"""Pages travel compressed, where the browser can read that."""
+"""Pages are sent compressed if the browser accepts it."""
 
 import gzip
 

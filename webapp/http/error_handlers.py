@@ -1,4 +1,4 @@
-"""Errors at the edge: a kind page for people, one JSON shape for programs, never a trace."""
+"""Error responses: a kind page for people, one JSON shape for programs, never a trace."""
 
 from http import HTTPStatus
 

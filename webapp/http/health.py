@@ -1,4 +1,4 @@
-"""Whether participants are answered here: what anybody may ask about the server."""
+"""The public health check: whether participants are answered here."""
 
 import logging
 from http import HTTPStatus

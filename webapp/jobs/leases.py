@@ -1,4 +1,4 @@
-"""What ends by itself, even while nobody new comes: leases, and knowing where people came from."""
+"""What ends by itself, even while nobody new arrives: leases, and digests of addresses."""
 
 from sqlalchemy import select
 

@@ -1,4 +1,4 @@
-"""What paying platforms know comes in, and what was ordered of them is brought to its end."""
+"""Polling paying platforms, and finishing payments that were ordered."""
 
 import logging
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Platforms are told of endings while nobody waits for it."""
+"""Reporting endings to platforms, apart from any request."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""What studies promise to keep no longer is erased when its day has come."""
+"""Erasing identities on the day that a study names."""
 
 from sqlalchemy import select
 

@@ -1,4 +1,4 @@
-"""What is asked before the first trial, and the way out before the last."""
+"""The questions before the first trial, and the way out of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

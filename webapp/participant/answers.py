@@ -1,4 +1,4 @@
-"""Where the working page's program sends each answer, and once what the device is."""
+"""The addresses to which the working page sends answers and the facts about the device."""
 
 from flask import Blueprint, request
 from pydantic import ValidationError

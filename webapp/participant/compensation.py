@@ -1,4 +1,4 @@
-"""The page by which somebody takes up compensation: it only hands itself in."""
+"""The page on which a participant accepts compensation: its form submits itself."""
 
 from flask import Blueprint, render_template, request
 

@@ -1,4 +1,4 @@
-"""The way back to where somebody came from, once their visit has ended."""
+"""The way back to the platform, once a visit has ended."""
 
 from flask import current_app, render_template
 from sqlalchemy.orm import Session

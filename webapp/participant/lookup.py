@@ -1,4 +1,4 @@
-"""Who asks: the run or the participant an address stands for."""
+"""The run or the participant that an address stands for."""
 
 from flask import g
 from sqlalchemy.orm import Session

@@ -1,4 +1,4 @@
-"""A participant's own address: it always shows where they are."""
+"""A participant's own address: it always shows the page they have reached."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""What can be asked for on a run's money, each as the entries that it would write down."""
+"""The payment actions on a run, each as the ledger entries that it would make."""
 
 from collections.abc import Sequence
 

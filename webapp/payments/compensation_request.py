@@ -1,4 +1,4 @@
-"""Who asks that somebody be compensated: whom it is about, and what would be written down."""
+"""A request to compensate somebody: whom it is about, and what would be recorded."""
 
 from experiment.money import in_words
 from experiment.plugins import unknown_name

@@ -1,4 +1,4 @@
-"""An entry: what is to stand in the ledger, and which of its lines says it already."""
+"""An entry that the ledger should hold, and the line that holds it already."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

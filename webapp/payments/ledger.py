@@ -1,4 +1,4 @@
-"""The ledger's moves: a payment is written down, taken in hand, and settled.
+"""The ledger's steps: a payment is recorded, taken in hand, and settled.
 
 The platform is called between the second and the third, by ``webapp.payments.pay``; each move is
 committed before the next one begins.

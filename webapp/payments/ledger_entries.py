@@ -1,4 +1,4 @@
-"""What the ledger is to hold next: rewards, bonuses, and a review decision on one submission."""
+"""What the ledger should hold next: rewards, bonuses, and review decisions."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""What a platform asks of whoever rejects work, checked before anything is written down."""
+"""What a platform requires of a rejection, checked before anything is recorded."""
 
 from experiment.payment.payment import PaymentError
 from webapp.recruiters.platform import Platform

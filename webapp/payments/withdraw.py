@@ -1,4 +1,4 @@
-"""Taking back an offer of compensation before anybody takes it up."""
+"""Withdrawing an offer of compensation before anybody accepts it."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session

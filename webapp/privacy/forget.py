@@ -1,4 +1,4 @@
-"""Forgetting somebody: what they gave is erased, and nothing leads from what stays to them.
+"""Forgetting somebody: their data are erased, and what stays identifies nobody.
 
 What stays is what the books need: each payment's kind, amount, currency, state and times, and that
 a place was held from when to when. A platform's ids are replaced by digests that know the same work

@@ -1,4 +1,4 @@
-"""What is stored of one person, as they get it themselves: everything, in words and JSON.
+"""What is stored about one person, as they get it: everything, in words and as JSON.
 
 The option that was expected is not told: it says nothing of them, and would tell other participants
 of the same run what the study asks.

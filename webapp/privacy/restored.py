@@ -1,4 +1,4 @@
-"""A restored database forgets again whom the installation had forgotten."""
+"""A restored database forgets again the people who were forgotten since the backup."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tombstones: whom an installation has forgotten, so that a restored backup forgets them again.
+"""Tombstones: the people an installation has forgotten, so that a restore forgets them again.
 
 They lie in a file of the instance folder, beside the database and not in it: a backup that is older
 than the wish to be forgotten does not hold the wish. A line is a digest under the key for

@@ -1,4 +1,4 @@
-"""How far somebody's piece of paid work has come, in words that belong to no vendor."""
+"""The statuses of a piece of paid work, in words that belong to no vendor."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Accepting: which piece of a platform's paid work a participant does here."""
+"""Accepting: which of the platform's assignments a participant works under."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Claims: whose word counts where two browsers come under one worker's id.
+"""Two browsers with one worker's id: which of them the platform's reports are about.
 
 A platform that signs nothing puts the worker's id into a link, and so can anybody. Whoever comes
 first under an id works under it. Whoever comes under it with another assignment, and cannot show

@@ -1,4 +1,4 @@
-"""Departures: what a recruiter is told of somebody whose visit ended."""
+"""Departures: what a recruiter learns about a visit that has ended."""
 
 from sqlalchemy.orm import Session
 

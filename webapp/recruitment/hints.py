@@ -1,4 +1,4 @@
-"""Hints: platforms that call us tell of single assignments sooner than the next poll."""
+"""Hints: a platform's calls about single assignments, sooner than the next poll."""
 
 from datetime import datetime
 

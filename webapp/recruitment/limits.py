@@ -1,4 +1,4 @@
-"""Between which amounts the installation publishes and pays, in a run's currency."""
+"""The installation's limits of pay, in a run's currency."""
 
 from experiment.money import amounts
 from experiment.payment.cost import Limits

@@ -1,4 +1,4 @@
-"""Coming by a link or a code that was given out for a run."""
+"""Arriving by a link or an access code of a run."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Polling: the platform tells what became of a run's assignments, and its word counts."""
+"""Polling: fetching the state of a run's assignments from its platform, which is right."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How a published run goes, from what its platform tells: time, pay, and who gives up."""
+"""A published run's progress by its platform's figures: time, pay, and who gives up."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

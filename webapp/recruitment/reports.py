@@ -1,4 +1,4 @@
-"""Telling platforms of endings: owed together with the ending, sent later, never in a page's time.
+"""Reporting endings to platforms: stored with the ending, sent later by a job.
 
 Whatever dies in between, a report is neither forgotten nor, where the platform would do the deed
 twice, sent twice: each call is committed before it is made.

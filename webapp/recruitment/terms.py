@@ -1,4 +1,4 @@
-"""What a run asks of a paying platform: its task, its offers, and whether it may ask at all."""
+"""What a run asks of a paying platform: its task, its offers, and whether it may be published."""
 
 from collections.abc import Sequence
 from datetime import timedelta

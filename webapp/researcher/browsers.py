@@ -1,4 +1,4 @@
-"""What is told of a browser in the list of a user's sessions."""
+"""How the list of a user's sessions names a browser."""
 
 from flask import request
 

@@ -1,4 +1,4 @@
-"""A run's money: what everybody is owed and got, and paying it after it was confirmed."""
+"""A run's money: what everybody is owed and was paid, and paying after a confirmation."""
 
 from dataclasses import asdict, dataclass
 

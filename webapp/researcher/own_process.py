@@ -1,4 +1,4 @@
-"""Long work of the researcher's pages, done by a command of its own.
+"""Long work of the researcher's pages, done by a command in a process of its own.
 
 Building and auditing lists keeps a processor busy for seconds. The server answers on one thread, so
 every participant would wait; another process keeps nobody waiting.

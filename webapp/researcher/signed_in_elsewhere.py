@@ -1,4 +1,4 @@
-"""Signing in where somebody else says who comes: an OpenID Connect provider, or a web server.
+"""Signing in with an OpenID Connect provider, or by a web server in front.
 
 Both end in a session like the one that a password opens. Neither makes accounts: who may come, and
 what they may do, is said by ``parallax users``.

@@ -1,4 +1,4 @@
-"""Who answers to living people: without a name, an institution and an ethics reference, nobody."""
+"""Whether a study names who is responsible; without that no real participant gets a link."""
 
 from experiment.studies.study import Study
 from webapp.errors import RunError

@@ -1,4 +1,4 @@
-"""More places for a run: as many in each list, so that the lists stay as even as they were."""
+"""More places for a run: as many in each list, so that the lists stay balanced."""
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session

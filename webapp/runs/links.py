@@ -1,4 +1,4 @@
-"""Links and access codes of a run: made, listed with who came by them, and revoked."""
+"""Links and access codes of a run: made, listed with who arrived by them, and revoked."""
 
 import secrets
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Blindness: the results of a run stay unseen until somebody asks for them by name, with a reason.
+"""Blindness: a run's results stay hidden until somebody unblinds it, with a reason.
 
 Who watches a run and sees its accuracy may stop it when it looks good, or look closer at those
 who answer unexpectedly. Exclusion evidence, which people are treated by, is never hidden.

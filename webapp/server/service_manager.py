@@ -1,4 +1,4 @@
-"""What systemd is told of a service of ``Type=notify``: that it waits, answers, and is alive.
+"""What a service of ``Type=notify`` tells systemd: that it waits, answers, and is alive.
 
 Gunicorn calls a server ready before any process of it answers, and systemd believes nobody but
 the first process. So the first process keeps the way to systemd for itself, and the others send

@@ -1,4 +1,4 @@
-"""A server whose database is away: it waits aloud, and asks people to wait.
+"""A server whose database is unavailable: it waits, logs that, and asks participants to wait.
 
 A database that is away comes back by itself, so no process ends for it. Settings, a key or a
 schema that cannot be used want a person: only they end the server.

@@ -1,4 +1,4 @@
-"""Allotting places: who comes next gets the least filled list.
+"""Assigning places: the next participant gets the least filled list.
 
 What is promised, on every database and with any number of servers:
 

@@ -1,4 +1,4 @@
-"""Arriving: somebody read the consent page and decided."""
+"""Arriving: a participant's decision on the consent page."""
 
 from collections.abc import Iterator
 from datetime import datetime

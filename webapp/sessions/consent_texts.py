@@ -1,4 +1,4 @@
-"""The text that somebody agrees to: kept as they read it, once for all of a run who read the same.
+"""The consent texts that participants agreed to, stored word for word, each once in a run.
 
 A run's study is frozen, but the sentences on what is stored are the program's: a later version or
 another translation of it may say them otherwise. Then whoever agrees from there on has another

@@ -1,4 +1,4 @@
-"""Nobody takes all the places: how many people may come from one network address.
+"""Limits on how many people may arrive from one network address.
 
 Two limits: how many arrive from an address within an hour, and how many places of a run are held
 from it at a time by people who have not answered a single trial. Who comes by a personal link or by

@@ -1,4 +1,4 @@
-"""Leaving before the end: how it came to it is noted, and the place is free for another."""
+"""Leaving before the end: the reason is stored, and the place is free again."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What links say of people is kept, each saying once."""
+"""What links said about arriving people, each different link once."""
 
 from collections.abc import Mapping
 from datetime import datetime

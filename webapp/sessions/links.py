@@ -1,4 +1,4 @@
-"""The kinds of links that are given out, and who somebody is that comes by one."""
+"""The kinds of links, and who arrives by each."""
 
 from webapp.database.models import Link
 

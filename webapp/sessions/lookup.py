@@ -1,4 +1,4 @@
-"""Discrepancy who and what a participant's request is about."""
+"""Finding the run or the participant that a request is about."""
 
 from datetime import datetime, timedelta
 

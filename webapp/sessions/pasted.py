@@ -1,4 +1,4 @@
-"""What was pasted into the questionnaire: into which answers, and how much; never the text."""
+"""Pastes into the questionnaire: into which answers, and how much; never the text."""
 
 import json
 from collections.abc import Collection, Mapping

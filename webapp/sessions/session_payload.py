@@ -1,4 +1,4 @@
-"""Serving: what the working page needs to know, and nothing more."""
+"""What the working page needs to know, and nothing more."""
 
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict, cast

@@ -1,4 +1,4 @@
-"""In what Excel writes text that is no Unicode: it depends on the language of its computer."""
+"""Encodings in which Excel writes text that is not Unicode; they depend on its language."""
 
 import re
 from collections.abc import Mapping

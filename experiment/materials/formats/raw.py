@@ -1,4 +1,4 @@
-"""Tables as people keep them: CSV, TSV, semicolons, Excel, JSON lines; rows of plain texts."""
+"""Tables as people keep them (CSV, TSV, semicolons, Excel, JSON lines), as rows of texts."""
 
 import csv
 import json

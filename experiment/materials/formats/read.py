@@ -1,4 +1,4 @@
-"""One door to all formats: a file's path in, items out, with what was read and derived."""
+"""Reading items from any format: a path in; items, and what was read and derived, out."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Number in morphological features: read, set, turned over."""
+"""Number in morphological features: read, set, inverted."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What words a treebank has: forms by lemma and features, and what else each form may be."""
+"""The forms in a treebank by lemma and features, and the other analyses of each form."""
 
 import unicodedata
 from collections import Counter, defaultdict

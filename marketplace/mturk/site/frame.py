@@ -1,4 +1,4 @@
-"""An accepted HIT: its frame and timer, returning it, and the door its form is sent to."""
+"""An accepted HIT: its frame and timer, returning it, and the address its form is sent to."""
 
 from datetime import datetime
 from math import ceil

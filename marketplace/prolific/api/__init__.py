@@ -1,4 +1,4 @@
-"""The researcher's door: the platform's calls, by the names of its own document."""
+"""The researcher's API: the platform's calls, by the names of its own document."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a backup is known by."""
+"""What identifies a backup's contents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which line of the ledger each bonus is that the platform lists."""
+"""Matching the bonuses that the platform lists with lines of the ledger."""
 
 import re
 from collections import Counter

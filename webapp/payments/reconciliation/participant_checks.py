@@ -1,4 +1,4 @@
-"""Checks of people: who did the work, who says so, and who holds a place."""
+"""Checks of people: who did the work, and who holds a place."""
 
 from collections.abc import Iterator
 

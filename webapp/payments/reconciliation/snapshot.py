@@ -1,4 +1,4 @@
-"""What is laid side by side: a run's records, its ledger, and what the platform lists."""
+"""What is compared: a run's records, its ledger, and what the platform lists."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

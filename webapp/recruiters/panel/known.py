@@ -1,4 +1,4 @@
-"""What the templates of a panel may say of one person."""
+"""What a panel's templates may contain about one person."""
 
 import logging
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The recruiter whose ways in and out stand in the study's own ``[panel]``."""
+"""The recruiter whose ways in and out are described by the study's own ``[panel]``."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""What panels want kept secret: it stays in the installation, never in a study."""
+"""The secrets of panels: they are in the installation, never in a study."""
 
 import json
 

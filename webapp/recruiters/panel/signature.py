@@ -1,4 +1,4 @@
-"""Links that their platform signed: whoever comes by another is turned away."""
+"""Signed links of a platform; any other link is refused."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What pages say of going back where a study says nothing of its own."""
+"""Texts about going back, for studies that give none of their own."""
 
 from experiment.participation import Ending
 from webapp.core.i18n import gettext

@@ -1,4 +1,4 @@
-"""What Prolific answers, as far as we read it."""
+"""Prolific's answers, as far as Parallax reads them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

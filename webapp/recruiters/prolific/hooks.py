@@ -1,4 +1,4 @@
-"""Webhooks: who may call us, and of which submission they tell."""
+"""Webhooks: which calls are accepted, and which submission each is about."""
 
 import base64
 import hashlib
