@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from webapp.doctor import files, services
+from webapp.doctor import files, services, web
 from webapp.doctor.findings import Finding, Installation
 from webapp.doctor.network_time import network_time
 from webapp.doctor.retention import retention
@@ -19,9 +19,10 @@ CHECKS: Mapping[str, Check] = {
     "network_time": network_time,
     "backup": services.backup,
     "jobs": services.jobs,
-    "ready": services.ready,
+    "ready": web.ready,
     "retention": retention,
-    "web": services.web,
+    "hosts": web.hosts,
+    "web": web.web,
     "log": files.log,
 }
 

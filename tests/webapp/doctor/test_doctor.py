@@ -11,6 +11,7 @@ import threading
 from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import text
@@ -181,6 +182,30 @@ def test_what_participants_find_at_the_public_address_is_looked_at(at, instance)
         server.stop(instance)
     assert level("web", at(public_url=started.url)) == Level.FAULT
     assert level("web", at(public_url="", host="0.0.0.0")) == Level.WARNING
+
+
+@pytest.mark.one_database
+def test_a_server_that_answers_to_names_of_others_is_found(at, instance):
+    assert level("hosts", at()) == Level.GOOD
+    assert level("hosts", at(host="0.0.0.0")) == Level.WARNING
+    address = "https://study.example.org"
+    started = server.start(instance)
+    try:
+        # It was started without public_url, and answers to every name.
+        given = at(public_url=address, port=urlsplit(started.url).port)
+        assert level("hosts", given) == Level.FAULT
+    finally:
+        server.stop(instance)
+    [found] = CHECKS["hosts"](given)
+    assert found.level == Level.GOOD and "not checked" in found.says
+    with (instance / "parallax.toml").open("a", encoding="utf-8") as settings:
+        settings.write(f'public_url = "{address}"\n')
+    started = server.start(instance)
+    try:
+        [found] = CHECKS["hosts"](at(public_url=address, port=urlsplit(started.url).port))
+    finally:
+        server.stop(instance)
+    assert found.level == Level.GOOD and "study.example.org" in found.says
 
 
 @pytest.mark.one_database
