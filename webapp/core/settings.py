@@ -103,7 +103,7 @@ class Settings(BaseModel):
     )
     most_per_run: str = Field(
         default="1000 USD, 1000 EUR, 1000 GBP",
-        description="the most that all participants of a run together can be paid",
+        description="the most that all participants of a run can be paid in all",
     )
     least_per_hour: str = Field(
         default="5 USD, 5 EUR, 5 GBP",
