@@ -1,9 +1,11 @@
 """Where training runs: device, precision, and the processes that share the work."""
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Literal
 
 import torch
@@ -68,10 +70,15 @@ def joined_processes(device: torch.device) -> Iterator[Processes]:
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
+    # The group's threads end with the last object that holds it. A thread that is still at work
+    # when Python ends aborts its process, after a training that succeeded. Optimizers import this
+    # module, which holds a group for ever if it finds one.
+    import_module("torch._dynamo")
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield Processes(dist.get_rank(), dist.get_world_size())
     finally:
+        gc.collect()
         dist.destroy_process_group()
 
 

@@ -103,6 +103,13 @@ class Trainer:
         Raises:
             LmError: The loss is no longer a number.
         """
+        try:
+            return self._run()
+        finally:
+            # It holds the group of processes, which ends with the training.
+            self._step_module = self.objective
+
+    def _run(self) -> bool:
         while not self._finished():
             if not self._run_epoch():
                 return False
@@ -244,6 +251,6 @@ class Trainer:
 
 
 def _seed_dropout(seed: int, step: int, rank: int) -> None:
-    """Make what is dropped depend on the step alone, so that nothing is to be kept for resuming."""
+    """Make dropout depend on the step alone, so that resuming needs no stored state."""
     state: Any = np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)
     torch.manual_seed(int(state[0]))
