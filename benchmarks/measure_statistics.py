@@ -1,16 +1,15 @@
-"""Measure the statistics: how right they are, and what they cost.
+"""Measure the intervals of accuracy, and what the statistics cost.
 
-Usage: python benchmarks/measure_statistics.py {intervals,mixed,constructions,bootstrap,large} ...
+Usage: python benchmarks/measure_statistics.py WHAT [--simulations 200] ...
 
 intervals  coverage and width of three intervals of accuracy, participants and items differing
-mixed      bias and coverage of the mixed model against two other routes
-constructions  how often the mixed model finds a difference of constructions where there is none
 bootstrap  seconds of the crossed bootstrap against a plain pandas loop and scipy's one-way one
 large      seconds and memory of the whole comparison of ten million answers with five models
+
+Each prints a Markdown table; intervals also prints each of its settings, to standard error.
 """
 
 import argparse
-import json
 import resource
 import sys
 import tempfile
@@ -22,16 +21,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import scipy.stats
-import statsmodels.api as sm
 from large_run import TRIALS_EACH, write_large_run, write_large_scores
 from scipy.special import expit
-from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
 from analysis.comparison import ComparisonOptions, compare
 from analysis.data.load import load_all_scores, load_run
 from analysis.report.write import write_comparison
 from analysis.statistics.clustered import clustered_intervals
-from analysis.statistics.mixed import fit
 from analysis.statistics.resample import (
     cells,
     crossed_bootstrap,
@@ -39,12 +35,7 @@ from analysis.statistics.resample import (
     wilson_interval,
 )
 
-# The tests check a few of the same simulations.
-sys.path.append(str(Path(__file__).parents[1]))
-from tests.analysis.known_choices import EFFECTS, SD_ITEM, SD_PARTICIPANT, known_choices
-
 Numbers = np.ndarray
-Estimates = tuple[Numbers, Numbers, tuple[float, float]]
 
 # A condition or construction of the ten-list design: 100 participants, each list its own items.
 DESIGNS = {"10 items, each person 1": 1, "60 items, each person 6": 6}
@@ -52,12 +43,7 @@ BASES = (0.5, 2.0, 3.5)
 SPREADS = ((0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (1.5, 0.5), (0.5, 1.5))
 
 
-WHAT = ("intervals", "mixed", "constructions", "bootstrap", "large")
-RANDOM = {
-    "intercepts alone": "construction + (1 | participant) + (1 | item)",
-    "default": "construction",
-    "slopes": "construction + (1 + construction || participant) + (1 | item)",
-}
+WHAT = ("intervals", "bootstrap", "large")
 
 
 def main() -> None:
@@ -70,10 +56,6 @@ def main() -> None:
     options = parser.parse_args()
     if options.what == "intervals":
         intervals(options.simulations)
-    elif options.what == "mixed":
-        mixed(options.simulations)
-    elif options.what == "constructions":
-        constructions(options.simulations)
     elif options.what == "bootstrap":
         bootstrap()
     else:
@@ -81,8 +63,8 @@ def main() -> None:
 
 
 def intervals(simulations: int) -> None:
-    """Print, for each design, how often each interval covers the true accuracy, and its width."""
-    print("design | mean accuracy | SD participants, items | covered %, mean width of each")
+    """Print, over all designs, how often each interval covers the true accuracy, and its width."""
+    log("design | mean accuracy | SD participants, items | covered %, mean width of each")
     everything = defaultdict(list)
     for design, each in DESIGNS.items():
         people = np.repeat(np.arange(100), each)
@@ -95,13 +77,19 @@ def intervals(simulations: int) -> None:
                 found = coverage(people, items, base, spread, simulations, rng)
                 truth = true_accuracy(base, spread)
                 cells_ = [f"{name} {100 * c:.1f} {w:.3f}" for name, (c, w) in found.items()]
-                print(f"{design} | {truth:.3f} | {spread} | {' | '.join(cells_)}", flush=True)
+                log(f"{design} | {truth:.3f} | {spread} | {' | '.join(cells_)}")
                 for name, pair in found.items():
                     everything[name].append(pair)
+    print("| Interval | Covered, lowest to highest | Covered, mean | Mean width |")
+    print("|---|---:|---:|---:|")
     for name, pairs in everything.items():
         covered, width = np.array(pairs).T
-        print(f"{name}: covered {100 * covered.min():.1f} to {100 * covered.max():.1f} %, "
-              f"mean {100 * covered.mean():.1f} %; mean width {width.mean():.3f}")  # fmt: skip
+        print(f"| {name} | {100 * covered.min():.1f} to {100 * covered.max():.1f} % | "
+              f"{100 * covered.mean():.1f} % | {width.mean():.3f} |")  # fmt: skip
+
+
+def log(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def true_accuracy(base: float, spread: tuple[float, float]) -> float:
@@ -131,98 +119,12 @@ def coverage(
         clustered = clustered_intervals(correct, people, items, one_group)
         resampled, wilson = percentile_interval(draws), wilson_interval(int(correct.sum()), n)
         for name, low, high in (
-            ("bootstrap", resampled.low, resampled.high),
-            ("clustered", clustered.low[0], clustered.high[0]),
-            ("Wilson", wilson.low, wilson.high),
+            ("two-way clustered", clustered.low[0], clustered.high[0]),
+            ("crossed bootstrap", resampled.low, resampled.high),
+            ("Wilson, no clusters", wilson.low, wilson.high),
         ):
             found[name].append((low <= truth <= high, high - low))
     return {name: tuple(np.mean(pairs, axis=0)) for name, pairs in found.items()}
-
-
-def constructions(simulations: int) -> None:
-    """Print in how many studies two equally hard constructions are called different, at 5 %."""
-    z = {name: [] for name in RANDOM}
-    for number in range(simulations):
-        rows = equally_hard(np.random.default_rng([9, number]))
-        for name, formula in RANDOM.items():
-            z[name].append(fit(rows, formula).coefficients["z"].iloc[1])
-    for name, found in z.items():
-        print(f"{name}: {(np.abs(found) > scipy.stats.norm.ppf(0.975)).mean():.1%}")
-
-
-def equally_hard(rng: np.random.Generator, n_people: int = 24, n_items: int = 40) -> pd.DataFrame:
-    """Return choices of people who differ in how much harder one construction is to them."""
-    person, item = np.divmod(np.arange(n_people * n_items), n_items)
-    is_b = np.arange(n_items) % 2
-    of_person, slope = rng.normal(0, 0.8, n_people), rng.normal(0, 0.8, n_people)
-    of_item = rng.normal(0, 0.6, n_items)
-    logit = 1.0 + of_person[person] + slope[person] * (is_b[item] - 0.5) + of_item[item]
-    return pd.DataFrame(
-        {
-            "judge": pd.Categorical(["people"] * len(person)),
-            "participant": person.astype(str),
-            "item_id": item.astype(str),
-            "construction": np.where(is_b[item] == 1, "b", "a"),
-            "condition": "any",
-            "chose_good": (rng.random(len(person)) < expit(logit)).astype(float),
-        }
-    )
-
-
-def mixed(simulations: int) -> None:
-    """Print bias, spread, stated error and coverage of each coefficient, by route."""
-    routes = {
-        "mixed model": (by_mixed_model, simulations),
-        "plain logistic": (by_plain_logistic, simulations),
-        # It is slow, and what is wrong with it shows soon.
-        "BinomialBayesMixedGLM": (by_variational_bayes, min(simulations, 20)),
-    }
-    for route, (estimate, number) in routes.items():
-        rng, rows, seconds = np.random.default_rng(2026), [], 0.0
-        for _ in range(number):
-            choices = known_choices(rng)
-            started = time.perf_counter()
-            rows.append(estimate(choices))
-            seconds += time.perf_counter() - started
-        estimates, errors, spreads = (np.array(part) for part in zip(*rows, strict=True))
-        covered = np.abs(estimates - EFFECTS) <= 1.96 * errors
-        print(f"{route}: {number} simulations, {seconds / number:.2f} s each")
-        print("  term | truth | bias | SD of estimates | mean stated SE | covered %")
-        for term, truth in enumerate(EFFECTS):
-            print(f"  {term} | {truth:+.2f} | {estimates[:, term].mean() - truth:+.3f} | "
-                  f"{estimates[:, term].std(ddof=1):.3f} | {errors[:, term].mean():.3f} | "
-                  f"{100 * covered[:, term].mean():.1f}")  # fmt: skip
-        print(f"  SD participants {spreads[:, 0].mean():.3f} ({SD_PARTICIPANT}), "
-              f"items {spreads[:, 1].mean():.3f} ({SD_ITEM})", flush=True)  # fmt: skip
-
-
-def by_mixed_model(choices: pd.DataFrame) -> Estimates:
-    found = fit(choices, "construction + construction:judge + (1 | participant) + (1 | item)")
-    rows = found.coefficients
-    return rows["estimate"], rows["std_error"], (found.sd("participant"), found.sd("item_id"))
-
-
-def design(choices: pd.DataFrame) -> Numbers:
-    b = (choices["construction"] == "b").to_numpy(float)
-    model = (choices["judge"] == "lstm").to_numpy(float)
-    return np.column_stack([np.ones(len(b)), b, model * (1 - b), model * b])
-
-
-def by_plain_logistic(choices: pd.DataFrame) -> Estimates:
-    found = sm.GLM(choices["chose_good"].to_numpy(), design(choices), sm.families.Binomial()).fit()
-    return found.params, found.bse, (np.nan, np.nan)
-
-
-def by_variational_bayes(choices: pd.DataFrame) -> Estimates:
-    people = pd.get_dummies(choices["participant"], dtype=float)
-    people = people.mul(choices["judge"] == "people", axis=0).to_numpy()
-    items = pd.get_dummies(choices["item_id"], dtype=float).to_numpy()
-    kinds = np.repeat([0, 1], [people.shape[1], items.shape[1]])
-    model = BinomialBayesMixedGLM(
-        choices["chose_good"].to_numpy(), design(choices), np.hstack([people, items]), kinds
-    )
-    found = model.fit_vb()
-    return found.fe_mean, found.fe_sd, tuple(np.exp(found.vcp_mean))
 
 
 def bootstrap() -> None:
@@ -244,13 +146,15 @@ def bootstrap() -> None:
     for _ in range(few):
         pandas_resample(frame, rng)
     theirs = (time.perf_counter() - started) / few * 10_000
-    print(f"vectorised: {ours:.2f} s; pandas loop: {theirs:.0f} s, extrapolated from {few} "
-          f"resamples; ratio {theirs / ours:.0f}")  # fmt: skip
     started = time.perf_counter()
     scipy_bootstrap(frame, rng)
     one_way = time.perf_counter() - started
-    print(f"scipy.stats.bootstrap, participants alone: {one_way:.2f} s; "
-          f"ratio {one_way / ours:.1f}")  # fmt: skip
+    print("| 10,000 resamples | Seconds | As a multiple |\n|---|---:|---:|")
+    print(f"| Parallax | {ours:.2f} | 1 |")
+    print(f"| a pandas loop, extrapolated from {few} resamples | {theirs:.1f} "
+          f"| {theirs / ours:.0f} |")  # fmt: skip
+    print(f"| `scipy.stats.bootstrap`, participants alone | {one_way:.2f} "
+          f"| {one_way / ours:.1f} |")  # fmt: skip
 
 
 def scipy_bootstrap(frame: pd.DataFrame, rng: np.random.Generator) -> Numbers:
@@ -291,18 +195,21 @@ def large(participants: int, models: int, resamples: int) -> None:
         writer = get_context("spawn").Process(target=write, args=(folder, participants, models))
         writer.start()
         writer.join()
-        report("before", time.perf_counter(), answers=participants * TRIALS_EACH)
+        print(
+            f"{participants * TRIALS_EACH:,} responses, {models} models, {resamples} resamples:\n"
+        )
+        print("| Step | Seconds | Peak MiB |\n|---|---:|---:|", flush=True)
         started = time.perf_counter()
         run = load_run(folder / "export")
         scores = load_all_scores(sorted(folder.glob("*.parquet")))
-        report("loaded", started, items=len(run.items), models=models)
+        report("run and scores, loaded and checked", started)
         started = time.perf_counter()
         options = ComparisonOptions(resamples=resamples)
         found = compare(run, scores, options, code_version="benchmark")
-        report("compared", started, resamples=resamples)
+        report("compared", started)
         started = time.perf_counter()
-        files = write_comparison(found, folder / "report", figures=False)
-        report("written", started, files=len(files))
+        write_comparison(found, folder / "report", figures=False)
+        report("tables and report, written", started)
 
 
 def write(folder: Path, participants: int, models: int) -> None:
@@ -311,10 +218,9 @@ def write(folder: Path, participants: int, models: int) -> None:
         write_large_scores(folder / f"scores_{number}.parquet", number)
 
 
-def report(step: str, started: float, **numbers: int) -> None:
+def report(step: str, started: float) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    seconds = time.perf_counter() - started
-    print(f"{step}: {seconds:.1f} s, peak {peak:.0f} MiB, {json.dumps(numbers)}", flush=True)
+    print(f"| {step} | {time.perf_counter() - started:.1f} | {peak:,.0f} |", flush=True)
 
 
 if __name__ == "__main__":

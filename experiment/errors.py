@@ -58,7 +58,7 @@ class TableError(ParallaxError):
 
 
 class UnknownNameError(ParallaxError):
-    """A name stands in no registry."""
+    """A name is in no registry."""
 
 
 class PluginError(ParallaxError):

@@ -58,8 +58,8 @@ class Registry:
 
         Raises:
             UnknownNameError: The name is neither built in nor offered by an installed package.
-            PluginError: What it stands for cannot be imported, is of another kind, is offered by
-                two packages, or is code of one's own where that is not allowed.
+            PluginError: The name's object cannot be imported, is of another kind, is offered by two
+                packages, or is the study's own code where that is not allowed.
         """
         if name in self._entries:
             module, _, attribute = self._entries[name].partition(":")

@@ -41,7 +41,7 @@ def refuse_overwrite(folder: Path, own_files: Collection[str]) -> None:
     """Raise an LmError if writing a model into ``folder`` would take somebody else's files away.
 
     Args:
-        folder: Where a model is to be written; it need not exist.
+        folder: Where a model will be written; it need not exist.
         own_files: The names a model folder of this type holds; anything else is foreign, and so is
             a model that was not trained here.
     """

@@ -20,7 +20,7 @@ _MONEY = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,2}))?")
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """How a stand-in is to begin.
+    """How a stand-in starts.
 
     Attributes:
         folder: Where its state is kept.

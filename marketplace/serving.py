@@ -95,7 +95,7 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
 
 class _Quiet(WSGIRequestHandler):
     def log_request(self, *_: object) -> None:
-        """Log nothing: whoever runs the marketplace in a thread has a log of their own."""
+        """Log nothing: a program that runs the marketplace in a thread has its own log."""
 
 
 @contextmanager

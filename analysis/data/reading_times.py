@@ -122,7 +122,7 @@ def _refuse_repeated(frame: pd.DataFrame, path: Path) -> None:
 def join_times(
     times: pd.DataFrame, predictors: pd.DataFrame, where: Path, *, drop_unmatched: bool = False
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the times with the predictors of what was read, and what to know, in sentences.
+    """Return the times with the predictors of the words that were read, and notes in sentences.
 
     Args:
         times: As ``read_times`` gives them.

@@ -1,4 +1,4 @@
-"""Choices among three options or more: what stood on the screen, and what a model would choose."""
+"""Choices among three options or more: what the screen showed, and what a model would choose."""
 
 from collections.abc import Mapping
 

@@ -23,7 +23,7 @@ class Drawing:
         name: The stem of its files.
         title: What to call it, such as "Figure 1".
         caption: What it shows and how to read it, complete enough for a paper.
-        section: The section of the report that it stands in.
+        section: The report's section that contains it.
         draw: Draws it.
     """
 

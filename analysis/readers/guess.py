@@ -115,7 +115,7 @@ def _unanswered(rows: pd.DataFrame, choice: "_Choice") -> dict[str, str | list[s
 
 
 def _left_out(table: pd.DataFrame) -> dict[str, str | list[str]]:
-    """Return what marks rows that are nobody's work, where a table has such rows."""
+    """Return what marks rows that no participant made, if a table has such rows."""
     return {
         column: value
         for column, value in _NOBODY.items()

@@ -1,4 +1,4 @@
-"""Tables of models' scores, whoever wrote them: a row for each text, each pair or each token."""
+"""Tables of models' scores from any program: a row for each text, each pair or each token."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

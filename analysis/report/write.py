@@ -81,7 +81,7 @@ def _write_files(comparison: Comparison, folder: Path, *, figures: bool) -> list
 
 
 def _readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
-    """Return what each file of the folder is, for whoever opens it first."""
+    """Return what each file of the folder is, for the first reader."""
     run = comparison.provenance.run
     lines = [
         f"# People and models: {comparison.study.study.title}",

@@ -83,7 +83,7 @@ def write_score_file(
     Args:
         materials: The items.
         scoring: Who scores, and how.
-        facts: What the file is to say about itself, but for what only the scores can tell.
+        facts: What the file says about itself, except for what only the scores can tell.
         out: The file to write.
 
     Returns:

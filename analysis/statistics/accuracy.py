@@ -36,8 +36,8 @@ def people_accuracy(
     """Return people's accuracy per group: the share of right judgments, with a 95% interval.
 
     The interval is the two-way clustered one (``statistics.clustered``). Where all judgments of a
-    group are right, or all wrong, there is no variance to estimate: Wilson's interval stands in,
-    as if each participant (or each item, whichever are fewer) had been observed once.
+    group are right, or all wrong, there is no variance to estimate: Wilson's interval is used
+    instead, as if each participant (or each item, whichever are fewer) had been observed once.
     ``wilson_low`` and ``wilson_high`` are Wilson's for independent judgments, as a check.
 
     Args:

@@ -9,7 +9,7 @@ _TINY = 1e-9
 
 
 def printed_accuracy(true: float, n_trials: int, most_errors: int, share: float = 1.0) -> float:
-    """Return the accuracy expected of a row after whoever errs too often was excluded.
+    """Return the accuracy expected in a row after excluding people who err too often.
 
     Errors on the trials that decide are binomial; who has more than ``most_errors`` leaves. The
     mean of the errors that are left, ``sum x P(x) / sum P(x)`` over x of 0 to ``most_errors``,

@@ -33,8 +33,8 @@ class Column:
     """A printed column.
 
     Attributes:
-        key: The frame's column; an estimate also reads ``<key>_low`` and ``<key>_high``, and what
-            is to know of a cell alone stands in ``<key>_note``, if there is such a column.
+        key: The frame's column; an estimate also reads ``<key>_low`` and ``<key>_high``, and a note
+            on a single cell is in ``<key>_note``, if there is such a column.
         title: Its heading.
         form: How its values are written: "accuracy" and "number" with two decimals, "signed" with
             its sign, "p" as a p value, "spread" in per cent with ``<key>_sd``, where there is one.
@@ -59,7 +59,7 @@ class Table:
         columns: The printed columns, the row's label first.
         notes: What to know about its rows and columns.
         origin: Where its numbers come from, in sentences.
-        section: The section of the report that it stands in.
+        section: The report's section that contains it.
     """
 
     name: str

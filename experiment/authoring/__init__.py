@@ -1,1 +1,1 @@
-"""Writing a study of one's own: from a table to a folder, checked, shown and described."""
+"""Writing your own study: from a table to a folder, checked, shown and described."""

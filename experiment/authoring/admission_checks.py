@@ -1,4 +1,4 @@
-"""Checks of what is asked before the first trial, and of what ends a session."""
+"""Checks of the questions before the first trial, and of the keys that end a session."""
 
 from collections.abc import Iterator, Sequence
 

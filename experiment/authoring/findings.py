@@ -1,4 +1,4 @@
-"""What the checks of a study know, and what they answer with."""
+"""What the checks of a study read, and what they report."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -36,7 +36,7 @@ class Words:
         comment: The question for whatever participants want to say.
         lowest: What stands at the low end of a scale.
         highest: What stands at its high end.
-        offer: How a platform is told of the task, with ``{task}``.
+        offer: How the task is described to a platform, with ``{task}``.
         asked: The words of each way of asking: pair, completion, rating, options.
     """
 

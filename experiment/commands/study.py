@@ -1,4 +1,4 @@
-"""``parallax study``: write a study of one's own, check it, show it, describe its file."""
+"""``parallax study``: write your own study, check it, show it, describe its file."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -88,9 +88,9 @@ def option_orders(
     """Return in which order the options of each of a list's entries stand at one place.
 
     Over as many neighbouring places as an item has options, from a multiple of the largest such
-    number, each option stands once in each place of the screen. Within a session the good one
-    stands in each about equally often: of each construction whose items have the same number of
-    options, at most once more often in one place than in another.
+    number, each option stands once in each place of the screen. Within a session the good one is in
+    each about equally often: of each construction whose items have the same number of options, at
+    most once more often in one place than in another.
 
     Args:
         versions: The options of each entry, the good one first.

@@ -1,4 +1,4 @@
-"""The Latin square: which frame stands in which condition in which list."""
+"""The Latin square: which frame appears in which condition in which list."""
 
 from collections.abc import Iterator
 

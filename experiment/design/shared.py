@@ -64,8 +64,8 @@ def _check_number(shared: Shared, wanted: int, found: int, which: str) -> None:
 def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[Item]]:
     """Return the items of each list as their column names it, in the order of the materials.
 
-    The column's values, numbers by size and other names in alphabetical order, are the lists
-    from 0. Several values are parted by semicolons; an item without one stands in every list.
+    The column's values, numbers by size and other names in alphabetical order, are the lists from
+    0. Several values are parted by semicolons; an item without one is in every list.
 
     Raises:
         DesignError: No item has the column, or it names another number of lists.

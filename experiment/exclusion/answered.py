@@ -69,7 +69,7 @@ class Everyone:
     _found: dict[str, list[float]] = field(default_factory=dict, repr=False, compare=False)
 
     def measured(self, name: str, measure: Callable[[Answered], float | None]) -> list[float]:
-        """Return what a measure gives for each participant for whom it gives anything.
+        """Return a measure's value for each participant who has one.
 
         Args:
             name: What the measure is remembered by, so that it is taken once for each participant.

@@ -30,7 +30,7 @@ class IntegrityRule(BaseModel):
 
 
 class ImpossibleTime(IntegrityRule):
-    """Excludes whoever claims more time than passed, or times at which no press counts."""
+    """Excludes participants who claim more time than passed, or times at which no press counts."""
 
     max_excess_ms: float = Field(
         default=TOLERANCE_MS,
@@ -60,7 +60,7 @@ class ImpossibleTime(IntegrityRule):
 
 
 class TimingMismatch(IntegrityRule):
-    """Excludes whoever's claimed times are not borne out by when the answers arrived."""
+    """Excludes participants whose claimed times do not match the arrival of their answers."""
 
     max_share: float = Field(
         default=0.25, ge=0, lt=1, description="the largest share of answers that do not fit"
@@ -78,12 +78,12 @@ class TimingMismatch(IntegrityRule):
 
 
 class DeviceChange(IntegrityRule):
-    """Excludes whoever's session was opened on too many devices."""
+    """Excludes participants whose session was opened on too many devices."""
 
     max_devices: PositiveInt = Field(default=1, description="the most devices allowed")
 
     def assess(self, certificate: Certificate) -> Assessment:
-        """Return whether few enough devices told of themselves."""
+        """Return whether the session had few enough devices."""
         n = certificate.n_devices
         if not n:
             return None, "no device was recorded"

@@ -10,7 +10,7 @@ from experiment.records import Judgment
 
 
 class MaxErrors(Selection):
-    """Excludes whoever errs more often than allowed on the selected trials."""
+    """Excludes participants who make more errors than allowed on the selected trials."""
 
     name: ClassVar[str] = "max_errors"
     max_errors: NonNegativeInt = Field(description="the most errors a participant may make")
@@ -37,7 +37,7 @@ class MaxErrors(Selection):
 
 
 class MaxErrorRate(Selection):
-    """Excludes whoever errs in a larger share of the selected trials than allowed."""
+    """Excludes participants whose share of errors on the selected trials is larger than allowed."""
 
     name: ClassVar[str] = "max_error_rate"
     max_error_rate: float = Field(ge=0, lt=1, description="the largest share of errors allowed")

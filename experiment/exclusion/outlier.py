@@ -18,7 +18,7 @@ _MEASURES = {"log_rt": "mean log time", "accuracy": "accuracy"}
 
 
 class Outlier(Selection):
-    """Excludes whoever lies further from everybody's centre than so many deviations.
+    """Excludes participants who are more than a number of deviations from everybody's centre.
 
     The deviation is the median absolute one, times 1.4826, from the median (Leys, Ley, Klein,
     Bernard & Licata 2013, Journal of Experimental Social Psychology 49, 764-766), or the

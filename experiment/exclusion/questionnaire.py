@@ -1,4 +1,4 @@
-"""Excluding participants by what they answered outside the trials, and by what they left out."""
+"""Excluding participants by their answers outside the trials, and by missing answers."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _UNKNOWN = "the questionnaire is not known"
 
 
 class NotNative(BaseModel):
-    """Excludes whoever's answer to a question is not one of those accepted."""
+    """Excludes participants whose answer to a question is not one of those accepted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     question: str = Field(min_length=1, description="the question's name")
@@ -36,7 +36,7 @@ class NotNative(BaseModel):
 
 
 class FailedComprehension(BaseModel):
-    """Excludes whoever answers too many questions of comprehension wrongly."""
+    """Excludes participants who answer too many comprehension questions wrongly."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     answers: dict[str, Names] = Field(
@@ -63,7 +63,7 @@ class FailedComprehension(BaseModel):
 
 
 class Incomplete(BaseModel):
-    """Excludes whoever left out too many trials, or questions of the questionnaire."""
+    """Excludes participants who left out too many trials, or questions of the questionnaire."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     max_missing_trials: NonNegativeInt = Field(

@@ -12,7 +12,7 @@ from experiment.records import Judgment, Variant
 
 
 class RatingGap(Selection):
-    """Excludes whoever rates the good versions too little above the others, in the mean."""
+    """Excludes participants whose mean ratings of good and other versions differ too little."""
 
     name: ClassVar[str] = "rating_gap"
     min_gap: float = Field(description="the least difference of the means, in points of the scale")

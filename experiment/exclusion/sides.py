@@ -12,7 +12,7 @@ from experiment.records import Judgment
 
 
 class SameSide(Selection):
-    """Excludes whoever takes one side, or one point, too often or too many times in a row."""
+    """Excludes participants who choose one side, or one point, too often or too often in a row."""
 
     name: ClassVar[str] = "same_side"
     max_share: float | None = Field(

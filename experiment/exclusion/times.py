@@ -60,7 +60,7 @@ class _Times(Selection):
 
 
 class TooFast(_Times):
-    """Excludes whoever answers too many trials below a time, or has a median below one."""
+    """Excludes participants with too many answers faster than a limit, or too fast a median."""
 
     name: ClassVar[str] = "too_fast"
     below_ms: PositiveFloat | None = Field(
@@ -74,7 +74,7 @@ class TooFast(_Times):
 
 
 class TooSlow(_Times):
-    """Excludes whoever answers too many trials above a time, or has a median above one."""
+    """Excludes participants with too many answers slower than a limit, or too slow a median."""
 
     name: ClassVar[str] = "too_slow"
     above_ms: PositiveFloat | None = Field(

@@ -67,10 +67,10 @@ class ObservedSession:
 
     Attributes:
         answers: The stored answers.
-        n_devices: On how many devices the session was opened; 0 where no browser told of one.
+        n_devices: On how many devices the session was opened; 0 if no browser reported one.
         device_facts: How many facts the first device told (family, refresh rate, time zone,
             language), 0 to 4.
-    automated: Whether one of the browsers says that a program drives it; None where none told.
+    automated: Whether one of the browsers says that a program drives it; None if none was reported.
         n_premature: Presses that came too early to be choices.
         lockout_ms: For how long after the painting the page takes no press.
         gap_ms: How long the page is empty between two trials.

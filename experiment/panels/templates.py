@@ -59,7 +59,7 @@ def fill_address(template: str, values: Mapping[str, str]) -> str:
 
 
 def is_address(template: str, values: Mapping[str, str]) -> bool:
-    """Return whether a template always gives an address of one site, whoever comes.
+    """Return whether a template gives an address of the same site for every participant.
 
     Args:
         template: The template.

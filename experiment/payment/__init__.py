@@ -1,1 +1,1 @@
-"""What participants are owed, and what a run will cost."""
+"""What participants earn, and what a run will cost."""

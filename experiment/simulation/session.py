@@ -59,8 +59,8 @@ def reaction_time_ms(rng: random.Random, median_ms: float) -> float:
 def accuracy_of(published: Iterable[Published]) -> Callable[[str, str], float]:
     """Return a function from (construction, condition) to the published accuracy of people.
 
-    Where nothing is published for the condition, the construction's accuracy stands in. The
-    function raises a StudyError for a construction of which nothing is published.
+    If no accuracy is published for the condition, the construction's is used. The function raises a
+    StudyError for a construction of which nothing is published.
 
     Args:
         published: The study's published results. Rows of other judges are passed over; the

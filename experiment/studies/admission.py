@@ -9,7 +9,7 @@ from experiment.studies.question import Question
 
 
 class ScreeningQuestion(Question):
-    """A question before the start; whoever gives another answer than those wanted is sent back."""
+    """A question before the start; people who give any other answer are sent back."""
 
     required: bool = Field(default=True, description="whether it must be answered")
     accept: list[str] = Field(
@@ -33,7 +33,7 @@ class ScreeningQuestion(Question):
         return self
 
     def accepts(self, answer: str) -> bool:
-        """Return whether the study is for whoever gives this answer."""
+        """Return whether the study is for people who give this answer."""
         if self.type != "number":
             return _same(answer, self.accept)
         number = float(answer.replace(",", "."))
@@ -58,7 +58,7 @@ class ComprehensionQuestion(Question):
 
 
 class Comprehension(BaseModel):
-    """Questions on the instructions; whoever does not get them right ends there."""
+    """Questions on the instructions; people who do not get them right end there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -83,7 +83,7 @@ class Attention(BaseModel):
 
 
 def admits(questions: Sequence[ScreeningQuestion], answers: Mapping[str, str]) -> bool:
-    """Return whether the study is for whoever gives these checked answers."""
+    """Return whether the study is for people who give these checked answers."""
     given = ((question, answers.get(question.name, "")) for question in questions)
     return all(question.accepts(answer) for question, answer in given if answer)
 

@@ -14,7 +14,7 @@ _LONGEST = 20
 
 
 def _as_written(value: object) -> str:
-    """Return what stands in the file; a number without quotes is as good."""
+    """Return the amount as the file gives it; a number without quotes is as good."""
     if isinstance(value, str) and len(value) <= _LONGEST:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The table ``design`` of study.toml: the lists, what stands in them, and who sees them."""
+"""The table ``design`` of study.toml: the lists, what they hold, and who sees them."""
 
 from collections.abc import Mapping
 from itertools import product

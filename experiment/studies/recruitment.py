@@ -11,7 +11,7 @@ _Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
 
 
 class Recruitment(BaseModel):
-    """What workers read, what they get, and who may take part."""
+    """What workers read, what they earn, and who may take part."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 

@@ -60,7 +60,7 @@ def search(
 
     SPEC is a TOML file or a grid's name.
 
-    What was trained before is kept, and what was begun is gone on with.
+    Models that were trained before are kept, and a training that was begun is continued.
     """
     # Only here and in the workers, so that --help needs no library of an extra.
     import torch

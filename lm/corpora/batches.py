@@ -14,7 +14,7 @@ Ids = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Steps of a text to read and what is to be predicted at each of them.
+    """Steps of a text to read, and the targets at each of them.
 
     Attributes:
         inputs: int64, shape ``(time, batch)``.
@@ -32,7 +32,7 @@ class Columns:
 
     Args:
         inputs: The numbers to read, shape ``(tokens,)``.
-        targets: What is to be predicted after each, shape ``(tokens,)``.
+        targets: The target after each, shape ``(tokens,)``.
         batch: How many columns, over all processes.
         steps: How many rows a window has; the last may have fewer.
         rank: Which process this is, of ``world``.

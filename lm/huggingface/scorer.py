@@ -206,8 +206,8 @@ class HfScorer:
     ) -> list[NDArray[np.float64]]:
         """Return some tokens' log-probabilities in the plainest way: by a run for each.
 
-        A causal model reads what stands before the token and nothing else, so that what it says
-        cannot depend on what follows.
+        A causal model reads only what precedes the token, so its prediction cannot depend on what
+        follows.
 
         Args:
             texts: Whole texts.

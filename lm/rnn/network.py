@@ -85,7 +85,7 @@ _LAYERS: dict[Kind, Callable[..., nn.RNNBase]] = {
 
 
 class RecurrentNetwork(nn.Module):
-    """Embeddings, recurrent layers and a decoder that is applied by whoever needs words.
+    """Embeddings, recurrent layers, and a decoder that the caller applies to predict words.
 
     Attributes:
         shape: The sizes.

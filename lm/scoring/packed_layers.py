@@ -21,8 +21,8 @@ class PackedLayers:
     Args:
         network: Whose layers; later changes to their weights are not seen while ``in_use``.
         rows: About how many rows they will be given at once.
-        transposed: A class of layers that is to be seen as ``nn.Linear`` is, but keeps its
-            ``weight`` in the shape ``(inputs, outputs)``.
+        transposed: A class of layers to treat like ``nn.Linear``, but with a ``weight`` of the
+            shape ``(inputs, outputs)``.
     """
 
     def __init__(

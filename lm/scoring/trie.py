@@ -1,10 +1,10 @@
 """Prefix tries over token strings: every shared beginning once.
 
 Strings are sorted, so that each shares its longest beginning with its neighbour; comparing each
-with the one before tells which of its tokens are new. The new tokens are the trie's nodes. They
-are numbered level by level, hence a level is a slice and a node's parent stands in the slice
-before. Strings too many for one trie are cut into several, and only the beginning of the first
-string after a cut is met again.
+with the one before tells which of its tokens are new. The new tokens are the trie's nodes. They are
+numbered level by level, so a level is a slice and a node's parent is in the slice before. Strings
+too many for one trie are cut into several, and only the beginning of the first string after a cut
+is met again.
 """
 
 from collections.abc import Iterator, Sequence

@@ -38,7 +38,7 @@ class Sentences(Iterator[str]):
 
     Attributes:
         grammar: The grammar drawn from.
-        n: How many sentences there are to be.
+        n: The number of sentences.
         seed: What the draws depend on.
         excluded: The sentences that must not occur, in the form they would have here.
         held_out: The pairs of words that do not occur in one sentence.

@@ -14,7 +14,7 @@ Pair = tuple[tuple[str, int], tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What is to be other than the grammar has it; each share from 0 to 1.
+    """The values that replace the grammar's; each share from 0 to 1.
 
     Attributes:
         agreement_errors: Of the places where words agree, those where they do not.

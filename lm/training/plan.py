@@ -117,7 +117,7 @@ class TrainingPlan:
         return config
 
     def identity(self) -> dict[str, object]:
-        """Return what a checkpoint must share to be gone on with."""
+        """Return what a checkpoint must share for training to continue from it."""
         settings = self.settings.to_config()
         kept = {name: value for name, value in settings.items() if name not in _MAY_CHANGE}
         hashes = {

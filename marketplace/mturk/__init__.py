@@ -1,4 +1,4 @@
-"""A marketplace on one's own machine that speaks Mechanical Turk's API, paid in play money."""
+"""A local marketplace that speaks Mechanical Turk's API and pays in play money."""
 
 import time
 from collections.abc import Callable, Collection

@@ -15,7 +15,7 @@ def broken_constraints(value: Any, shape: Shape, name: str = "") -> Iterator[str
     Args:
         value: What was sent; its types fit the shape already.
         shape: The model's shape.
-        name: Where it stands in the request.
+        name: Where it is in the request.
     """
     if isinstance(shape, StructureShape):
         for member, part in value.items():

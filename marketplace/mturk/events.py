@@ -17,7 +17,7 @@ _ACCOUNT = "000000000000"
 def tell(
     session: Session, event: str, hit: Hit, now: datetime, assignment: Assignment | None = None
 ) -> None:
-    """Send an event to whoever subscribed to the HIT's type.
+    """Send an event to the subscribers of the HIT's type.
 
     Args:
         session: The database.

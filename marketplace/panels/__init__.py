@@ -1,4 +1,4 @@
-"""Stand-ins of panels on one's own machine: each sends people by its links and takes them back.
+"""Local stand-ins of panels: each sends people by its links and takes them back.
 
 It plays the participants' side of Prolific, CloudResearch Connect, SONA, Toloka, Respondent,
 Besample, Testable Minds and a classroom, as their own pages describe it. Its state is in memory: a

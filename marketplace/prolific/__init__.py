@@ -1,4 +1,4 @@
-"""A stand-in of Prolific on one's own machine: its API, its participants' site, play money."""
+"""A local stand-in of Prolific: its API, its participants' site, play money."""
 
 import time
 from collections.abc import Callable, Collection

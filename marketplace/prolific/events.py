@@ -1,4 +1,4 @@
-"""What happens, told to whoever subscribed to it."""
+"""Events, sent to their subscribers."""
 
 from typing import Any
 

@@ -23,7 +23,7 @@ SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What somebody gets, and what the platform asks for it, minor units."""
+    """What a participant gets, and what the platform charges for it, in minor units."""
 
     amount: int
     fee: int
@@ -135,7 +135,7 @@ def refuse_overdraft(moment: Moment, further: int = 0) -> None:
 
     Args:
         moment: The transaction.
-        further: What is to be paid besides.
+        further: What is paid in addition.
 
     Raises:
         RefusedError: It does.

@@ -40,6 +40,7 @@ RUNS = {
     "log_and_metrics": ["--requests", "5", "--rounds", "1"],
     "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],
     "many_sentences": ["{folder}/model", "--sentences", "20"],
+    "mixed_model": ["recovery", "--simulations", "2"],
     "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
     "mutation": ["exclusion", "--sample", "2"],
@@ -128,9 +129,17 @@ def test_it_runs_on_a_tiny_input_and_prints_a_number(folder: Path, name: str):
     assert any(character.isdigit() for character in done.stdout)
 
 
-@pytest.mark.parametrize("what", ["intervals", "mixed", "constructions", "bootstrap"])
-def test_each_measurement_of_the_statistics_runs(what: str):
-    done = run("measure_statistics", what, "--simulations", "2")
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("measure_statistics", "intervals"),
+        ("measure_statistics", "bootstrap"),
+        ("mixed_model", "constructions"),
+        ("mixed_model", "equal"),
+    ],
+)
+def test_each_measurement_of_the_statistics_runs(name: str, what: str):
+    done = run(name, what, "--simulations", "2")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

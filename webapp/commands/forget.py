@@ -29,9 +29,9 @@ from webapp.users.audit_log import record_act
 def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
     """Remove all data that identify WHO.
 
-    WHO is a participant's reference, their own code, or a platform's id of them. What they gave
-    is erased, and what the books must keep leads to nobody any more. A backup that is restored
-    later forgets them again.
+    WHO is a participant's reference, their own code, or a platform's id of them. Their answers are
+    erased. What the books must keep no longer identifies anybody. If an older backup is restored,
+    they are forgotten again.
     """
     if not yes:
         click.confirm("This cannot be undone. Forget them?", abort=True)

@@ -153,7 +153,7 @@ def resume(
 def verify(run: str, codes: Sequence[str], instance: Path) -> None:
     """Say whose completion CODES of RUN are, where each person got another.
 
-    The exit code is 1 if one is nobody's.
+    The exit code is 1 if an id belongs to nobody.
     """
     tokens = _tokens(instance)
     with reading(open_sessions(instance)) as session:

@@ -100,9 +100,9 @@ def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Pat
 @with_live
 @with_instance
 def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
-    """Have RUN's platform tell this server of submissions.
+    """Have RUN's platform notify this server of submissions.
 
-    The secret by which its calls are known is written into the instance's parallax.toml.
+    The secret that proves its calls is written into the instance's parallax.toml.
     """
     found = open_published(instance, run, live=live)
     platform = found.platform
@@ -131,9 +131,9 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> None:
-    """Fetch what the platform tells of people.
+    """Fetch participants' demographics from the platform.
 
-    A platform gives this away a limited number of times for each study.
+    A platform exports them a limited number of times for each study.
     """
     found = open_published(instance, run, live=live)
     platform = found.platform

@@ -44,7 +44,7 @@ def pay_asking(
     yes: bool,
     undo_rejections: bool = False,
 ) -> None:
-    """Show what would be paid, ask, pay, and tell how it ended.
+    """Show what would be paid, ask, pay, and report the result.
 
     Raises:
         PaymentError: It would be too much.

@@ -173,8 +173,8 @@ def reject(
 def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: Path) -> None:
     """Record whether a PAYMENT in doubt was made.
 
-    PAYMENT is a number that parallax reconcile RUN names. RUN's platform does not tell: look at
-    its own site first.
+    PAYMENT is a number that parallax reconcile RUN names. RUN's platform does not report it: look
+    at its own site first.
     """
     if is_paid is None:
         raise click.UsageError("Give either --paid or --not-paid.")

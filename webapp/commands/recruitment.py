@@ -115,7 +115,7 @@ def status(run: str, live: bool, instance: Path) -> None:
 def pause_(run: str, live: bool, instance: Path) -> None:
     """Let no worker find RUN any more.
 
-    Who is at work goes on. Publishing it again resumes.
+    Participants who have begun can finish. Publishing it again resumes.
     """
     found = open_published(instance, run, live=live)
     sessions, platform = found.sessions, found.platform

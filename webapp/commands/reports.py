@@ -51,8 +51,9 @@ class ReportWish:
 
     Attributes:
         fix: What is safe to send is sent now.
-        again: That is sent, too, which the platform may have heard and does not expect twice.
-        by_hand: The participant of whom a person told the platform.
+        again: Reports that the platform may already have received, and does not expect twice, are
+            sent too.
+        by_hand: The participant whom a person reported to the platform.
     """
 
     fix: bool = False
@@ -72,7 +73,7 @@ def reconcile_reports(
         as_json: Whether programs read it.
 
     Returns:
-        Whether the platform confirmed every ending; None for a run whose platform is told of none.
+        Whether the platform confirmed every ending; None for a run whose platform needs no reports.
     """
     settings, sessions = load_settings(instance), open_sessions(instance)
     with reading(sessions) as session:

@@ -128,7 +128,7 @@ def runs(instance: Path) -> None:
 def close(run: str, instance: Path) -> None:
     """Close RUN to new participants.
 
-    Who is at work goes on and finishes.
+    Participants who have begun can finish.
     """
     sessions = open_sessions(instance)
     in_transaction(sessions, lambda session: close_run(session, named_run(session, run), utc_now()))

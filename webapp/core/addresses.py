@@ -14,11 +14,11 @@ _Address = IPv4Address | IPv6Address
 
 
 class Addresses:
-    """Tells where requests come from.
+    """Finds the address that a request comes from.
 
     Args:
-        trusted: The web servers in front, as addresses or networks; what any other client says of
-            where it comes from counts for nothing.
+        trusted: The web servers in front, as addresses or networks. Any other client's headers
+            about its address are ignored.
 
     Raises:
         ValueError: One of them is neither an address nor a network.
@@ -28,10 +28,10 @@ class Addresses:
         self._trusted = [ip_network(each) for each in trusted]
 
     def of(self, environ: Mapping[str, object]) -> str:
-        """Return who sends a request, empty where nobody can tell: the network of an IPv6 address.
+        """Return the address that a request comes from: of an IPv6 address, its network.
 
-        Nobody can tell where a web server in front does not say it, and where somebody asks on
-        this machine itself.
+        It is empty if a web server in front does not report it, and for requests from this
+        machine itself.
         """
         for address in self._on_the_way(environ):
             if address is None:

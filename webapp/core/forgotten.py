@@ -1,7 +1,7 @@
 """What replaces a platform's ids of a person who was forgotten.
 
-It is a digest of both ids together, so the same work is known again when the platform tells of it,
-and who reads the database learns neither.
+It is a digest of both ids together. So the same assignment is recognised when the platform reports
+it again, but the database reveals neither id.
 """
 
 import hashlib
@@ -16,5 +16,5 @@ def forgotten_id(assignment_id: str, worker_id: str) -> str:
 
 
 def is_forgotten(id_: str) -> bool:
-    """Return whether this stands in the place of an id."""
+    """Return whether this text replaced an id that was forgotten."""
     return id_.startswith(FORGOTTEN_PREFIX)

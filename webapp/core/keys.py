@@ -48,7 +48,7 @@ class Keys:
 
     Attributes:
         signing: They sign participants' links, receipts and sign-in attempts.
-        pseudonyms: They make digests from which nobody without them can tell what was digested.
+        pseudonyms: They make digests that reveal nothing of the text without them.
         sealing: They encrypt what platforms call people.
     """
 

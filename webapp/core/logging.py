@@ -1,8 +1,8 @@
 """The log: one JSON object a line for programs, coloured columns for people at a terminal.
 
-What participants are called elsewhere, and the tokens in their addresses, are cut out of every
-line, whoever wrote it. Of a participant only the reference is named, which exports hold as well.
-What the present request is about is bound by ``structlog.contextvars`` and stands in every line.
+Platforms' ids of participants and the tokens in links are cut out of every line, whichever module
+wrote it. Participants are named only by the reference that exports use. ``structlog.contextvars``
+adds the subject of the current request to every line.
 """
 
 import json

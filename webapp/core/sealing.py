@@ -56,7 +56,7 @@ class Sealer:
         return text.decode("utf-8", "surrogatepass")
 
     def digest(self, text: str) -> str:
-        """Return the same for the same text, from which nobody without the key can tell it."""
+        """Return a text's digest, which reveals nothing of the text without the key."""
         return self._digest(self._keys.pseudonyms[-1].id, text)
 
     def digests(self, text: str) -> list[str]:

@@ -189,7 +189,7 @@ class Settings(BaseModel):
         return given
 
     def with_recruiters(self, given: Mapping[str, BaseModel]) -> Self:
-        """Return these settings besides those of recruiters, by the recruiters' names."""
+        """Return these settings without the recruiters' own, by the recruiters' names."""
         copy = self.model_copy()
         copy._recruiters = dict(given)
         return copy

@@ -24,7 +24,7 @@ from webapp.errors import SettingError
 
 
 class Sections(Protocol):
-    """Who declares settings besides the installation's own."""
+    """Where further settings are declared, such as the recruiters'."""
 
     def names(self) -> Iterable[str]:
         """Return the sections that are known without being named."""
@@ -55,7 +55,7 @@ def read_settings(
 
     Args:
         instance: The installation's folder; its ``parallax.toml`` may be absent.
-        sections: Who declares further settings.
+        sections: Where further settings are declared.
         environment: Variables named ``PARALLAX_<NAME>``.
 
     Raises:

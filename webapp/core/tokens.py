@@ -48,7 +48,7 @@ class Tokens:
         return self._signer.sign(participant_ref)
 
     def digest(self, text: str) -> str:
-        """Return what stands for a text, from which nobody without the secret can tell it."""
+        """Return a digest that reveals nothing of the text without the secret."""
         return self._digests.get_signature(text).decode()
 
     def sealed_attempt(self, text: str) -> str:
@@ -68,7 +68,7 @@ class Tokens:
         return self._receipts.sign(participant_ref)
 
     def read_receipt(self, receipt: str) -> str | None:
-        """Return the participant's reference, None where the receipt is none of ours."""
+        """Return the participant's reference; None if the receipt is not from this installation."""
         try:
             return self._receipts.unsign(receipt)
         except BadSignature:

@@ -59,8 +59,8 @@ class DatabaseAwayError(WebappError):
 def make_engine(url: str) -> Engine:
     """Return an engine for the URL, with SQLite made durable and safe for many threads.
 
-    A request holds one connection and takes it when it needs it; who finds none free waits, as
-    ``webapp.database.pool`` says.
+    A request holds one connection and takes it when it needs it. If none is free it waits, as
+    described in ``webapp.database.pool``.
     """
     if not url.startswith("sqlite"):
         return _postgres_engine(url)
@@ -94,7 +94,7 @@ def open_database(url: str, keys: Keys | None = None) -> Engine:
 
     Args:
         url: The database's.
-        keys: What opens its sealed names; without, whoever reads or writes one gets an error.
+        keys: What opens its sealed names; without it, reading or writing one raises an error.
 
     Raises:
         SchemaError: The schema is older or newer than this code's.

@@ -1,8 +1,8 @@
 """What SQLite needs of a file system, tried out: locks that exclude, and memory that is shared.
 
-Names tell only the file systems that somebody thought of. Folders of virtual machines and of
-containers (9p, virtiofs, vboxsf) and those by FUSE (davfs, sshfs) differ from one version to the
-next, so what counts is what they cannot do.
+A list of names covers only the file systems that somebody thought of. Folders of virtual machines
+and of containers (9p, virtiofs, vboxsf) and those by FUSE (davfs, sshfs) differ from one version to
+the next, so what counts is what they cannot do.
 """
 
 import errno
@@ -29,7 +29,7 @@ _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", None)
 def refuse_unfit_folder(folder: Path) -> None:
     """Raise an error if SQLite's file in a folder could be damaged, or could not be shared.
 
-    Whoever cannot write there is told so by SQLite itself, and a full disk passes.
+    SQLite itself reports a folder that cannot be written to; a full disk passes the test.
 
     Raises:
         WebappError: Locks do not exclude, or memory is not shared.

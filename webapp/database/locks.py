@@ -1,8 +1,8 @@
 """Locks: between threads, between processes of a machine, and between machines of a database.
 
-Every lock of Parallax is made of these. What they share: whoever asks for a lock either has it or
-has nothing of it. Whatever fails on the way, a call of the system or the wait itself, the part
-that was taken is given back, so that the next one can take it.
+Every lock of Parallax is made of these. A caller gets the whole lock or no part of it: if a system
+call or the wait fails, the part that was taken is released, so that the next caller can take the
+lock.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ _BETWEEN_LOOKS_S = 0.005
 
 
 class FairLock:
-    """A lock between threads that is handed to whoever waits longest."""
+    """A lock between threads that goes to the thread that has waited longest."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -65,7 +65,7 @@ class FairLock:
 
 
 class FileLock:
-    """A lock between processes of one machine; whichever way a process ends, its lock ends too.
+    """A lock between processes of one machine; it ends with its process, however that ends.
 
     Args:
         path: The file that is locked. It is made where it is missing, and stays.
@@ -136,7 +136,7 @@ class FileLock:
 
 
 def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
-    """Take one of PostgreSQL's advisory locks, and return whether it was free.
+    """Take one of PostgreSQL's advisory locks for a transaction, and return whether it was free.
 
     Args:
         connection: An open transaction. The lock ends with it, so it also works where connections
@@ -170,7 +170,7 @@ def connection_unlock(connection: Connection, key: int, *, shared: bool = False)
 
 @contextmanager
 def exclusive(engine: Engine, folder: Path, name: str, *, wait: bool = False) -> Iterator[bool]:
-    """Yield whether nobody else is doing what bears the name; nobody begins it meanwhile.
+    """Yield whether the named work is free to do; nobody else begins it meanwhile.
 
     That holds on this machine and on any other of the database. A process that is killed, or a
     machine that fails, is not waited for: the system or the database lets go for it.
@@ -179,7 +179,7 @@ def exclusive(engine: Engine, folder: Path, name: str, *, wait: bool = False) ->
         engine: The installation's database.
         folder: Its instance folder.
         name: What is done.
-        wait: Wait for one's turn instead of yielding False.
+        wait: Wait until it is free instead of yielding False.
 
     Raises:
         OSError: The lock's file cannot be opened or locked.

@@ -39,7 +39,7 @@ def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, t
 
 
 def recount(connection: Connection, run_id: int | None = None) -> None:
-    """Set the counts to what there is, where they differ; whoever changes rows waits meanwhile.
+    """Set the counts to what there is, where they differ; writers wait meanwhile.
 
     Args:
         connection: An open transaction that has changed nothing yet, or holds all locks it needs.

@@ -37,7 +37,7 @@ def revisions() -> list[str]:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision of a database's schema, None where it holds nothing of ours.
+    """Return the revision of a database's schema; None if it holds no tables of Parallax.
 
     Raises:
         SchemaError: It was made by a version from before the first revision.

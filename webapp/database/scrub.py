@@ -13,7 +13,7 @@ _PATIENCE_MS = 10_000
 def scrub(engine: Engine) -> bool:
     """Rewrite an SQLite file and its log without what was deleted or replaced.
 
-    Who reads goes on, who writes waits. PostgreSQL overwrites it by itself, sooner or later.
+    Readers continue, writers wait. PostgreSQL overwrites deleted data by itself, sooner or later.
 
     Returns:
         Whether nothing is left in the files; false where somebody reads for so long that the log

@@ -1,7 +1,8 @@
 """Who uses the database: servers share it; a command that replaces it needs it alone.
 
 On PostgreSQL the database itself keeps the lock, for every machine; on SQLite a file beside the
-database's does, for every process of the one machine. Whichever way a process ends, its lock ends.
+database's does, for every process of the one machine. A lock ends with its process, however that
+ends.
 """
 
 import threading

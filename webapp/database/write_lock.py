@@ -1,12 +1,12 @@
 """Turns for those who write to SQLite, which has one writer at a time.
 
-SQLite's own wait is a sleep that grows to a tenth of a second before it looks again: who is always
-quick to come back, as answers are, would leave the others waiting for seconds. Threads of one
-process therefore wait for each other here, and are woken the moment it is their turn; processes of
-one machine lock a file next to the database, for which they look every half millisecond. A second
-file is held by whoever is next: a process that has just written cannot take another turn while the
-next one sleeps between two looks. Whoever writes to the database by other means, such as SQLite's
-own shell, is waited for in pauses: SQLite's wait would let nobody else of the process do anything.
+SQLite itself waits by sleeping, up to a tenth of a second between two attempts. A writer that comes
+back quickly, as answers do, would let the others wait for seconds. Therefore the threads of a
+process queue here and are woken when it is their turn. The processes of a machine lock a file next
+to the database and try every half millisecond. The next process in line holds a second file, so a
+process that has just written cannot take another turn while the next one sleeps. For other writers,
+such as SQLite's own shell, the thread also waits in short pauses: SQLite's own wait would block the
+whole process.
 """
 
 from pathlib import Path
@@ -30,7 +30,7 @@ class WriteLock:
     """The right to write, held by one thread of one process at a time.
 
     Args:
-        path: The file that processes lock; the one that says who is next has a longer name.
+        path: The file that processes lock; the file of the next in line has a longer name.
     """
 
     def __init__(self, path: Path) -> None:

@@ -25,7 +25,7 @@ _PRIVATE = re.compile(
 
 
 def key(at: Installation) -> Iterator[Finding]:
-    """Look at the key that signs links: who may read it, and whether it can be guessed."""
+    """Look at the key that signs links: who can read it, and whether it can be guessed."""
     path = key_file(at.folder, at.settings.secret_key_file)
     try:
         mode, text = path.stat().st_mode, path.read_text(encoding="utf-8").strip()

@@ -17,7 +17,7 @@ _WIDE_S = 2.0
 
 
 def network_time(_at: Installation) -> Iterator[Finding]:
-    """Ask the kernel, which chrony, ntpd and systemd-timesyncd tell what they know."""
+    """Ask the kernel, which is kept informed by chrony, ntpd and systemd-timesyncd."""
     if (said := kernel_says()) is None:
         yield Finding(_CHECK, Level.GOOD, "this system does not say who sets its clock")
         return

@@ -14,7 +14,7 @@ from webapp.runs.runs import study_as_launched
 
 
 def retention(at: Installation) -> Iterator[Finding]:
-    """Look at when what identifies people is to be erased, and whether it was."""
+    """Check when identifying data are due for erasure, and whether they were erased."""
     if at.engine is None:
         return
     if stored_revision(at.engine) != revisions()[-1]:

@@ -69,7 +69,7 @@ def _from_here(host: str, port: int) -> str:
 
 
 def web(at: Installation) -> Iterator[Finding]:
-    """Ask the server as participants do: by its public address, through what stands in front."""
+    """Ask the server as participants do: by its public address, through the web server in front."""
     base = at.settings.public_url.rstrip("/")
     if not base:
         level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING

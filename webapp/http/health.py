@@ -23,8 +23,8 @@ _LOG = logging.getLogger(__name__)
 def healthz() -> ResponseReturnValue:
     """Answer yes once the database has answered too, and no while the process is ending.
 
-    Anybody may ask, so nothing is written, and every no is the same: why stands in the log, and
-    at the private port.
+    Anybody may ask, so nothing is written, and every no is the same: the reason is in the log and
+    on the private port.
     """
     if STOPPING in current_app.extensions and current_app.extensions[STOPPING]():
         return no()

@@ -1,8 +1,9 @@
 """The jobs' queue: any number of processes look after it, and one of them does each tick.
 
 Huey schedules, queues and runs; its queue lies in a file of the instance folder, or in tables of
-the shared PostgreSQL database. A tick is a job's number of periods since 1970. Whoever first
-writes a tick's claim into huey's store puts the job in the queue, and whoever takes it out does it.
+the shared PostgreSQL database. A tick is a job's number of periods since 1970. The process that
+first writes a tick's claim into huey's store puts the job in the queue; the process that takes it
+out runs it.
 """
 
 import logging

@@ -22,7 +22,7 @@ _LARGEST_ANSWER_BYTES = 4096
 
 @answers_address.post("/p/<token>/answers")
 def save(token: str) -> dict[str, int]:
-    """Store one answer and say so after the commit."""
+    """Store one answer, and acknowledge it after the commit."""
     request.max_content_length = _LARGEST_ANSWER_BYTES
     # The whole body first: a slow sender must not keep others waiting for the database.
     body = request.get_data()
@@ -66,7 +66,7 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
 def _complete(token: str) -> None:
     """End the session after its last answer, where the study has no questionnaire.
 
-    Not the next page does this alone: who closes the window now has done everything.
+    The next page does the same, but participants who close the window now have done everything.
     """
     services = current_services()
     with reading(services.sessions) as session:
@@ -83,7 +83,7 @@ def _complete(token: str) -> None:
 
 @answers_address.post("/p/<token>/device")
 def note(token: str) -> dict[str, bool]:
-    """Store what the browser tells of its device, the first time."""
+    """Store the browser's description of its device, the first time."""
     request.max_content_length = _LARGEST_ANSWER_BYTES
     body = request.get_data()
     services = current_services()

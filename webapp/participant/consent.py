@@ -118,7 +118,7 @@ def ask_for_code(error: LinkWantedError) -> ResponseReturnValue:
 
 @consent_pages.errorhandler(ArrivalError)
 def refuse(error: ArrivalError) -> ResponseReturnValue:
-    """Note with the run that its links are made wrongly, and say so kindly."""
+    """Note with the run that its links are wrong, and tell the visitor kindly."""
     services, ref = current_services(), (request.view_args or {})["ref"]
     value = request.args.get(error.parameter)
     at_fault = {} if value is None else {error.parameter: value}

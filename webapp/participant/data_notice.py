@@ -11,7 +11,7 @@ from webapp.core.i18n import gettext
 
 
 def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
-    """Yield what is stored of whoever takes part, one sentence each.
+    """Yield what is stored about participants, one sentence each.
 
     Args:
         study: The study they are asked to take part in.

@@ -64,7 +64,7 @@ def ask_code(ref: str) -> str:
 
 @rights_pages.post("/run/<ref>/data")
 def send_data(ref: str) -> ResponseReturnValue:
-    """Send everything that is stored of whoever was shown the code."""
+    """Send everything that is stored about the participant who was shown the code."""
     services = current_services()
     with reading(services.sessions) as session:
         run = requested_run(session, ref)

@@ -30,7 +30,7 @@ session_pages = Blueprint("session", __name__)
 
 @session_pages.get("/p/<token>/")
 def show(token: str) -> str:
-    """Show the page of the participant's state; who was away for long gets their place back."""
+    """Show the page of the participant's state; after a long absence, give the place back."""
     services = current_services()
     with reading(services.sessions) as session:
         participant, run = requested_participant(session, token)

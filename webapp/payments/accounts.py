@@ -70,7 +70,7 @@ class PayeeAccount:
 
     @property
     def rejected(self) -> bool:
-        """Whether the platform was told to refuse the reward, or tells that it was refused."""
+        """Whether the platform was told to refuse the reward, or reports that it was refused."""
         at_the_platform = (
             self.assignment is not None and self.assignment.status == AssignmentStatus.REJECTED
         )

@@ -18,7 +18,7 @@ from webapp.payments.run_payments import RunPayments
 
 
 def all_rewards(run_payments: RunPayments) -> list[Entry]:
-    """Return the reward of everyone who finished and submitted, whoever is excluded or not."""
+    """Return the reward of everyone who finished and submitted, excluded or not."""
     return rewards(run_payments.accounts(), run_payments.study.reward_minor)
 
 
@@ -58,7 +58,7 @@ def bonuses_of_rule(run_payments: RunPayments) -> tuple[list[Entry], list[Paymen
     """Return the bonuses that the study's rule gives, and those that must wait for the reward.
 
     Raises:
-        PaymentError: The rule asks who is kept, and somebody has no verdict yet.
+        PaymentError: The rule depends on the exclusion, and somebody has no verdict yet.
     """
     owed = run_payments.accounts()
     finished = [account.finisher for account in owed if account.finished]

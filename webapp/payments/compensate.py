@@ -75,7 +75,7 @@ def unsubmitted(session: Session, run: Run, worker_id: str) -> str:
     """Return the platform's id of what a worker had last and could not hand in.
 
     Raises:
-        PaymentError: The platform told of none.
+        PaymentError: The platform reported none.
     """
     found: str | None = session.scalar(
         select(Assignment.platform_id)
@@ -108,7 +108,7 @@ def offer_compensation(
         sessions: The installation's.
         platform: Where the worker is.
         run: The run they worked for.
-        study: Its study, whose title the offer bears.
+        study: Its study, whose title the offer gets.
         entry: What they get.
         caps: The most that is paid.
         link: The address of the page by which they submit.

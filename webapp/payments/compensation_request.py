@@ -53,7 +53,7 @@ def compensation_entry(
     """Return what would be written down for somebody who could not submit.
 
     Raises:
-        PaymentError: They have submitted, or the platform tells of nothing that they took on.
+        PaymentError: They have submitted, or the platform knows of no assignment of theirs.
     """
     with reading(run_payments.sessions) as session:
         _, withdrawn = offers_to(session, run_payments.run, worker_id)

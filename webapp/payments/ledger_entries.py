@@ -70,7 +70,7 @@ def review_decision(
     undo_rejection: bool = False,
     category: str = "",
 ) -> Entry:
-    """Return the reward or the rejection of one submission, whoever it is of.
+    """Return the reward or the rejection of one submission, of any participant.
 
     Args:
         session: An open session.

@@ -74,7 +74,7 @@ def pay(
         payments: The ids of payments that were written down and committed.
         now: The clock.
         undo_rejections: Whether rewards may be paid for what was rejected before. It is not
-            stored: whoever pays again without it undoes nothing.
+            stored: paying again without it undoes nothing.
     """
     attempted = []
     for payment_id in payments:

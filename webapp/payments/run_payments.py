@@ -62,7 +62,7 @@ class Proposal:
 
     @property
     def digest(self) -> str:
-        """What tells this proposal from any other: who gets how much, and for what."""
+        """What distinguishes this proposal from any other: who gets how much, and for what."""
         lines = sorted(
             "\x1f".join((e.item.payee, e.item.kind, str(e.item.amount_minor), e.item.reason))
             for e in self.entries

@@ -82,8 +82,9 @@ def in_agreement(run_ref: str, found: Iterable[Statement]) -> str:
 def owed_minor(account: PayeeAccount, study: Study) -> int | None:
     """Return what a participant is owed by the study's rule; None while it is undecided.
 
-    Who did not finish is owed nothing by the rule, nor is who was rejected and not paid after all.
-    Who was screened out is owed what the study gives for that; who was paid in part, that part.
+    By the rule, participants who did not finish are owed nothing, as are those who were rejected
+    and not paid later. Those screened out are owed the study's amount for that; those paid in part,
+    that part.
     """
     status = account.assignment.status if account.assignment is not None else None
     if status == AssignmentStatus.SCREENED_OUT:
@@ -102,9 +103,9 @@ def stated_minor(assignment: Assignment, reward_minor: int, screen_out_minor: in
     """Return what the platform paid for an assignment, bonuses aside.
 
     Args:
-        assignment: The assignment, as the platform told of it.
+        assignment: The assignment, as the platform reported it.
         reward_minor: The reward of the offer that it is of.
-        screen_out_minor: What who is screened out gets.
+        screen_out_minor: The pay of participants who are screened out.
     """
     if assignment.paid_minor is not None:
         return assignment.paid_minor

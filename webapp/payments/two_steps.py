@@ -26,7 +26,7 @@ _NOT_SHOWN = "the payment was ordered from the platform, which does not show it 
 def pay_in_two_steps(
     sessions: Sessions, platform: Platform, bonuses: TwoStepBonuses, payment: Payment, now: Clock
 ) -> tuple[PaymentState, str]:
-    """Go on with one bonus from wherever it was left, and return its state and the answer to it.
+    """Continue one bonus from its last step; return its state and the platform's answer.
 
     Args:
         sessions: The installation's.
@@ -61,7 +61,7 @@ def pay_in_two_steps(
 def settle_by_hand(
     sessions: Sessions, run: Run, payment_id: int, now: Clock, *, is_paid: bool
 ) -> Payment:
-    """Settle a payment of which the platform shows nothing, as a person says who looked there.
+    """Settle a payment that the platform does not show, on the word of a person who looked there.
 
     Args:
         sessions: The installation's.

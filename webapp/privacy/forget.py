@@ -132,7 +132,7 @@ def find_participant(session: Session, participant: Participant) -> Person:
 
 
 def refuse_unpaid(person: Person) -> None:
-    """Let pass only whose money is settled: who is forgotten can be paid no more.
+    """Let pass only whose money is settled: somebody who is forgotten can no longer be paid.
 
     Raises:
         RunError: A payment is under way, or work was handed in and nobody decided.

@@ -1,7 +1,7 @@
 """What is stored about one person, as they get it: everything, in words and as JSON.
 
-The option that was expected is not told: it says nothing of them, and would tell other participants
-of the same run what the study asks.
+The option that was expected is left out: it says nothing about the person, and would show other
+participants of the same run what the study asks.
 """
 
 from collections.abc import Iterable

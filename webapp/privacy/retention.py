@@ -1,8 +1,8 @@
 """Retention: some days after a run was closed, what identifies its people is erased.
 
-Answers, times and devices stay for the analysis, under random references that lead to nobody. Of
-the ledger stays what the books need, as when somebody is forgotten. Who is still to be paid is left
-until they are.
+Answers, times and devices stay for the analysis, under random references that identify nobody. The
+ledger keeps what the books need, as when somebody is forgotten. Participants who are still to be
+paid are erased afterwards.
 """
 
 from collections.abc import Iterator

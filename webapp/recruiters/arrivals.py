@@ -1,4 +1,4 @@
-"""Coming: what a link brings, and what its recruiter makes of it."""
+"""Arrivals: what a link holds, and what its recruiter reads from it."""
 
 import re
 from collections.abc import Mapping
@@ -37,13 +37,13 @@ class Landing:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """The piece of paid work under which somebody comes.
+    """The paid assignment with which somebody arrives.
 
     Attributes:
-        assignment_id: What the platform calls it; whoever gives it back and takes it again comes
-            under another.
+        assignment_id: What the platform calls it; a worker who returns the assignment and accepts
+            it again gets another id.
         hit_id: What the platform calls the offer that it is of.
-        submit_to: The platform's site that it is to be submitted to.
+        submit_to: The platform's site to which it is submitted.
         offer_parameter: Which argument of the link names the offer, by the platform's name.
     """
 
@@ -58,15 +58,15 @@ class Arrival:
     """What a recruiter knows of somebody who opens the run's link.
 
     Attributes:
-        platform_id: What the platform calls the person: who comes under the same one is the same
-            participant. None where nothing is known.
+        platform_id: The platform's id of the person: people who arrive with the same id are the
+            same participant. None if nothing is known.
         preview: Whether they only look: they see the real pages, and nothing is stored.
-        link: What stands in the address of the run's own links, or an access code that was typed
-            in; empty where there must be one and is none. None where the recruiter has none.
+        link: The identifier in one of the run's own links, or an access code that was typed in;
+            empty if there must be one and is none. None if the recruiter has no such links.
         acceptance: The paid work they come for; None where there is none.
         proven: Whether the platform has signed all this, so that nobody else can have written it.
-        parameters: What else the link says and is to be kept, by the platform's own names; it is
-            given back when they leave, and stands in no export.
+        parameters: Other values in the link that are kept, by the platform's own names. They go
+            back to the platform at the end, and are in no export.
     """
 
     platform_id: str | None = None

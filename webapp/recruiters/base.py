@@ -1,8 +1,8 @@
 """What every recruiter answers, and what some of them can do besides.
 
 A recruiter is a class, one line of ``webapp.recruiters.registry`` or of an installed package's
-entry points. Whoever inherits from ``Recruiter`` says only what differs. Nothing outside its own
-folder asks which recruiter it is: what only some can do is a protocol of its own below.
+entry points. A subclass of ``Recruiter`` defines only what differs. Nothing outside its own folder
+asks which recruiter it is: what only some can do is a protocol of its own below.
 """
 
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ class Recruiter:
         return
 
     def sites(self, study: Study | None) -> tuple[str, ...]:
-        """Return the sites that may frame a run's pages, and to which its participants are sent.
+        """Return the sites that may frame a run's pages and that its participants return to.
 
         Args:
             study: The run's; None for a page of which nobody knows yet which run it is of.
@@ -78,7 +78,7 @@ class Recruiter:
         return self.invitation(public_url, run_ref)
 
     def arrival(self, landing: Landing) -> Arrival:
-        """Return what the link says of who follows it: nothing, unless a recruiter can tell.
+        """Return what the link says of who follows it: nothing, unless a recruiter knows more.
 
         Raises:
             ArrivalError: It says what no platform of the installation would.
@@ -121,7 +121,7 @@ class PayingRecruiter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReportTerms:
-    """On what terms a platform is told of an ending.
+    """How the end of a session is reported to a platform.
 
     Attributes:
         repeatable: Whether a call whose answer was lost may be made again.
@@ -134,14 +134,14 @@ class ReportTerms:
 
 @runtime_checkable
 class ReportingRecruiter(Protocol):
-    """A recruiter that tells its platform of endings itself, from server to server."""
+    """A recruiter that reports the end of sessions to its platform, from server to server."""
 
     def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
-        """Return on what terms an ending is told; None where the platform is not told of it."""
+        """Return how this end is reported; None if the platform needs no report of it."""
         ...
 
     def report(self, departure: Departure) -> str:
-        """Tell the platform, and return its answer as it is kept.
+        """Report the end to the platform, and return its answer as it is stored.
 
         Where the terms say so, it may be asked again for the same departure until it has returned.
 
@@ -154,10 +154,10 @@ class ReportingRecruiter(Protocol):
 
 @runtime_checkable
 class HookedRecruiter(Protocol):
-    """A recruiter whose platform tells of news by calling our server."""
+    """A recruiter whose platform sends events to our server (webhooks)."""
 
     def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:
-        """Return the assignment that a call tells of, as the platform tells it when asked.
+        """Return the assignment that an event is about, as the platform describes it when asked.
 
         A call is a hint and no more: it may be lost, come twice or in another order.
 
@@ -167,7 +167,7 @@ class HookedRecruiter(Protocol):
             at: When it came.
 
         Returns:
-            None for a call that tells of something else.
+            None for an event of another kind.
 
         Raises:
             RequestError: The platform did not make the call.

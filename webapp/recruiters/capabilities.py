@@ -11,7 +11,7 @@ from webapp.recruiters.platform import Bonus, Task
 
 @runtime_checkable
 class TokenBonuses(Protocol):
-    """Pays bonuses that carry a token of ours, so that a repetition pays nothing twice."""
+    """Pays bonuses that carry our token, so that a repetition pays nothing twice."""
 
     def send_bonus(
         self, worker_id: str, assignment_id: str, amount_minor: int, reason: str, token: str
@@ -108,7 +108,7 @@ class Letters(Protocol):
 
 @runtime_checkable
 class Webhooks(Protocol):
-    """Calls an address of ours when something happens to a submission."""
+    """Calls our server when something happens to a submission."""
 
     def hook_secret(self, *, new: bool) -> str:
         """Return what the platform signs its calls with.
@@ -174,7 +174,7 @@ class StoppableOffers(Protocol):
 
 @runtime_checkable
 class Demographics(Protocol):
-    """Tells who took part, a limited number of times."""
+    """Exports participants' demographics, a limited number of times."""
 
     most_exports: int
 

@@ -33,7 +33,7 @@ class DirectSettings(BaseModel):
 
 
 class DirectRecruiter(Recruiter):
-    """Hands out one link for everybody; who comes with Prolific's id is the same person again."""
+    """Hands out one link for everybody; a Prolific id in it identifies the person."""
 
     name = "direct"
     settings_model = DirectSettings

@@ -2,8 +2,8 @@
 
 Every call either does what it says, or raises: ``PlatformError`` where the platform refused for
 good, ``PlatformUnreachable`` where nobody knows whether the deed was done. Amounts are minor units
-of the platform's currency; a client converts them where it sends them. What only some platforms
-can do stands in ``webapp.recruiters.capabilities``.
+of the platform's currency; a client converts them where it sends them. What only some platforms can
+do is in ``webapp.recruiters.capabilities``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ class Task:
         approve_after: After how long the platform approves a submission by itself.
         audience: Who may take it.
         median_minutes: How long it takes at the median; None where nobody knows.
-        screen_out_minor: What who is screened out gets; 0 for nothing.
+        screen_out_minor: The pay of participants who are screened out; 0 for nothing.
         screen_out_places: How many may get that.
         devices: With which kinds of device it can be taken; empty for any.
         filters: Who may take it, by the platform's own filters.
@@ -147,7 +147,7 @@ class OfferState:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A worker's assignment, as the platform tells it.
+    """A worker's assignment, as the platform reports it.
 
     Attributes:
         assignment_id: The platform's id of it.
@@ -193,7 +193,7 @@ class Bonus:
 
 @dataclass(frozen=True, slots=True)
 class RejectionTerms:
-    """What a platform asks of whoever refuses to pay.
+    """What a platform requires of a researcher who refuses to pay.
 
     Attributes:
         least_characters: How long the reason must be.
@@ -214,7 +214,7 @@ class Platform(Protocol):
         tells_every_status: Whether ``submissions`` yields assignments that nobody has handed in
             too: those at work, given back, timed out. Where it does not, polling infers them.
         settles_later: Whether a call that was answered may be carried out only later, or not at
-            all: then a deed counts once the platform is read again and tells of it.
+            all: then a deed counts only when the platform reports it.
         rejection_terms: What it asks of a rejection.
     """
 

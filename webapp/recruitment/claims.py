@@ -1,10 +1,10 @@
-"""Two browsers with one worker's id: which of them the platform's reports are about.
+"""Two browsers with one worker's id: which of them the platform means.
 
-A platform that signs nothing puts the worker's id into a link, and so can anybody. Whoever comes
-first under an id works under it. Whoever comes under it with another assignment, and cannot show
-the session that there is, gets a session of their own under no name: nobody takes over a session by
-writing an id. The platform tells in the end which of the assignments was the worker's, and that
-session bears the name from then on (docs/decisions/forged-arrivals.md).
+A platform that signs nothing puts the worker's id into a link, and anybody can forge such a link.
+The first browser with an id works under it. A later browser with the same id and another
+assignment, which cannot show that it holds the session, gets a session of its own without the id:
+nobody takes over a session by writing an id. In the end the platform reports which of the
+assignments was the worker's, and that session gets the id (docs/decisions/forged-arrivals.md).
 """
 
 from datetime import datetime
@@ -78,12 +78,12 @@ def name_to_work_under(
 def confirm_claim(
     session: Session, run_id: int, assignment: Assignment, status: AssignmentStatus, now: datetime
 ) -> int | None:
-    """Return whose an assignment is that the platform tells of, and settle others' claims to it.
+    """Return whose a reported assignment is, and settle other browsers' claims to it.
 
     Args:
         session: An open session that writes.
         run_id: The run.
-        assignment: The assignment as we have it, with whoever works under it here.
+        assignment: The assignment as stored here, with the participant who works on it.
         status: What the platform says of it.
         now: The time.
     """
@@ -115,7 +115,7 @@ def confirm_claim(
 def give_up(session: Session, participant: Participant) -> None:
     """Free the place of somebody whose claim or assignment is gone.
 
-    Who finished keeps it, unless their session bears no name: nobody will ever say whose it is.
+    A finished session keeps its place, unless it has no id: nobody will ever learn whose it is.
     """
     if participant.state in ACTIVE_STATES:
         participant.state = move(State(participant.state), State.ABANDONED)

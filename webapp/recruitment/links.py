@@ -23,7 +23,8 @@ def followed_link(session: Session, run: Run, given: str, *, required: bool) -> 
     Args:
         session: An open session.
         run: The run.
-        given: What stands in the address, or was typed in; empty where there is nothing.
+        given: The identifier in the address, or the code that was typed in; empty where there is
+            nothing.
         required: Whether the run's recruiter asks for one in any case.
 
     Raises:

@@ -91,7 +91,7 @@ def poll(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) ->
 def _poll_hit(
     sessions: Sessions, platform: Platform, hit: Hit, now: datetime
 ) -> list[tuple[AssignmentStatus, ...]]:
-    """Store what the platform tells of one HIT, at once, and return what is new in it."""
+    """Store what the platform reports about one HIT, at once, and return what is new."""
     assert hit.platform_id is not None
     # In this order: who had accepted before the platform counted, and is neither counted nor in
     # the list that follows, has given the assignment back.
@@ -109,7 +109,7 @@ def _poll_hit(
 def upsert_submission(
     session: Session, hit: Hit, submission: Submission, now: datetime
 ) -> tuple[AssignmentStatus, ...]:
-    """Store what the platform tells of one assignment, and return what is new in it.
+    """Store what the platform reports about one assignment, and return what is new.
 
     Who worked is what the platform says, whatever the link said under which somebody came.
 

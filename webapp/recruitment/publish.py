@@ -2,7 +2,7 @@
 
 An offer is a committed row with a token before the platform is asked for it. Whatever happens in
 between - a crash, a lost reply, two publishers at once - publishing again goes on with the same
-rows: what was posted is found by its token, what was not is posted now.
+rows: an offer that was posted is found by its token, any other is posted now.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class PublishPlan:
         study: Its study.
         qualification: Name and description of the run's own, which is yet to be made; None where
             it was made before.
-        task: What workers are offered; a qualification yet to be made stands in it without its id.
+        task: What workers are offered; a qualification that does not exist yet has no id in it.
         unfilled: How many of the run's places nobody has filled yet.
         open: How many of them are offered or being worked on at the platform already.
         reopen: Offers that have expired with free places, to be open anew (their ids there).

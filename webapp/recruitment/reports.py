@@ -40,7 +40,7 @@ class ReportState(StrEnum):
 def owe_report(
     session: Session, recruiter: object, departure: Departure, person: Participant, now: datetime
 ) -> None:
-    """Note that the platform is to be told of an ending, if it wants to be, and unless it is noted.
+    """Store that an end must be reported to the platform, if it needs it and it is not stored yet.
 
     Args:
         session: The session whose transaction the ending is stored in.
@@ -167,7 +167,7 @@ def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime)
         Whether anything was still to be confirmed.
 
     Raises:
-        RunError: The platform is told of no ending of theirs, or the report goes out by itself.
+        RunError: No end of this participant is reported, or the report is sent without help.
     """
     of_person = [each for each, person in reports_of(session, run) if person.ref == participant]
     if not of_person:

@@ -1,7 +1,7 @@
 """The certificates of a run's sessions, made from what is stored, whenever somebody asks.
 
 Nothing of them is stored: they follow from stored rows alone, so that a signal that is added later
-says something of earlier runs, too. What an exclusion rule saw stands in its verdict's evidence.
+says something of earlier runs, too. What an exclusion rule saw is in its verdict's evidence.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -31,7 +31,7 @@ class Person:
         participant: Who.
         verdict: What the exclusion rules decided; None where they have not.
         answered: How many trials they answered.
-        median_rt_ms: Their median reaction time; None where none was stored.
+        median_rt_ms: Their median reaction time; None if none was stored.
         fast: How many of their answers came in under 200 ms.
         same_side: The share of their answers on the side that they chose more often.
         hidden: During how many trials the page was hidden or lost the focus.

@@ -51,7 +51,7 @@ def is_out_of_files(error: OSError) -> bool:
 class SpareDescriptor:
     """A descriptor kept for the moment when no other is left: by it somebody can be turned away.
 
-    Whoever cannot be let in would otherwise wait without a word until others have gone.
+    Otherwise visitors who cannot be accepted would wait without an answer until others leave.
     """
 
     def __init__(self) -> None:

@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
-    """Return whether a server should get participants, what speaks against it, and what is of use.
+    """Return whether a server should get participants, the reasons against it, and other facts.
 
     Nothing is written.
 

@@ -62,7 +62,7 @@ def serve(
         workers: How many processes answer; the setting when not given.
         connections: How many connections each of them has open at a time; likewise.
 
-    A database that is away is waited for, and whoever asks meanwhile is told to come again.
+    It waits for a database that is away, and meanwhile asks visitors to try again.
 
     Raises:
         WebappError: The port is in use, or the instance or its database cannot be used.

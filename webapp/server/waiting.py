@@ -91,7 +91,7 @@ def _held_app(instance: Path | None = None) -> Flask:
 
 
 def wait_for_app(instance: Path) -> Flask:
-    """Return the app of an installation once its database answers, which is waited for aloud.
+    """Return an installation's app as soon as its database answers; the wait is logged.
 
     Raises:
         WebappError: The folder, a setting, the key or the schema cannot be used.
@@ -122,7 +122,7 @@ def when_open(
 
     Args:
         door: What ``open_door`` returned.
-        begin: What is to begin, wholly or not at all; it is tried again where it fails.
+        begin: What to start, completely or not at all; it is tried again where it fails.
         waits: Is called before every further try.
         stopping: Whether the process is about to end, so that nothing should begin any more.
     """

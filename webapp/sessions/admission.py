@@ -1,7 +1,7 @@
 """Admission: what is asked between the consent and the first trial, and who gets in.
 
-Whoever has answered what is asked gets a place; before that nobody holds one, and no answer to a
-trial is taken. Of those who are screened out, the answers are not stored.
+Participants who passed all questions get a place. Before that they hold none, and no answer to a
+trial is accepted. The answers of people who are screened out are not stored.
 """
 
 from collections.abc import Mapping, Sequence

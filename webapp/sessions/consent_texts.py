@@ -1,8 +1,8 @@
 """The consent texts that participants agreed to, stored word for word, each once in a run.
 
-A run's study is frozen, but the sentences on what is stored are the program's: a later version or
-another translation of it may say them otherwise. Then whoever agrees from there on has another
-version of the text.
+A run's study is frozen, but the sentences on what is stored come from the program, and a later
+version or another translation may word them differently. Participants who agree after that have
+another version of the text.
 """
 
 import hashlib

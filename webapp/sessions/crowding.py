@@ -51,7 +51,7 @@ class Refusals:
         self._lock = Lock()
 
     def check(self, digest: str, now: datetime) -> None:
-        """Let pass whoever comes from elsewhere.
+        """Let visitors from other addresses pass.
 
         Raises:
             CrowdedError: Somebody from the address was refused within the last seconds.
@@ -114,7 +114,7 @@ def refuse_hoarding(session: Session, participant: Participant, settings: Settin
         settings: The installation's: they hold the limit.
 
     Raises:
-        CrowdedError: They do; the caller's transaction is to be given up.
+        CrowdedError: They do; the caller must roll its transaction back.
     """
     digest = _from_where(session, participant)
     if digest is None or participant.state != State.WORKING or not settings.unanswered_places:

@@ -71,7 +71,7 @@ def finish_without_questions(
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Who answered; whoever is at another point stays there.
+        participant: Who answered; a participant at another point stays there.
         questions: The questionnaire: where there is one, nothing is done.
         now: The time.
 

@@ -24,7 +24,7 @@ _AHEAD = timedelta(days=1)
 def release_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
     """Free the places whose leases are over, and return who held them: they are abandoned now.
 
-    Whoever is answering at this very moment is passed over.
+    Participants who are answering at this moment are left alone.
 
     Args:
         session: An open session that writes.

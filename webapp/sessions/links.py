@@ -7,7 +7,7 @@ MULTI, SINGLE, CODE = "multi", "single", "code"
 
 
 def person_of(link: Link | None) -> str | None:
-    """Return what makes whoever comes by a link the same person again; None where nothing does."""
+    """Return the id by which a person with this link is recognised again, if there is one."""
     return None if link is None or link.kind == MULTI else f"{PARAMETER}:{link.token}"
 
 

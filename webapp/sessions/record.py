@@ -23,7 +23,7 @@ NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
 
 
 class GivenAnswer(Measurements):
-    """One answer, as the browser sends it: what was chosen, and what was measured with it."""
+    """One answer, as the browser sends it: the choice, and what was measured with it."""
 
     uuid: UUID = Field(description="made by the browser, the same for every resend")
     position: int = Field(ge=1, le=100_000, description="the trial answered")

@@ -64,8 +64,8 @@ class Work(TypedDict):
         gap_ms: How long nothing, or a fixation mark, is shown before each trial.
         pauses: The positions before which a page comes: a break, or a text of the study's.
         pages: The position before which each text of the study's comes, with its name.
-        device_known: Whether the browser has told of its device.
-        preview: Whether nothing is to be sent.
+        device_known: Whether the browser has described its device.
+        preview: Whether the page must send nothing.
     """
 
     trials: list[ShownTrial]

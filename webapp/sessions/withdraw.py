@@ -46,7 +46,7 @@ def withdraw(session: Session, participant: Participant, wish: Wish, now: dateti
     Args:
         session: An open session that holds the participant's lock.
         participant: Who stops.
-        wish: What becomes of what they gave.
+        wish: What happens to their answers.
         now: The time.
 
     Raises:

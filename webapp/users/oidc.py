@@ -34,9 +34,9 @@ class Attempt:
     """What one attempt to sign in is recognised by.
 
     Attributes:
-        state: Stands in the address by which the browser comes back.
-        nonce: Stands in the id token.
-        verifier: Shows the provider that whoever began the attempt ends it.
+        state: Is part of the address by which the browser comes back.
+        nonce: Is part of the id token.
+        verifier: Shows the provider that the attempt is finished by the party that began it.
     """
 
     state: str

@@ -1,4 +1,4 @@
-"""The checks on what stands in which list, counted anew from the built lists."""
+"""Checks of what each list holds, counted again from the built lists."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -92,7 +92,7 @@ def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _items(table: RawTable, found: Mapping[str, str]) -> list[list[RawRow]]:
-    """Return the rows of each item, of the kinds of which every item stands in several.
+    """Return the rows of each item, of the kinds that every item has several times.
 
     Rows without a number, such as fillers, are items of their own.
     """

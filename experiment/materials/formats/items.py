@@ -19,9 +19,9 @@ ONE_CONDITION = "all"
 def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[str]]:
     """Return items for the drafts in their order, and what was derived, in sentences.
 
-    Items of one construction and kind form one template if each of their item numbers stands in
-    the same conditions, so that a Latin square can cross them; conditions that share no item
-    number have a template each.
+    Items of one construction and kind form one template if each of their item numbers occurs in the
+    same conditions, so that a Latin square can cross them; conditions that share no item number
+    have a template each.
 
     Raises:
         MaterialsError: An item stands twice in a condition, lacks one that others have, or two
@@ -137,7 +137,7 @@ def _twice(draft: Draft, construction: str, frame: str, other: Draft) -> Materia
 
 
 def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
-    """Return whether every item stands in every condition; none may lack some of them."""
+    """Return whether every item occurs in every condition; none may lack some of them."""
     conditions = dict.fromkeys(name for found in cells.values() for name in found)
     if all(len(found) == 1 for found in cells.values()):
         return len(conditions) == 1

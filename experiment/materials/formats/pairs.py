@@ -28,7 +28,7 @@ class Draft:
     """One pair as its file has it; what is empty there is empty here.
 
     Attributes:
-        place: Where it stands in its file.
+        place: Where it is in its file.
         good: The expected option.
         bad: The other option; empty where a sentence stands alone.
         context: What stands before both.

@@ -1,4 +1,4 @@
-"""What the published paper says and what the published code does, as two sets of settings."""
+"""Two sets of settings: what the published paper says, and what the published code does."""
 
 from dataclasses import dataclass
 

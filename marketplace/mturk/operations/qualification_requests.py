@@ -1,4 +1,4 @@
-"""Workers' side of qualifications: what there is, what one has, and asking for one."""
+"""Workers' side of qualifications: which exist, which the worker has, and asking for one."""
 
 from datetime import datetime, timedelta
 from typing import Any

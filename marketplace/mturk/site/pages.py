@@ -62,7 +62,7 @@ def remember_worker(worker: Worker) -> None:
 
 
 def forget_worker() -> None:
-    """Sign whoever is signed in out."""
+    """Sign the worker out."""
     cookie.clear()
 
 

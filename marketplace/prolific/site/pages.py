@@ -47,7 +47,7 @@ def remember(participant: Participant) -> None:
 
 
 def forget() -> None:
-    """Sign whoever is signed in out."""
+    """Sign the participant out."""
     cookie.clear()
 
 

@@ -1,4 +1,4 @@
-"""Signing in: an identifier of one's own choice, and a profile for trying filters out."""
+"""Signing in: an identifier of your choice, and a profile to try out filters."""
 
 import re
 

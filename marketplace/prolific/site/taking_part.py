@@ -1,4 +1,4 @@
-"""Pages of taking part: the list of studies, one submission, completing it, one's own history."""
+"""Pages of taking part: the list of studies, a submission, its completion, the history."""
 
 from typing import Any
 

@@ -1,24 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from analysis.statistics.mixed import fit
 from analysis.statistics.one_scale import on_one_scale
-from tests.analysis.known_choices import known_choices
-
-
-def equally_accurate(rng):
-    """People who differ much, and a model that is right as often as all of them together."""
-    rows = known_choices(rng)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-    person, item = rng.normal(0, 1.5, 40), rng.normal(0, 0.5, 60)
-    share = expit((1.5 + item)[:, None] + 1.5 * nodes) @ weights / weights.sum()
-    of_people = rows["judge"] == "people"
-    at = rows["item_id"].astype(int).to_numpy()
-    who = np.where(of_people, rows["participant"].where(of_people, "0"), "0").astype(int)
-    chance = np.where(of_people, expit(1.5 + item[at] + person[who]), share[at])
-    return rows.assign(chose_good=(rng.random(len(rows)) < chance).astype(float))
+from tests.analysis.known_choices import equally_accurate, known_choices
 
 
 def test_an_equally_accurate_model_is_not_called_worse_by_the_scale():

@@ -1,48 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
 from scipy.stats import binomtest
 
 from analysis.statistics.paired import models_against_models, people_against_models
-
-PEOPLE, ITEMS = 40, 60
-BASE, SD_PARTICIPANT, SD_ITEM = 1.2, 0.8, 0.6
-
-
-def crossed(chose_good):
-    """Return judgments of everybody on every item, shape (people, items)."""
-    n_people, n_items = chose_good.shape
-    person, item = np.divmod(np.arange(n_people * n_items), n_items)
-    return pd.DataFrame(
-        {
-            "participant": person.astype(str),
-            "item_id": item.astype(str),
-            "construction": np.where(item % 2, "b", "a"),
-            "chose_good": chose_good.ravel(),
-        }
-    )
-
-
-def decided(correct):
-    items = np.arange(len(correct))
-    return pd.DataFrame(
-        {
-            "item_id": items.astype(str),
-            "construction": np.where(items % 2, "b", "a"),
-            "correct": correct,
-        }
-    )
-
-
-def people_and_an_equal_model(rng):
-    """Return a study whose model is, on each item, as often right as people are on average."""
-    points, weights = np.polynomial.hermite_e.hermegauss(31)
-    of_items, of_people = rng.normal(0, SD_ITEM, ITEMS), rng.normal(0, SD_PARTICIPANT, PEOPLE)
-    logit = BASE + of_items
-    chance = (expit(logit[:, None] + SD_PARTICIPANT * points) * weights).sum(1) / weights.sum()
-    judged = rng.random((PEOPLE, ITEMS)) < expit(logit + of_people[:, None])
-    return crossed(judged), {"equal": decided(rng.random(ITEMS) < chance)}
+from tests.analysis.known_choices import crossed, decided, people_and_an_equal_model
 
 
 def test_an_equally_accurate_model_is_called_different_about_five_times_in_a_hundred():

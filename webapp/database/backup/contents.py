@@ -23,7 +23,7 @@ class Content:
     rows: Mapping[str, int]
 
     def __str__(self) -> str:
-        """Return the counts that tell one backup from another."""
+        """Return the counts that distinguish one backup from another."""
         counts = {name: self.rows.get(name, 0) for name in ("run", "participant", "response")}
         return ", ".join(f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
 

@@ -35,7 +35,7 @@ def content_of(file: Path) -> Content:
     """Return what an archive holds, after reading all of it.
 
     Raises:
-        BackupError: It is damaged, or holds nothing of ours.
+        BackupError: It is damaged, or holds no database of Parallax.
     """
     with _as_sql(file) as script:
         return _content(script, file)

@@ -58,9 +58,9 @@ def back_up_once(
 
     Args:
         engine: The database.
-        file: Where to; nothing may stand there.
+        file: The path to write; it must be free.
         key: The key that signs participants' links; kept beside an encrypted backup, encrypted.
-        to: Who alone can read it; everybody where empty.
+        to: The public keys of those who can read it; if empty, it is not encrypted.
         tried_out: Whether it is restored into a database made for the purpose.
 
     Raises:

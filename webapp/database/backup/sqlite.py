@@ -36,7 +36,7 @@ def content_of(file: Path) -> Content:
     """Return what a backup holds, after checking every page of it.
 
     Raises:
-        BackupError: It is damaged, or holds nothing of ours.
+        BackupError: It is damaged, or holds no database of Parallax.
     """
     engine = create_engine(f"sqlite:///{file.resolve()}")
     try:

@@ -1,7 +1,7 @@
 """What platforms call people and their work: sealed in one table, to which all others refer.
 
 A record has a ``Name`` for each: it is read and compared as a text, and stored as the key of a row
-of ``Identity``. Who may read it is who has the installation's keys (``unlock``).
+of ``Identity``. Only the installation's keys can read it (``unlock``).
 """
 
 from collections.abc import Iterable
@@ -74,7 +74,7 @@ class _Sealed(TypeDecorator[str]):
 
 
 class SealedText(_Sealed):
-    """Words of others that may lead to a person: stored sealed; nothing is looked for by them."""
+    """Other people's words that may identify a person: stored encrypted, never searched."""
 
     cache_ok = True
 
@@ -134,7 +134,7 @@ class NameExpression:
         return expression
 
     def is_stand_in(self) -> ColumnElement[bool]:
-        """Return whether it only stands in the place of one that was forgotten."""
+        """Return whether it only replaces an id that was forgotten."""
         expression: ColumnElement[bool] = self.key.in_(
             select(Identity.id).where(Identity.forgotten)
         )

@@ -13,7 +13,7 @@ from webapp.database.models.identity import Name, name_of
 
 
 class Participant(Base):
-    """Somebody who decided on a consent page; who they are elsewhere never leaves the database."""
+    """Somebody who decided on a consent page; their ids elsewhere never leave the database."""
 
     __tablename__ = "participant"
     __table_args__ = (

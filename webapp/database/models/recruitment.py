@@ -39,7 +39,7 @@ class Hit(Base):
 
 
 class Assignment(Base):
-    """One worker's acceptance of a HIT; who returns it and accepts again has another."""
+    """One worker's acceptance of a HIT; returning it and accepting again makes another."""
 
     # A platform may give what one worker returned to another under the same id.
     __tablename__ = "assignment"

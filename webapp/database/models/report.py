@@ -1,4 +1,4 @@
-"""What our server owes platforms to tell them."""
+"""Reports that our server must send to platforms."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from webapp.database.models.identity import SealedText
 
 
 class OutgoingReport(Base):
-    """One ending that a platform is to be told of, written together with the ending itself."""
+    """The end of a session that a platform must be told, stored together with the end itself."""
 
     __tablename__ = "outgoing_report"
     __table_args__ = (UniqueConstraint("participant_id", "ending"), Index(None, "state", "next_at"))

@@ -1,4 +1,4 @@
-"""Who may see and run studies here, and what each of them did."""
+"""The researchers who may see and run studies here, and what each of them did."""
 
 from datetime import datetime
 

@@ -22,7 +22,7 @@ class BonusBooks:
     Attributes:
         listed: Every bonus that the platform shows.
         shown: How often it shows each payment, by the payment's id.
-        elsewhere: Bonuses that Parallax did not pay, as lines of the ledger would tell them.
+        elsewhere: Bonuses that Parallax did not pay, as they would be in the ledger.
     """
 
     listed: Sequence[Bonus]
@@ -107,7 +107,7 @@ def _item(bonus: Bonus, serial: str) -> PaymentItem:
 def unrecorded(books: BonusBooks, run_ref: str, payments: Iterable[Payment]) -> Iterator[
     tuple[Bonus, PaymentItem]
 ]:  # fmt: skip
-    """Yield each bonus that was not paid by Parallax and that the ledger does not tell of."""
+    """Yield each bonus that Parallax did not pay and the ledger does not hold."""
     tokens = {payment.token for payment in payments}
     for bonus, item in books.elsewhere:
         if item.token(run_ref) not in tokens:

@@ -25,7 +25,7 @@ def finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield who finished, submitted, and is in no line of the ledger."""
+    """Yield participants who finished and submitted but are not in the ledger."""
     for account, assignment in _to_be_paid(snapshot):
         if snapshot.ledger.get(assignment.platform_id):
             continue

@@ -89,7 +89,7 @@ def _status(snapshot: Snapshot, payment: Payment) -> str | None:
 
 
 def decided_elsewhere(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield what the platform calls approved or rejected and no line of the ledger tells of."""
+    """Yield assignments approved or rejected on the platform but not in the ledger."""
     for assignment, _, again in unrecorded_decisions(snapshot):
         yield Discrepancy(
             "paid_twice" if again and assignment.status in PAID_STATUSES else "reviewed_elsewhere",
@@ -104,7 +104,7 @@ def decided_elsewhere(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def unrecorded_decisions(snapshot: Snapshot) -> Iterator[tuple[Assignment, PaymentKind, bool]]:
-    """Yield each decided assignment that the ledger does not tell of.
+    """Yield each decided assignment that the ledger does not hold.
 
     Yields:
         The assignment, the kind that its line in the ledger would have, and whether the
@@ -193,7 +193,7 @@ def changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def paid_in_part(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield who was paid a part of the reward that the platform does not tell."""
+    """Yield participants who were paid a part of the reward that the platform does not report."""
     for assignment in snapshot.assignments:
         in_part = assignment.status == AssignmentStatus.PARTIALLY_APPROVED
         if in_part and assignment.paid_minor is None:

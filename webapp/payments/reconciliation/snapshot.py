@@ -179,7 +179,7 @@ def _may_have_bonus(assignment: Assignment, payments: Sequence[Payment]) -> bool
 def _platform_rewards(
     platform: Platform, hits: Sequence[Hit], posted: Mapping[int, int]
 ) -> Mapping[int, int]:
-    """Return what each offer pays by the platform's word, as posted where it does not tell."""
+    """Return what each offer pays as the platform reports it, or else as it was posted."""
     rewards = dict[int, int]()
     for hit in hits:
         if hit.platform_id:

@@ -17,7 +17,7 @@ _NAMESPACE = f"{_SCHEMAS}/2006-07-14/ExternalQuestion.xsd"
 
 
 def external_question(link: str, frame_height_px: int = 0) -> str:
-    """Return the question that shows a page of ours in a frame.
+    """Return the question that shows one of our pages in a frame.
 
     Args:
         link: The page's address.

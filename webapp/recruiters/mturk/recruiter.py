@@ -66,7 +66,7 @@ class MturkRecruiter(Recruiter):
         return Arrival(worker_id, acceptance=Acceptance(assignment_id, hit_id, submit_to, "hitId"))
 
     def exit(self, departure: Departure) -> Exit:
-        """Return the form that submits the assignment, or say that it is to be returned."""
+        """Return the form that submits the assignment, or the instruction to return it."""
         if departure.ending is not Ending.COMPLETED:
             return Exit(gettext("Please return the task in the marketplace."))
         form, accepted = None, departure.acceptance

@@ -35,7 +35,7 @@ def secrets_of(panel: Panel, settings: PanelSettings) -> dict[str, str]:
 def secrets_at_hand(panel: Panel, settings: PanelSettings) -> dict[str, str]:
     """Return those of the panel's secrets that the installation has; the log names the others.
 
-    Whoever leaves sees a page in any case: they can do nothing about the installation.
+    People who leave see a page in any case: they can do nothing about the installation.
     """
     there = {name: kept for name, kept in panel.secrets.items() if kept in settings.secrets}
     if len(there) < len(panel.secrets):

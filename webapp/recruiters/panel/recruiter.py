@@ -127,14 +127,14 @@ class PanelRecruiter(Recruiter):
         return partial(StandInSession, listed=self._settings.stand_in)
 
     def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
-        """Return on what terms the study's panel is told of an ending; None where it is not."""
+        """Return how an end is reported to the study's panel; None where it is not."""
         report = study.panel and study.panel.way_back(ending).report
         if study.panel is None or not report:
             return None
         return ReportTerms(report.repeatable, study.panel.report_tries)
 
     def report(self, departure: Departure) -> str:
-        """Tell the panel, and return its answer.
+        """Report the end to the panel, and return its answer.
 
         Raises:
             PlatformUnreachable: Nobody knows whether it was done.

@@ -1,4 +1,4 @@
-"""The call by which our server tells a panel of an ending."""
+"""The request by which our server reports the end of a session to a panel."""
 
 import json
 import re

@@ -58,7 +58,7 @@ class StudyAnswer(_Answer):
 
 
 class SubmissionAnswer(_Answer):
-    """One submission, as a list of them or a call for it tells."""
+    """One submission, as a list of them or a call for it shows."""
 
     id: str
     status: str

@@ -46,7 +46,7 @@ class Calls:
     sleep: Callable[[float], None]
 
     def read(self, path: str, params: Mapping[str, str | int] | None = None) -> Any:  # noqa: ANN401
-        """Return what the platform tells.
+        """Return the platform's answer.
 
         Raises:
             PlatformUnreachable: It does not answer.

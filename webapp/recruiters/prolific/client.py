@@ -106,7 +106,7 @@ class ProlificClient:
             self._move(offer_id, "PUBLISH", unless=("UNPUBLISHED", "SCHEDULED"))
 
     def find_posted(self, token: str, qualification_id: str | None) -> str | None:
-        """Return the id of the study whose internal name bears the token's mark."""
+        """Return the id of the study whose internal name has the token's mark."""
         wanted = {"page_size": _PAGE_SIZE}
         for each in self._calls.pages("/studies/", wanted):
             if mark(token) in (each.get("internal_name") or ""):
@@ -174,7 +174,7 @@ class ProlificClient:
 
         Args:
             assignment_id: The submission.
-            feedback: Nothing here: Prolific tells participants by itself.
+            feedback: Nothing here: Prolific notifies participants by itself.
             undo_rejection: Whether one that was rejected is paid after all.
         """
         if undo_rejection and self._submission(assignment_id).status == "REJECTED":
@@ -187,7 +187,7 @@ class ProlificClient:
         self._decide(assignment_id, "REJECTED", asked)
 
     def complete(self, assignment_id: str, code: str) -> str:
-        """Hand a submission in with a code of ours, and return its status; again is success.
+        """Complete a submission with one of our codes, and return its status; again is success.
 
         Raises:
             PlatformError: It can be handed in no more: it was returned or ran out of time.
@@ -264,7 +264,7 @@ class ProlificClient:
         return secret_of(self._calls, self.workspace.id(), new=new)
 
     def subscribe(self, target_url: str) -> str:
-        """Have the workspace's submissions told to an address of ours; again is success."""
+        """Have our server notified of the workspace's submissions; again is success."""
         return subscribe(self._calls, self.workspace.id(), target_url)
 
     most_exports = 2

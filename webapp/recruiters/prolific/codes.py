@@ -28,7 +28,7 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
     """Return the completion codes of a new study.
 
     Args:
-        task: The task; it says whether who is screened out is paid.
+        task: The task; it says whether participants who are screened out are paid.
         token: The offer's; each offer has codes of its own.
     """
     codes = [

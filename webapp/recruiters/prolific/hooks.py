@@ -19,7 +19,7 @@ _OLDEST = timedelta(minutes=15)
 def submission_of_hook(
     secret: str, headers: Mapping[str, str], body: bytes, at: datetime
 ) -> str | None:
-    """Return the id of the submission that a call tells of; None for other events.
+    """Return the id of the submission that an event is about; None for other events.
 
     Raises:
         RequestError: The platform did not make the call, or long ago, or nobody set a secret.

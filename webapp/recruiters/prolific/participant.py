@@ -72,7 +72,7 @@ class ParticipantSession(SimulatedSession):
 
 
 class ScreenedOutSession(ParticipantSession):
-    """A simulated participant whom the study is not for, and who says so when asked."""
+    """A simulated participant who is not eligible for the study, and says so when asked."""
 
     def take_part(self) -> None:
         """Go: the study's server tells the platform what became of the submission."""

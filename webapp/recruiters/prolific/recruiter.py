@@ -67,7 +67,7 @@ class ProlificRecruiter(Recruiter):
         )
 
     def exit(self, departure: Departure) -> Exit:
-        """Return the way back; whoever has handed nothing in is asked to return the submission."""
+        """Return the way back; people who have not finished are asked to return the submission."""
         back = ExitForm.redirect(f"{participant_site(self._settings)}/studies")
         if self._completes(departure.study, departure.ending):
             return Exit(
@@ -100,7 +100,7 @@ class ProlificRecruiter(Recruiter):
         return platform.complete(session, code)
 
     def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:
-        """Return the submission that a webhook tells of, as the platform tells it when asked.
+        """Return the submission that a webhook is about, as the platform describes it when asked.
 
         Raises:
             RequestError: Prolific did not make the call.

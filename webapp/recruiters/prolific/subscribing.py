@@ -27,12 +27,12 @@ def secret_of(calls: Calls, workspace: str, *, new: bool) -> str:
 
 
 def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
-    """Have a workspace tell us of submissions, and return the subscription's id.
+    """Subscribe to a workspace's submissions, and return the subscription's id.
 
     One that is there already is used again, and switched on where failures had switched it off.
 
     Raises:
-        PlatformError: The platform refused, or did not tell how to confirm.
+        PlatformError: The platform refused, or did not say how to confirm.
     """
     of_here = calls.read(_SUBSCRIPTIONS, {"workspace_id": workspace})
     for each in member(of_here, "results", _SUBSCRIPTIONS):

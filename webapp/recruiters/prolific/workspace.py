@@ -49,7 +49,7 @@ class Workspace:
         return self._balance().available_balance
 
     def fees_minor(self, charges: Sequence[Charge]) -> int:
-        """Return fees and taxes on payments, as the platform's calculator tells."""
+        """Return fees and taxes on payments, from the platform's calculator."""
         return sum(map(self._fee, charges))
 
     def recommendation(self) -> Recommendation | None:

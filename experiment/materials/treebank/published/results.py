@@ -84,7 +84,7 @@ def results_of(tests: Iterable[AgreementTest], frequencies: Mapping[str, int]) -
 
     Args:
         tests: The sentences.
-        frequencies: How often a form stands in the training text; 0 where it does not.
+        frequencies: How often a form occurs in the training text; 0 where it does not.
     """
     rows = [row for test in tests for row in _rows(test, frequencies)]
     return Results(COLUMNS, rows)

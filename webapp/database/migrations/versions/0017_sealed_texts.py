@@ -1,4 +1,4 @@
-"""Words of others that may lead to a person are sealed where they stand."""
+"""Other people's words that may identify a person are encrypted in place."""
 
 from collections.abc import Callable
 

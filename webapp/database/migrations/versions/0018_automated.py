@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column; of devices that told of themselves before, it is not known."""
+    """Add the column; it is unknown for devices that were stored before."""
     op.add_column("device", sa.Column("automated", sa.Boolean()))
 
 
