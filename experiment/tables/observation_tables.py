@@ -17,7 +17,7 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.LEFT: "ended the session before the last trial",
     EventKind.WITHDRAWN: "stopped; the answers are kept",
     EventKind.ERASED: "stopped; the answers were erased",
-    EventKind.FORGOTTEN: "the participant was forgotten",
+    EventKind.FORGOTTEN: "the participant's identifying data were deleted",
 }
 
 EVENTS = TableSchema(
@@ -84,7 +84,8 @@ INTEGRITY = TableSchema(
         Column(
             "unexplained_ms",
             "number",
-            "the median time between two answers that the reported times do not explain",
+            "over pairs of successive answers, the median of the time that the reported times do"
+            " not account for",
             unit="ms",
             optional=True,
         ),

@@ -91,8 +91,8 @@ ENDINGS = TableSchema(
         Column(
             "ending",
             "string",
-            "how the visit ended; empty if it has not ended, or if `state` says how:"
-            f" {', '.join(Ending)}",
+            f"how the visit ended: {', '.join(Ending)}; empty if it has not ended, or if `state`"
+            " already says how",
         ),
         Column(
             "platform_status",
@@ -100,7 +100,8 @@ ENDINGS = TableSchema(
             "the submission's status as the platform last reported it; empty if no platform pays:"
             " reserved, active, submitted, approved, rejected, returned, timed_out, screened_out,"
             f" partially_approved; {UNCONFIRMED} if another session has the same platform id and"
-            " the platform has not said whose work it is: no other table has such a participant",
+            " the platform has not said which of the two did the work; no other table has such a"
+            " participant",
         ),
     ),
 )
