@@ -95,7 +95,7 @@ class Flow:
 
     @property
     def exclusions(self) -> str:
-        """Who was excluded, in words."""
+        """The participants who were excluded, in words."""
         parts = [f"{count} for {reason(rule)}" for rule, count in self.excluded.items()]
         return ", ".join(parts) or "nobody"
 

@@ -162,7 +162,7 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
 def _frequency(value: str, corpus: Mapping[str, int]) -> float:
     """Return log10 occurrences per million of the rarest word; add-one, so that none is minus inf.
 
-    Of two versions' words the expected one's counts.
+    Of the two versions' words, the expected one's counts.
     """
     words = value.split(" / ")[0].lower().split()
     total = sum(corpus.values())

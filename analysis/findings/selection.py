@@ -113,7 +113,7 @@ def _rows(
 
 
 def _trials(run: ExportedRun, rule: Selection) -> pd.DataFrame:
-    """Return who finished, trial by trial, with whether the rule counts the trial."""
+    """Return the trials of participants who finished, each with whether the rule counts it."""
     people = run.participants
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
     trials = run.trials.loc[

@@ -127,7 +127,7 @@ def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
 
 
 def _matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:
-    """Return who was right and who judged, shape ``(participants, items)``."""
+    """Return who was right, and who judged, each of shape ``(participants, items)``."""
     person, n_people = codes(judgments["participant"])
     item, n_items = codes(judgments["item_id"])
     correct = judgments["chose_good"].to_numpy(dtype=float)

@@ -299,5 +299,5 @@ def _models_compared(both: pd.DataFrame, by: str, margin: float) -> pd.DataFrame
 
 
 def _mcnemar(only_first: int, only_second: int) -> float:
-    """Return McNemar's exact p: of items that one model alone has right, half are each one's."""
+    """Return McNemar's exact p: of the items that only one model has right, each model has half."""
     return float(mcnemar([[0, only_first], [only_second, 0]], exact=True).pvalue)

@@ -39,7 +39,7 @@ def bonuses_by_rule(payment: Payment, finishers: Iterable[BonusCandidate]) -> li
     """Return the bonus of each participant to whom the study's rule gives one.
 
     Raises:
-        PaymentError: The rule asks who is kept, and somebody has no verdict yet.
+        PaymentError: The rule depends on the exclusion, and somebody has no verdict yet.
     """
     items = (
         PaymentItem(

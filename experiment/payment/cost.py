@@ -79,7 +79,8 @@ def cost(study: Study, offers: Sequence[int], fees: Fees, *, screening: int = 0)
         study: The study, which says what it pays.
         offers: How many places each offer has.
         fees: What the platform asks for payments; it is not asked about nothing.
-        screening: How many of the offers are new, on a platform that pays who is screened out.
+        screening: The number of new offers, on a platform that pays participants who are screened
+            out.
     """
     screen_outs = screening * screen_outs_of(study)
     bonus_minor = most_bonus_minor(study)

@@ -272,7 +272,7 @@ class Study(_Table):
 
     @property
     def screen_out_minor(self) -> int:
-        """What who is screened out gets, in minor units; 0 for nothing."""
+        """The pay of participants who are screened out, in minor units; 0 for nothing."""
         reward = self.recruitment.screen_out_reward if self.recruitment else None
         return minor_units(reward, self.currency) if reward else 0
 

@@ -88,7 +88,7 @@ def test_while_the_program_does_not_come_the_page_says_why(link, page, new_conte
     fresh.route("**/page.js", lambda route: route.abort())
     fresh.goto(page.url)
     expect(fresh.locator("#trouble")).to_be_visible()
-    expect(fresh.locator("#trouble")).to_contain_text("asked for again")
+    expect(fresh.locator("#trouble")).to_contain_text("keeps trying")
     fresh.unroute_all()
     start_anew(fresh)
     expect(fresh.locator("#trouble")).to_be_hidden()

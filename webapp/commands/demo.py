@@ -44,7 +44,7 @@ def take_part_at_panel(name: str, made: Path, listed: str, run: Command, seed: s
         made: Where an installation of its own lies, and the export beside it; what an interrupted
             call left of the installation is done again.
         listed: A preset of [panel], with ``_link`` behind it or not, or ``direct``.
-        run: Runs a command of ours and returns what it returns.
+        run: Runs one of Parallax's commands and returns its result.
         seed: The run's.
     """
     place, panel = made / listed, listed.removesuffix("_link")

@@ -91,7 +91,7 @@ def study_for(recruiter: str, name: str, place: Path) -> str:
 
 
 def _be_screened_out(run: str, place: Path) -> None:
-    """Let somebody come whom the study is not for, and who is paid for answering that."""
+    """Send a participant who is not eligible for the study, and is paid for the screening."""
     from webapp.recruiters.prolific.participant import ScreenedOutSession
     from webapp.recruiters.prolific.settings import ProlificSettings
     from webapp.recruiters.prolific.sites import participant_site

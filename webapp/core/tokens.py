@@ -64,7 +64,7 @@ class Tokens:
         return self._attempts.unsign(signed, max_age=within_s).decode()
 
     def receipt(self, participant_ref: str) -> str:
-        """Return what a platform may know of who finished; it opens no session."""
+        """Return what a platform may know about a participant who finished; it opens no session."""
         return self._receipts.sign(participant_ref)
 
     def read_receipt(self, receipt: str) -> str | None:
@@ -84,9 +84,7 @@ class Tokens:
             return self._signer.unsign(token)
         except BadSignature as error:
             raise RequestError(
-                gettext(
-                    "This link is not complete. Please open the link you were given once more."
-                ),
+                gettext("This link is incomplete. Please open the link that you were given again."),
                 status=401,
                 code="bad_token",
             ) from error

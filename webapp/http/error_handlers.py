@@ -70,10 +70,7 @@ def away(*, for_program: bool) -> Response:
         # What somebody sent is sent again by them, or by the page's program.
         again = _AWAY_FOR_S if request.method in ("GET", "HEAD") else ""
         if again:
-            text = gettext(
-                "What you have answered so far is safe."
-                " This page asks again by itself every few seconds."
-            )
+            text = gettext("Your answers so far are safe. This page tries again every few seconds.")
         page = render_template(
             "error.html", heading=heading("unavailable"), text=text, again_s=again
         )
@@ -86,8 +83,8 @@ def away(*, for_program: bool) -> Response:
 def _busy(error: PoolFullError) -> Response:
     current_app.logger.warning("the database is busy: %s", error)
     text = gettext(
-        "Many people are taking part at this moment. What you have answered so far is safe."
-        " Please load the page again in a few seconds."
+        "Many people are taking part right now. Your answers so far are safe. Please reload"
+        " the page in a few seconds."
     )
     response = _answer(HTTPStatus.SERVICE_UNAVAILABLE, "busy", text)
     response.headers["Retry-After"] = _BUSY_FOR_S
@@ -126,7 +123,7 @@ def _text(status: HTTPStatus) -> str:
         HTTPStatus.NOT_FOUND: gettext("There is no page at this address. Please check the link."),
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: gettext("What was sent is too long."),
         HTTPStatus.INTERNAL_SERVER_ERROR: gettext(
-            "What you have answered so far is safe. Please load the page again in a moment."
+            "Your answers so far are safe. Please reload the page in a moment."
         ),
     }
     return texts.get(status) or gettext("This request cannot be answered.")

@@ -112,7 +112,7 @@ def decide(ref: str) -> ResponseReturnValue:
 
 @consent_pages.errorhandler(LinkWantedError)
 def ask_for_code(error: LinkWantedError) -> ResponseReturnValue:
-    """Ask who comes by the bare address for the access code that they were given."""
+    """Ask visitors of the bare address for the access code that they were given."""
     return render_template("access_code.html", text=error.problem), 403
 
 

@@ -18,8 +18,8 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
         known_to_platform: Whether a recruiting platform said who they are.
     """
     yield gettext(
-        "Two random codes in place of your name, of which one is shown to you alone, and when you"
-        " came, agreed, came back and finished."
+        "Two random codes instead of your name, of which one is shown only to you, and the times at"
+        " which you came, agreed, came back and finished."
     )
     yield gettext(
         "For each of your choices: what you chose, when you pressed and let go, and how exactly"
@@ -48,8 +48,8 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
         )
     if (days := study.privacy.keep_identifying_days) is not None:
         yield gettext(
-            "What could lead to you is erased once the study has been closed for so many days:"
-            " %(days)s.",
+            "Everything that could identify you is erased this many days after the study was"
+            " closed: %(days)s.",
             days=days,
         )
 
@@ -64,7 +64,7 @@ def consent_text(study: Study, *, known_to_platform: bool) -> str:
     stored = (
         f"- {sentence}" for sentence in stored_data(study, known_to_platform=known_to_platform)
     )
-    heading = gettext("What is stored of you")
+    heading = gettext("What is stored about you")
     parts = (study.text("consent").strip(), heading, *stored, *answerable(study))
     return "\n\n".join(parts) + "\n"
 

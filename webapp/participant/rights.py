@@ -39,7 +39,7 @@ def leave(token: str) -> ResponseReturnValue:
         wish = Wish(request.form.get("wish", ""))
     except ValueError as error:
         raise RequestError(
-            gettext("Please go back and choose what becomes of your answers."),
+            gettext("Please go back and choose what happens to your answers."),
             status=400,
             code="no_decision",
         ) from error

@@ -1,4 +1,4 @@
-"""Who is owed what: the participants of a run, with what they submitted and what they were paid.
+"""What a run's participants are owed, with what they submitted and what they were paid.
 
 Everyone who finished is owed the reward; whether the rules keep them in the analysis makes no
 difference to it.

@@ -15,7 +15,7 @@ from webapp.recruiters.capabilities import BonusesForAnybody
 def payee(
     run_payments: RunPayments, participant: str | None, worker: str | None = None
 ) -> tuple[PayeeAccount | None, str]:
-    """Return somebody's account, None for a worker who has none, and the platform's id of them.
+    """Return a person's account (None for a worker without one) and their platform id.
 
     Args:
         run_payments: The run.

@@ -1,7 +1,7 @@
 """A run that pays: what a payment would do, and doing it, for the commands and the pages alike.
 
-What is asked for is first a proposal, which somebody confirms; carrying it out writes who did in
-the audit log, in the transaction that writes the payments down.
+What is asked for is first a proposal, which somebody confirms; carrying it out names the user in
+the audit log, in the transaction that stores the payments.
 """
 
 import hashlib

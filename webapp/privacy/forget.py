@@ -91,7 +91,7 @@ def find_person(session: Session, who: str) -> Person:
 
 
 def find_buried(session: Session, tombstones: Tombstones) -> Iterator[Person]:
-    """Yield everybody of a restored database who was forgotten before, to be forgotten at once."""
+    """Yield the people in a restored database who had been forgotten, to do so again."""
     gone = frozenset(
         session.scalars(select(Event.participant_id).where(Event.kind == EventKind.FORGOTTEN))
     )

@@ -37,7 +37,7 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
         session: A reading session.
         run: The run they took part in.
         study: Its study.
-        participant: Who asks.
+        participant: The person who asks.
     """
     record = record_of(session, run, participant.ref)
     assert record is not None

@@ -95,7 +95,7 @@ class Recruiter:
         return Exit(gettext("You can close this page now."))
 
     def visitor(self) -> "Visitor":
-        """Return what makes a simulated participant who comes the way its people would."""
+        """Return what makes a simulated participant who arrives as real ones would."""
         # Simulating wants parts that serving people does not.
         from webapp.simulation.session import SimulatedSession
 

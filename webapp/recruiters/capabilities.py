@@ -134,7 +134,7 @@ class ReturnRequests(Protocol):
 
 @runtime_checkable
 class ScreenOuts(Protocol):
-    """Pays who is screened out a smaller reward by itself; ``Task`` says how much, how often."""
+    """Pays a smaller reward for a screening; ``Task`` says how much, and how often."""
 
     def screen_outs_left(self, offer_id: str) -> int:
         """Return how many may still be paid for being screened out."""

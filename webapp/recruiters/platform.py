@@ -258,8 +258,8 @@ class Platform(Protocol):
 
         Args:
             token: The offer's; found also when the platform itself has forgotten it.
-            qualification_id: A qualification of ours that the offer's audience must lack or have;
-                None on a platform without them.
+            qualification_id: One of our qualifications, which the offer's audience must lack or
+                have; None on a platform without them.
         """
         ...
 

@@ -61,7 +61,7 @@ def accept(
 def current_assignment(session: Session, participant: Participant) -> Assignment | None:
     """Return the assignment under which the participant works, or worked last; None without one.
 
-    Who has handed one in works under no other.
+    A worker who has submitted one cannot work on another.
     """
     return session.scalar(
         select(Assignment)

@@ -12,7 +12,7 @@ from webapp.sessions.links import PARAMETER
 
 
 class LinkWantedError(ArrivalError):
-    """Somebody comes by the run's bare address, and it takes only who has a link or a code."""
+    """Somebody uses the run's bare address, and the run requires a link or a code."""
 
 
 def followed_link(session: Session, run: Run, given: str, *, required: bool) -> Link | None:
@@ -43,8 +43,8 @@ def followed_link(session: Session, run: Run, given: str, *, required: bool) -> 
     if link is None or link.revoked_at is not None:
         raise ArrivalError(
             gettext(
-                "This link or access code is not known, or not good any more. Please check it, and"
-                " write to whoever gave it to you."
+                "This link or access code is unknown or no longer valid. Please check it, or write"
+                " to the person who gave it to you."
             ),
             code="unknown_link",
             parameter=PARAMETER,

@@ -42,7 +42,7 @@ class PollResult:
     Attributes:
         submitted: Assignments the platform has, that we did not know to be submitted.
         returned: Assignments that were given back; their places are free.
-        granted: Workers who got the qualification of who has taken part.
+        granted: Workers who got the qualification for having taken part.
         refused: Workers to whom the platform will not give it; it does not know them.
     """
 

@@ -273,7 +273,7 @@ def post_hit(
         sessions: The installation's.
         platform: Where it is posted.
         task: What is offered.
-        own_qualification: A qualification of ours in the task's audience, by which the offer is
+        own_qualification: One of our qualifications in the task's audience, by which the offer is
             found again; None on a platform without them.
         offer: The offer; its token is the HIT's.
         now: The clock.

@@ -62,7 +62,7 @@ def guarded(pages: Blueprint) -> Blueprint:
 
 
 def current_user() -> User:
-    """Return who is signed in."""
+    """Return the user who is signed in."""
     user: User = g.user
     return user
 
@@ -128,7 +128,7 @@ def _way_back() -> str:
 
 
 def safe_way_back(address: str) -> str:
-    """Return an address of ours to go on to after signing in, whatever a link says."""
+    """Return one of our addresses to open after signing in, whatever a link says."""
     own = address.startswith(f"{PREFIX}/") and "\\" not in address and "//" not in address
     return address if own else url_for("runs.show_all")
 

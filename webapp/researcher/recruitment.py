@@ -61,7 +61,7 @@ def look(ref: str) -> ResponseReturnValue:
 @recruitment_pages.post("/runs/<ref>/recruitment/pause")
 @allowed(Role.RESEARCHER)
 def hold(ref: str) -> ResponseReturnValue:
-    """Let nobody find the run's offers any more; who is at work goes on."""
+    """Let nobody find the run's offers any more; participants who have begun can finish."""
     sessions, now = current_services().sessions, current_services().now()
     return _moved(
         ref, "recruitment paused", lambda platform: pause(sessions, platform, ref, now), {}

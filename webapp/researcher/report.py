@@ -57,7 +57,7 @@ def make(ref: str) -> ResponseReturnValue:
 
 
 def _scores(folder: Path) -> list[str]:
-    """Store the files that were sent, under names of ours, and return the options for them."""
+    """Store the uploaded files under our own names, and return the options for them."""
     sent = [file for file in request.files.getlist("scores") if file.filename]
     if len(sent) > _MOST_MODELS:
         raise RequestError(f"At most {_MOST_MODELS} models.", status=400, code="too_many_models")

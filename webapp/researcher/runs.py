@@ -90,7 +90,7 @@ def add_places(ref: str) -> ResponseReturnValue:
 @run_pages.post("/runs/<ref>/exclude")
 @allowed(Role.RESEARCHER)
 def apply_rules(ref: str) -> ResponseReturnValue:
-    """Apply the study's exclusion rules to who finished."""
+    """Apply the study's exclusion rules to participants who finished."""
 
     def change(session: Session) -> None:
         run = find_run(session, ref)

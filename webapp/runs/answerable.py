@@ -1,4 +1,4 @@
-"""Whether a study names who is responsible; without that no real participant gets a link."""
+"""Whether a study names the people responsible; without that no real participant gets a link."""
 
 from experiment.studies.study import Study
 from webapp.errors import RunError

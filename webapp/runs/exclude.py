@@ -46,7 +46,7 @@ class Exclusion:
 
 
 def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
-    """Give every participant who finished and has no verdict yet one, with its evidence.
+    """Give a verdict, with its evidence, to every participant who finished and has none.
 
     A verdict once stored stays as it is, so a second pass decides about newcomers only. Where the
     study replaces the excluded, their places become free. A rule that compares all participants
@@ -94,7 +94,7 @@ def _waiting(session: Session, run: Run) -> Sequence[Participant]:
 
 
 def _everyone(session: Session, run: Run, study: Study) -> Everyone:
-    """Return all who finished where a rule compares them, and nobody else's answers."""
+    """Return everybody who finished, if a rule compares participants; nobody else's answers."""
     comparing = [rule.rule for rule in study.exclusion if needs_everyone(load_rule(rule))]
     if not comparing:
         return Everyone(())

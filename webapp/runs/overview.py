@@ -51,7 +51,7 @@ class Overview:
         lists: Its lists, in order.
         states: How many participants are in each state; every state is there.
         kept: How many verdicts keep somebody in the analysis.
-        excluded: Who was excluded, by rule.
+        excluded: The participants who were excluded, by rule.
         median_minutes: The median time from consent to the end; None before anybody finished.
         silent: How many hold a place and have been silent for longer than the lease.
         refused_links: How many links that somebody opened were made wrongly.
@@ -61,9 +61,9 @@ class Overview:
         paid: How many got money.
         spent_minor: What they got, without the platform's fee, in minor units of the run's
             currency.
-        committed_minor: What is still to be paid if everybody at work finishes: the payments that
-            are not done, and the reward of each who finished or is at work and has no line in the
-            ledger that decides on it. Without the platform's fee.
+        committed_minor: What is still to be paid if everybody at work finishes: payments that are
+            not done, and the reward of participants who finished or are at work and whose reward no
+            line in the ledger decides. Without the platform's fee.
     """
 
     lists: Sequence[ListProgress]

@@ -89,7 +89,7 @@ def progress(session: Session) -> list[Progress]:
 
 
 def close_run(session: Session, run: Run, now: datetime) -> None:
-    """Let nobody new in from now on; who is at work goes on and finishes."""
+    """Let nobody new in from now on; participants who have begun can finish."""
     if run.closed_at is None:
         run.closed_at = now
         session.flush()

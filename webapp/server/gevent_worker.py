@@ -2,8 +2,8 @@
 
 Gunicorn starts and ends it; gevent's HTTP server answers. To it this adds what gunicorn's own
 processes have: connections that idle too long are closed, and who stops says so to everybody whom
-it still answers, so that the next request goes elsewhere. Who takes too long over one request is
-left, and who comes when no file can be opened any more is asked to come again.
+it still answers, so that the next request goes elsewhere. A client that takes too long over one
+request is dropped. When no more files can be opened, visitors are asked to try again.
 """
 
 import logging

@@ -18,8 +18,8 @@ _BETWEEN_LINES_S = 30.0
 _REQUEST_BYTES = 65536
 _PAGE = (
     b'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5">'
-    b"<title>Please wait</title><p>Many people are taking part at this moment. What you have"
-    b" answered so far is safe. This page asks again by itself every few seconds."
+    b"<title>Please wait</title><p>Many people are taking part right now. Your answers so"
+    b" far are safe. This page tries again every few seconds."
 )
 _REPLY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/html; charset=utf-8\r\n"

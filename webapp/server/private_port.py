@@ -40,7 +40,7 @@ class _Answer(NamedTuple):
 
 
 class PrivatePort(ThreadingHTTPServer):
-    """Answers who asks at a socket, from threads of its own.
+    """Answers requests at a socket, from its own threads.
 
     Args:
         listening: A socket that listens; several processes may share it.

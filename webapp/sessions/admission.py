@@ -133,7 +133,7 @@ def check_comprehension(
         leave(session, participant, Ending.FAILED_CHECK, now)
         return {}
     session.flush()
-    return {"": gettext("Not every answer was right. Please read the instructions once more.")}
+    return {"": gettext("Not every answer was right. Please read the instructions again.")}
 
 
 def _is_at(session: Session, participant: Participant, study: Study, step: Step) -> bool:

@@ -54,8 +54,8 @@ def enroll(
         study: Its study.
         decision: Theirs.
         now: The time.
-        platform_id: What the recruiting platform calls them; who comes twice is the same
-            participant, whose first decision stands. None where nothing is known.
+        platform_id: What the recruiting platform calls them; somebody who comes twice is the same
+            participant, whose first decision counts. None where nothing is known.
         visit_mark: The mark of the consent page whose button they pressed, which counts where no
             platform names them: pressing it twice makes one participant too.
         link: The link by which they come, if it is one that was given out.

@@ -1,10 +1,10 @@
 """Limits on how many people may arrive from one network address.
 
 Two limits: how many arrive from an address within an hour, and how many places of a run are held
-from it at a time by people who have not answered a single trial. Who comes by a personal link or by
-one that a platform signed is not counted, nor who comes from nowhere that is known. All servers of
-a database count together; each process remembers whom it has just refused, so that a flood does not
-reach the database.
+from it at a time by people who have not answered a single trial. Visitors with a personal link, or
+with a link that a platform signed, are not counted, nor are those whose address is unknown. All
+servers of a database count together; each process remembers whom it has just refused, so that a
+flood does not reach the database.
 """
 
 from datetime import datetime, timedelta
@@ -35,8 +35,8 @@ class CrowdedError(RequestError):
     def __init__(self) -> None:
         super().__init__(
             gettext(
-                "Many people are taking part at this moment. What you have answered so far is safe."
-                " Please load the page again in a few seconds."
+                "Many people are taking part right now. Your answers so far are safe. Please reload"
+                " the page in a few seconds."
             ),
             status=429,
             code="busy",
@@ -74,11 +74,11 @@ class TooManyArrivalsError(CrowdedError):
 def count_arrival(
     session: Session, participant: Participant, digest: str, settings: Settings, now: datetime
 ) -> bool:
-    """Count who has just arrived, in the caller's transaction, and return whether somebody was.
+    """Count new arrivals, in the caller's transaction; return whether there were any.
 
     Args:
         session: An open session that writes.
-        participant: Who is new; for anybody who came before nothing happens.
+        participant: The new participant; for anybody who came before nothing happens.
         digest: Where they come from; empty where nobody knows.
         settings: The installation's: they hold the limit.
         now: The time, at which a newcomer arrived.
@@ -106,7 +106,7 @@ def count_arrival(
 
 
 def refuse_hoarding(session: Session, participant: Participant, settings: Settings) -> None:
-    """Let pass who has just got a place, unless too many from there hold one and answer nothing.
+    """Let a new participant pass, unless too many from there hold a place and answer nothing.
 
     Args:
         session: The session in which they got it.

@@ -73,7 +73,7 @@ def note_device(
     """
     if participant.state in NOTHING_STORED:
         raise RequestError(
-            gettext("This session takes no answers."), status=409, code="wrong_state"
+            gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
     of_theirs = Device.participant_id == participant.id
     stored = session.scalars(select(Device).where(of_theirs).order_by(Device.id)).all()

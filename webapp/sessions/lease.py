@@ -80,7 +80,7 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Who is back.
+        participant: The participant who is back.
         now: The time.
     """
     if participant.state == State.ABANDONED and not _take_again(session, participant):

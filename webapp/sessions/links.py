@@ -12,5 +12,5 @@ def person_of(link: Link | None) -> str | None:
 
 
 def is_of_link(person: str | None) -> bool:
-    """Return whether no platform names somebody, but at most a link of ours."""
+    """Return whether no platform identifies somebody, but at most one of our links."""
     return person is None or person.startswith(f"{PARAMETER}:")

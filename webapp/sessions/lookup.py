@@ -56,7 +56,7 @@ def find_participant(
     participant, run = found
     if now - participant.arrived_at > timedelta(days=session_days):
         raise RequestError(
-            gettext("This link was good for %(days)s days and has expired.", days=session_days),
+            gettext("This link was valid for %(days)s days and has expired.", days=session_days),
             status=401,
             code="expired_token",
         )

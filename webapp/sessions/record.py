@@ -100,7 +100,7 @@ def record(
     """
     if participant.state in NOTHING_STORED:
         raise RequestError(
-            gettext("This session takes no answers."), status=409, code="wrong_state"
+            gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
     trial_id, stored_uuid, remaining = _known(session, participant, answer)
     if participant.state == State.ABANDONED:
@@ -158,7 +158,7 @@ def _known(
     trial_id, stored_uuid, remaining, options, points = found
     if not answer.answers(options, points):
         raise RequestError(
-            gettext("Trial %(number)s cannot be answered so.", number=answer.position),
+            gettext("Trial %(number)s cannot be answered like this.", number=answer.position),
             status=400,
             code="impossible_answer",
         )

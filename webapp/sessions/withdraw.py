@@ -55,7 +55,7 @@ def withdraw(session: Session, participant: Participant, wish: Wish, now: dateti
     state = State(participant.state)
     if state in (State.ARRIVED, State.DECLINED):
         raise RequestError(
-            gettext("Nothing is stored of this visit."), status=409, code="wrong_state"
+            gettext("Nothing is stored about this visit."), status=409, code="wrong_state"
         )
     if state is not State.WITHDRAWN:
         free_places(session, [participant.id])
@@ -80,7 +80,8 @@ def is_erased(session: Session, participant: Participant) -> bool:
 def _ending(session: Session, participant: Participant) -> Ending | None:
     """Return how the visit ends where it is more or less than withdrawing: it cannot be seen later.
 
-    Who has answered everything is paid for it. Who has answered nothing declines.
+    Participants who have answered everything are paid for it. Participants who have answered
+    nothing decline.
     """
     answered, total = how_far(session, participant)
     if participant.finished_at is not None or (total and answered == total):

@@ -52,7 +52,7 @@ def simulate(
         url: The server's, e.g. ``http://127.0.0.1:8000``.
         participants: How many; every free place by default.
         workers: How many take part at the same time.
-        visitor: What makes a participant who comes another way than by the run's link.
+        visitor: What makes a participant who does not come by the run's link.
 
     Raises:
         RunError: The run has not that many free places.

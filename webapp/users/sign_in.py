@@ -66,7 +66,7 @@ def sign_in(sessions: Sessions, attempt: Attempt, password: str, now: datetime) 
 
 
 def open_session(session: Session, user: User, browser: str, now: datetime) -> str:
-    """Return the token of a new session of a user who has shown who they are."""
+    """Return the token of a new session, for a user who has proven who they are."""
     token = secrets.token_urlsafe(32)
     session.add(
         SignIn(

@@ -118,7 +118,7 @@ def disable_user(session: Session, user: User, *, by: str, now: datetime) -> Non
 
 
 def enable_user(session: Session, user: User, *, by: str, now: datetime) -> None:
-    """Let somebody in again who was disabled."""
+    """Let a disabled user in again."""
     if user.disabled_at is not None:
         user.disabled_at = None
         record_act(session, by, "user enabled", now, after={"user": user.name})

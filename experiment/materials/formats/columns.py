@@ -57,7 +57,8 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
         named: Headers that the researcher gave for our columns; they come first.
 
     Raises:
-        MaterialsError: A header given is not in the table, or stands for no column of ours.
+        MaterialsError: A given header is not in the table, or maps to no column that Parallax
+            knows.
     """
     found: dict[str, str] = {}
     for ours, header in named.items():

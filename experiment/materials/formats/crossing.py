@@ -25,7 +25,7 @@ def cross_factors(
 
     Args:
         table: The table.
-        found: Which of its headers was taken for which column of ours.
+        found: Which of its headers was read as which of our columns.
         factors: The columns that the researcher named.
 
     Returns:

@@ -86,7 +86,7 @@ def options_against(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...
 
     Args:
         table: The table.
-        found: Which of its headers was taken for which column of ours.
+        found: Which of its headers was read as which of our columns.
     """
     ours = [name for name in _OTHERS if name in found and _filled(table, found[name])]
     more = [

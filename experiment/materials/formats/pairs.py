@@ -61,7 +61,7 @@ def read_pairs(
 
     Args:
         table: The table.
-        found: Which of its headers was taken for which column of ours.
+        found: Which of its headers was read as which of our columns.
         identical: Whether the two sentences of a pair may be the same, as in published sets some
             are: nobody can be asked which is better, but a model's tie can be counted.
 

@@ -77,7 +77,7 @@ def test_the_page_of_a_persons_own_data_speaks_every_language(language):
     page = {
         "Your data",
         "Please type in your code",
-        "Download what is stored of you",
+        "Download what is stored about you",
         "Nobody in this study was shown this code.",
     }
     assert page <= messages()
@@ -218,6 +218,6 @@ def test_english_pages_and_translated_ones_mark_nothing(client, run_in, start):
 
 def test_a_studys_catalogue_that_cannot_be_used_is_named(run_in):
     with pytest.raises(StudyError, match="other placeholders"):
-        run_in("fa", own={"Trial %(number)s cannot be answered so.": "آزمون"})
+        run_in("fa", own={"Trial %(number)s cannot be answered like this.": "آزمون"})
     with pytest.raises(StudyError, match="cannot be read"):
         run_in("ps", own={"Start": 'x"\nnonsense'})

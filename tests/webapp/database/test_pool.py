@@ -57,7 +57,7 @@ def test_a_participant_for_whom_there_is_no_connection_is_told_kindly_and_comes_
     monkeypatch.setattr(pool_module, "MOST_WAITING", 0)
     page, answer = visitor.page(), visitor.answer(1)
     assert page.status_code == answer.status_code == 503
-    assert "Many people are taking part at this moment" in page.text
+    assert "Many people are taking part right now" in page.text
     assert answer.json["error"]["code"] == "busy"
     assert int(page.headers["Retry-After"]) > 0
     monkeypatch.undo()

@@ -187,7 +187,7 @@ def test_a_database_out_of_reach_is_a_kind_page_and_an_error_to_try_again(
     with out_of_reach():
         page, answer = visitor.page(), visitor.answer(1)
     assert page.status_code == answer.status_code == 503
-    assert "What you have answered so far is safe" in page.text
+    assert "Your answers so far are safe" in page.text
     assert answer.json["error"]["code"] == "unavailable"
     assert "the database failed" in caplog.text
     assert visitor.answer(1).status_code == 200

@@ -96,7 +96,7 @@ def test_an_unexpected_failure_is_a_kind_page_without_a_trace(app, client, run, 
         session.commit()
     response = client.get(f"/run/{run.ref}")
     assert response.status_code == 500
-    assert "What you have answered so far is safe" in response.text
+    assert "Your answers so far are safe" in response.text
     assert "no such table" not in response.text and "Traceback" not in response.text
 
 

@@ -145,7 +145,7 @@ def test_who_has_not_read_the_instructions_has_as_many_tries_as_the_study_says(c
     visitor = come(COMPREHENSION)
     first = post(visitor, "comprehension", **WRONG)
     assert first.status_code == 422
-    assert "read the instructions once more" in first.text
+    assert "read the instructions again" in first.text
     again = visitor.client.post(f"{visitor.home}comprehension", data={"try": "1", **WRONG})
     assert again.status_code == 303, "the same form, sent again, is the same try"
     assert page_of(visitor.page()) == "comprehension"

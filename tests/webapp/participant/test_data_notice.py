@@ -56,4 +56,4 @@ def test_how_long_somebody_stays_known_is_told_where_the_study_says_so():
     study = load_study("minimal")
     assert "erased" not in "".join(stored_data(study, known_to_platform=True))
     promised = study.model_copy(update={"privacy": Privacy(keep_identifying_days=90)})
-    assert "so many days: 90." in "".join(stored_data(promised, known_to_platform=True))
+    assert "closed: 90." in "".join(stored_data(promised, known_to_platform=True))

@@ -52,7 +52,7 @@ def test_what_is_erased_leaves_nothing_that_somebody_did(visitor, sessions, thei
     assert not any(left.values()), left
     page = visitor.page()
     assert page.status_code == 200 and 'data-page="withdrawn"' in page.text
-    assert "What you gave was erased" in page.text
+    assert "Your answers were erased" in page.text
     with reading(sessions) as session:
         person = session.scalars(select(Participant)).one()
         assert [e.kind for e in session.scalars(select(Event))] == ["erased"]
@@ -64,7 +64,7 @@ def test_what_is_kept_stays_and_may_still_be_erased(visitor, theirs):
     visitor.answer(1)
     leave(visitor, "keep")
     assert theirs()["response"] == 1
-    assert "is kept" in visitor.page().text
+    assert "are kept" in visitor.page().text
     leave(visitor, "keep")
     leave(visitor, "erase")
     assert theirs()["response"] == 0
@@ -99,7 +99,7 @@ def test_every_page_of_a_session_has_the_way_out_and_asking_stores_nothing(visit
     for page in pages:
         assert 'href="withdraw"' in page.text
     asked = visitor.client.get(f"{visitor.home}withdraw")
-    assert "Stop and erase what I gave" in asked.text
+    assert "Stop and erase my answers" in asked.text
     assert rows() == before
     assert leave(visitor, "perhaps").status_code == 400
     assert rows() == before
@@ -125,7 +125,7 @@ def test_the_consent_text_can_be_saved_as_the_page_shows_it(client, run):
     saved = client.get(address)
     assert saved.mimetype == "text/plain"
     assert "attachment" in saved.headers["Content-Disposition"]
-    assert "Taking part is voluntary" in saved.text and "What is stored of you" in saved.text
+    assert "Taking part is voluntary" in saved.text and "What is stored about you" in saved.text
 
 
 def test_who_answers_for_a_study_is_read_on_its_consent_page(launched, study, client):

@@ -70,7 +70,7 @@ def test_everyone_is_paid_what_was_confirmed_once_and_the_log_says_by_whom(
     assert "result: 2 done" in page
     assert "AWORKER" not in page
     again = payer.check(act="approve")
-    assert "Nothing is left to be done" in again.text
+    assert "Nothing is left to do" in again.text
     # The button pressed once more, or the page loaded again.
     assert payer.confirm(asked).status_code == 409
     assert len(platform.approvals) == 2
@@ -259,7 +259,7 @@ def test_reconciling_shows_what_differs_and_does_what_is_safe(
 def test_recruitment_is_seen_and_paused(payer, worked, platform):  # noqa: F811
     worked(1)
     page = payer.here.post(f"{payer.path}/recruitment").text
-    assert "<dt>handed in</dt><dd>1</dd>" in page
+    assert "<dt>submitted</dt><dd>1</dd>" in page
     assert payer.here.post(f"{payer.path}/recruitment/pause").status_code == 303
     assert payer.here.post(f"{payer.path}/recruitment/extend", hours="²").status_code == 400
     assert payer.here.post(f"{payer.path}/recruitment/extend", hours="2").status_code == 303

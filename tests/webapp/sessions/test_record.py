@@ -261,7 +261,7 @@ def test_only_what_a_trial_offers_can_be_answered(
         record(session, participant, given, NOW)
         assert [row.rating for row in responses(session)] == [answer.get("rating")]
         return
-    with pytest.raises(RequestError, match="cannot be answered so"):
+    with pytest.raises(RequestError, match="cannot be answered like this"):
         record(session, participant, given, NOW)
     assert not responses(session)
 

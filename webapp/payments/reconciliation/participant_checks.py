@@ -10,7 +10,7 @@ from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
 
 
 def finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield who did the work and cannot be paid: the platform has no submission of theirs."""
+    """Yield people who did the work and cannot be paid, for want of a submission."""
     for account in snapshot.accounts:
         offered = account.payment(PaymentKind.COMPENSATION) is not None
         if account.finished and account.assignment is None and not offered:
@@ -128,7 +128,7 @@ def unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def compensation_not_taken(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield who was offered compensation, and did not take it up in time."""
+    """Yield people who were offered compensation and did not take it up in time."""
     over = {hit.token for hit in snapshot.hits if hit.expires_at and hit.expires_at <= snapshot.at}
     for payment in snapshot.payments:
         withdrawn = payment.state == PaymentState.WITHDRAWN

@@ -225,7 +225,7 @@ def sums_differ(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def paid_too_little(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield who was paid, and less than the study's rule says: a bonus, or part of the reward."""
+    """Yield people whose bonus, or part of a reward, is less than the study's rule says."""
     paid = {a.participant.ref for a in snapshot.accounts if a.paid_assignment is not None}
     for statement in snapshot.statements:
         if statement.is_short and statement.payee in paid:

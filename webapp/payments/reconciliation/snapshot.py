@@ -60,8 +60,8 @@ class Snapshot:
         posted_rewards: What each offer was to pay for one submission, by the offer's key.
         platform_rewards: What it pays by the platform's own word, where the platform has it.
         currency: The code of the run's currency.
-        receipts: The participant whom a submission's receipt names, by the assignment's id; None
-            where it is none of ours.
+        receipts: The participant whom a submission's receipt names, by the assignment's id; None if
+            it is not one of ours.
         silent: The references of those whose places could be given to others.
         claimed: The ids of payments that another process may be making at this moment.
         statements: What everybody is owed and got.

@@ -59,8 +59,8 @@ class MturkRecruiter(Recruiter):
         ):
             raise ArrivalError(
                 gettext(
-                    "This page was opened in a way we cannot follow. Please open it from the"
-                    " marketplace once more."
+                    "We do not recognise the way in which this page was opened. Please open it"
+                    " again from the marketplace."
                 )
             )
         return Arrival(worker_id, acceptance=Acceptance(assignment_id, hit_id, submit_to, "hitId"))
@@ -73,7 +73,7 @@ class MturkRecruiter(Recruiter):
         if accepted is not None:
             fields = {"assignmentId": accepted.assignment_id, "receipt": departure.receipt}
             form = ExitForm(f"{accepted.submit_to}/mturk/externalSubmit", fields)
-        return Exit(gettext("Your work is handed in to the marketplace from this page."), form)
+        return Exit(gettext("You submit your work to the marketplace from this page."), form)
 
     def visitor(self) -> "Visitor":
         """Return what makes a simulated worker, who comes through the marketplace's pages."""

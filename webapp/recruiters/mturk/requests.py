@@ -28,7 +28,7 @@ def cents(amount: str) -> int:
 
 
 def qualification_request(name: str, description: str) -> Request:
-    """Return the request that makes a qualification of ours."""
+    """Return the request that makes one of our qualifications."""
     return {"Name": name, "Description": description, "QualificationTypeStatus": "Active"}
 
 

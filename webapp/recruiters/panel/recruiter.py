@@ -182,7 +182,7 @@ def _is_only(panel: Panel, template: str, value: str) -> bool:
 
 
 def _site(panel: Panel, address: str) -> str:
-    """Return the site of an address, which nobody who comes can change."""
+    """Return the site of an address, which no participant can change."""
     others = {name: quote(_STANDS_FOR_NAME) for name in names_in(address)}
     try:
         parts = urlsplit(fill_address(address, {**others, **panel.values}))

@@ -18,17 +18,20 @@ def text_of(ending: Ending, *, form: bool, code: bool, reported: bool) -> str:
     """
     if form and code:
         return gettext(
-            "Please go back to the platform with the button below, which tells it how you left."
-            " Should that fail, enter the code there."
+            "Please go back to the platform with the button below, which reports how your visit"
+            " ended. If that fails, enter the code there."
         )
     if form:
         return gettext(
-            "Please go back to the platform with the button below, which tells it how you left."
+            "Please go back to the platform with the button below, which reports how your visit"
+            " ended."
         )
     if code:
         return gettext("Please copy the completion code and enter it on the platform.")
     if reported:
-        return gettext("Our server tells the platform how you left. You can close this page now.")
+        return gettext(
+            "Our server reports to the platform how your visit ended. You can close this page now."
+        )
     if ending in _GIVES_BACK:
         return gettext("Please give your place back on the platform. You can close this page now.")
     return gettext("You can close this page now.")

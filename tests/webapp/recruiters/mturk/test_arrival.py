@@ -205,7 +205,7 @@ def test_a_link_that_the_marketplace_did_not_write_is_refused(
     publish_run()
     refused = client.get(worker().accept().replace(*change))
     assert refused.status_code == 400
-    assert "open it from the marketplace once more" in refused.text
+    assert "open it again from the marketplace" in refused.text
     assert participants() == []
 
 
