@@ -1,13 +1,11 @@
 """Correlations over items, with intervals by leaving out one item at a time."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.stats import pearsonr, rankdata, spearmanr
+from scipy.stats import pearsonr, spearmanr
 
 from analysis.statistics.clustered import quantile
+from analysis.statistics.ranks import rank_products_without_each, rank_sums_without_each
 from analysis.statistics.resample import Floats
 
 METHODS = ("spearman", "pearson")
@@ -15,7 +13,6 @@ FEWEST_ITEMS = 3
 _NO_SPREAD = 1e-9
 # Nearer to 1, Fisher's scale has no end.
 _MOST = 1 - 1e-6
-_CELLS_AT_A_TIME = 4_000_000
 
 
 def correlations(people: Floats, model: Floats) -> dict[str, float]:
@@ -75,12 +72,11 @@ def without_each(first: Floats, second: Floats, method: str) -> Floats:
     if method == "pearson":
         centred = [(values - values.mean()) / values.std() for values in (first, second)]
         return _from_sums(len(first), *(_left(one) for one in _products(*centred)))
-    parts = []
-    for items in _blocks(len(first)):
-        ranks = [_ranks_without(values, items) for values in (first, second)]
-        sums = [one.sum(axis=1) for one in _products(*ranks)]
-        parts.append(_from_sums(len(first), *sums))
-    return np.concatenate(parts)
+    of_first, of_second = rank_sums_without_each(first), rank_sums_without_each(second)
+    return _from_sums(
+        len(first), of_first[0], of_second[0], of_first[1], of_second[1],
+        rank_products_without_each(first, second),
+    )  # fmt: skip
 
 
 def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:
@@ -106,21 +102,6 @@ def _from_sums(
         # Rounding leaves a trace of spread where all items left are alike.
         spread = np.where(spread < _NO_SPREAD, np.nan, spread)
         found: Floats = (product / less - first * second / less**2) / np.sqrt(spread)
-    return found
-
-
-def _blocks(n: int) -> Iterator[NDArray[np.intp]]:
-    size = max(1, _CELLS_AT_A_TIME // n)
-    for start in range(0, n, size):
-        yield np.arange(start, min(start + size, n))
-
-
-def _ranks_without(values: Floats, items: NDArray[np.intp]) -> Floats:
-    """Return the others' ranks without each of some items, itself 0: shape ``(some, items)``."""
-    gone = values[items][:, None]
-    ranks = rankdata(values) - (values > gone) - 0.5 * (values == gone)
-    ranks[np.arange(len(items)), items] = 0.0
-    found: Floats = ranks
     return found
 
 

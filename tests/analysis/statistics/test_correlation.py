@@ -1,7 +1,9 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import ConstantInputWarning, pearsonr, spearmanr
 
 from analysis.statistics.correlation import METHODS, correlation_rows, correlations, without_each
 
@@ -24,6 +26,31 @@ def test_without_each_item_the_others_are_ranked_anew_ties_included(method):
         statistic(np.delete(people, item), np.delete(model, item)).statistic for item in range(12)
     ]
     assert without_each(people, model, method) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_ranks_without_an_item_are_those_of_ranking_the_others(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 40))
+    people = rng.integers(0, rng.integers(2, n + 2), n) / 4
+    model = np.round(people * rng.integers(0, 3) + rng.normal(size=n), int(rng.integers(0, 3)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantInputWarning)
+        wanted = [
+            spearmanr(np.delete(people, item), np.delete(model, item)).statistic
+            for item in range(n)
+        ]
+    assert without_each(people, model, "spearman") == pytest.approx(wanted, nan_ok=True)
+
+
+def test_a_hundred_thousand_items_are_left_out_one_at_a_time():
+    rng = np.random.default_rng(1)
+    people = rng.integers(0, 9, 100_000) / 8
+    model = people + rng.normal(size=len(people))
+    left = without_each(people, model, "spearman")
+    for item in (0, 50_000, 99_999):
+        rest = np.delete(people, item), np.delete(model, item)
+        assert left[item] == pytest.approx(spearmanr(*rest).statistic, abs=1e-12)
 
 
 def test_a_correlation_without_any_error_has_no_interval():
