@@ -68,7 +68,7 @@ def test_what_is_kept_stays_and_may_still_be_erased(visitor, theirs):
     leave(visitor, "keep")
     leave(visitor, "erase")
     assert theirs()["response"] == 0
-    assert "was erased" in visitor.page().text
+    assert "were erased" in visitor.page().text
 
 
 def test_after_that_nothing_more_is_taken(visitor, theirs):
