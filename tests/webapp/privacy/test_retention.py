@@ -144,8 +144,7 @@ def test_who_is_still_to_be_paid_is_left_until_they_are(
     assert found.level == Level.WARNING
     assert f"parallax review {promised.ref}" in found.remedy
     assert (
-        "due for erasure on 2026-03-31"
-        in researcher(Role.VIEWER).get(f"/runs/{promised.ref}").text
+        "due for erasure on 2026-03-31" in researcher(Role.VIEWER).get(f"/runs/{promised.ref}").text
     )
     pay_rewards()
     assert erase() == 2

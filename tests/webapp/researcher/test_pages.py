@@ -65,7 +65,7 @@ def test_who_has_somebody_else_s_times_is_shown_with_whose(
     here = researcher(Role.VIEWER)
     for ref, twin in (people, people[::-1]):
         page = here.get(f"/runs/{run.ref}/participants/{ref}").text
-        assert f'exactly the times of <a href="/researcher/runs/{run.ref}/participants/{twin}"' in page
+        assert f'the times of <a href="/researcher/runs/{run.ref}/participants/{twin}"' in page
 
 
 def test_the_replay_leads_to_who_arrived_before_and_after(start, run, sessions, researcher):
