@@ -32,6 +32,7 @@ MOST_PAIRED = 1000
 _MOST_LEFT_OUT = 50_000_000
 # Of one item, two judges' kappa is 0 or nothing.
 _FEWEST_SHARED = 2
+_JUDGMENTS_AT_A_TIME = 1_000_000
 _ADDED, _STEP = 0.5, 1e-6
 
 
@@ -227,19 +228,23 @@ def _changes_with_model(right: csr_array, judged: csr_array, correct: Floats) ->
     whole = kappa(*shares)
     n = judged.sum(axis=1)
     pairs = judged.tocoo()
-    person, item, times = pairs.row, pairs.col, pairs.data
-    was_right = np.asarray(right[person, item]).ravel()
-    less = n[person] - times
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left = kappa(
-            (shares[0][person] * n[person] - was_right * correct[item]) / less,
-            (shares[1][person] * n[person] - was_right) / less,
-            (shares[2][person] * n[person] - times * correct[item]) / less,
-        )
-    lost = np.nan_to_num(whole[person]) - np.nan_to_num(left)
-    fewer = np.isfinite(whole[person]).astype(float) - np.isfinite(left)
+    lost, fewer = np.empty(len(pairs.data)), np.empty(len(pairs.data))
+    for start in range(0, len(lost), _JUDGMENTS_AT_A_TIME):
+        part = slice(start, start + _JUDGMENTS_AT_A_TIME)
+        person, item, times = pairs.row[part], pairs.col[part], pairs.data[part]
+        was_right = np.asarray(right[person, item]).ravel()
+        less = n[person] - times
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = kappa(
+                (shares[0][person] * n[person] - was_right * correct[item]) / less,
+                (shares[1][person] * n[person] - was_right) / less,
+                (shares[2][person] * n[person] - times * correct[item]) / less,
+            )
+        lost[part] = np.nan_to_num(whole[person]) - np.nan_to_num(left)
+        fewer[part] = np.isfinite(whole[person]).astype(float) - np.isfinite(left)
     by_item = [
-        np.bincount(item, one, minlength=judged.shape[1]).astype(float) for one in (lost, fewer)
+        np.bincount(pairs.col, one, minlength=judged.shape[1]).astype(float)
+        for one in (lost, fewer)
     ]
     return (
         _without(whole, np.nan_to_num(whole), np.isfinite(whole).astype(float)),
