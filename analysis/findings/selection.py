@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, cast, runtime_checkable
 
+import numpy as np
 import pandas as pd
 
 from analysis.data.load import PEOPLE, ExportedRun
@@ -84,8 +85,8 @@ def _rows(
     by: Sequence[str],
     printed: Mapping[tuple[Any, ...], float],
 ) -> Iterator[dict[str, object]]:
-    trials = _trials(run, rule)
-    numbers = trials.groupby("participant", observed=True)["counted"].sum()
+    shown, numbers = _counted(run, rule)
+    n_people = len(numbers)
     numbers = numbers[numbers > 0]
     if numbers.empty:
         return
@@ -94,9 +95,9 @@ def _rows(
     most = cast(CountsErrors, rule).most_errors(n_trials)
     if most >= n_trials:
         return
-    n_people = trials["participant"].nunique()
-    for key, own in trials.groupby(list(by), observed=True, sort=False):
-        share = float(own["counted"].mean())
+    for key, own in shown.groupby(list(by), observed=True, sort=False):
+        n_own = float((own["n"] * own["counted"]).sum())
+        share = n_own / float(own["n"].sum())
         if not share or key not in printed:
             continue
         yield {
@@ -105,22 +106,31 @@ def _rows(
             "n_trials": n_trials,
             "most_errors": most,
             "share": share,
-            "n_own": round(own["counted"].sum() / n_people, 1),
+            "n_own": round(n_own / n_people, 1),
             "example": printed_accuracy(_EXAMPLE, n_trials, most, share),
             "printed": float(printed[key]),
             "true": true_accuracy(float(printed[key]), n_trials, most, share),
         }
 
 
-def _trials(run: ExportedRun, rule: Selection) -> pd.DataFrame:
-    """Return the trials of participants who finished, each with whether the rule counts it."""
+def _counted(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series]:
+    """Return which items the rule counts, and how many trials of each participant it counts.
+
+    Returns:
+        One row per item and kind that participants who finished were shown: its columns, n (their
+        trials of it) and counted; and one number per such participant.
+    """
     people = run.participants
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
     trials = run.trials.loc[
         run.trials["participant"].isin(finished), ["participant", "item_id", "kind"]
-    ].astype(str)
+    ]
+    # Ten million trials are numbered by item and kind; their texts would take gigabytes.
+    pair = trials.groupby(["item_id", "kind"], observed=True, sort=False).ngroup().to_numpy()
+    first = np.unique(pair, return_index=True)[1]
+    kinds = trials.iloc[first][["item_id", "kind"]].astype(str)
+    kinds = kinds.assign(pair=pair[first], n=np.bincount(pair)).iloc[np.argsort(first)]
     own = [str(name) for name in run.items if name not in ITEMS.column_names]
-    kinds = trials[["item_id", "kind"]].drop_duplicates()
     shown = kinds.merge(run.items[["item_id", "construction", "condition", *own]], on="item_id")
     shown["counted"] = [
         rule.selects(
@@ -131,9 +141,12 @@ def _trials(run: ExportedRun, rule: Selection) -> pd.DataFrame:
         )
         for row in shown.to_dict("records")
     ]
-    return trials.merge(
-        shown[["item_id", "kind", "construction", "condition", "counted"]], on=["item_id", "kind"]
-    )
+    weight = np.full(len(first), np.nan)
+    weight[shown["pair"]] = shown["counted"]
+    of_trials = weight[pair]
+    known = np.isfinite(of_trials)
+    numbers = pd.Series(of_trials[known]).groupby(trials["participant"].array[known], observed=True)
+    return shown, numbers.sum()
 
 
 def with_selection(table: Table, found: pd.DataFrame) -> Table:
