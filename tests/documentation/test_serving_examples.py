@@ -261,7 +261,11 @@ def test_the_nightly_line_makes_a_backup_of_the_unit_s_folder_as_cron_runs_it(tm
     load_settings(instance)
     line = adapted(
         EXAMPLES["cron"],
-        {f"{VENV}/bin": programs, "/backups": tmp_path / "backups", "/srv/parallax": instance},
+        {
+            f"{VENV}/bin": programs,
+            "/srv/parallax/backups": tmp_path / "backups",
+            "/srv/parallax": instance,
+        },
     ).strip()
     assert re.match(r"(\S+ +){5}", line)
     # cron runs the sixth field, turns "\%" into "%", and knows few variables.
