@@ -1,6 +1,5 @@
 """Agreement among people: Krippendorff's alpha and the entropy of their choices on an item."""
 
-import krippendorff
 import numpy as np
 import pandas as pd
 
@@ -29,15 +28,40 @@ def entropy_bits(share: Floats) -> Floats:
     return found
 
 
+def krippendorff_alpha(counts: Floats, difference: Floats | None = None) -> float:
+    """Return Krippendorff's alpha, ``1 - D_o / D_e``, of any number of values.
+
+    With ``o_ck``, the sum over units of ``n_uc (n_uk - [c = k]) / (m_u - 1)``, and its margins
+    ``n_c``, it is ``1 - (n - 1) sum(o_ck d_ck) / sum(n_c (n_k - [c = k]) d_ck)``; units with fewer
+    than two judgments count for nothing. Krippendorff, K. (2011). Computing Krippendorff's
+    alpha-reliability. University of Pennsylvania, section D.
+
+    Args:
+        counts: How often each unit got each value, shape ``(units, values)``.
+        difference: How unlike two values are (``d``, squared where the level of measurement asks
+            so), shape ``(values, values)``, zero in the diagonal. None: nominal, 1 for any two.
+
+    Returns:
+        1 for perfect agreement, 0 for chance; NaN where fewer than two values were ever paired.
+    """
+    paired = counts[counts.sum(axis=1) > 1].astype(float)
+    weighted = paired / (paired.sum(axis=1, keepdims=True) - 1)
+    together = weighted.T @ paired - np.diag(weighted.sum(axis=0))
+    n = paired.sum(axis=0)
+    unlike = 1 - np.eye(len(n)) if difference is None else difference
+    by_chance = float(((np.outer(n, n) - np.diag(n)) * unlike).sum())
+    if not by_chance:
+        return float("nan")
+    return 1 - float((together * unlike).sum()) * (float(n.sum()) - 1) / by_chance
+
+
 def agreement(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return how much people agree: over all items, then by construction.
 
-    Alpha is ``1 - D_o / D_e``: the disagreement between judgments of one item over the disagreement
-    between any two judgments (nominal). 1: everybody agrees on every item; 0: knowing the item
-    tells nothing about the choice. Krippendorff, K. (2011). Computing Krippendorff's
-    alpha-reliability. University of Pennsylvania. The interval is symmetric on the
-    scale of log F, its variance the two-way jackknife's over participants and items
-    (``clustered.jackknifed``).
+    Alpha (``krippendorff_alpha``, nominal) compares the disagreement between judgments of one item
+    with that between any two judgments. 1: everybody agrees on every item; 0: knowing the item
+    tells nothing about the choice. The interval is symmetric on the scale of log F, its variance
+    the two-way jackknife's over participants and items (``clustered.jackknifed``).
 
     Args:
         judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them. Where no
@@ -76,8 +100,7 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     if not 0 < right.sum() < len(right):
         return float("nan"), float("nan"), float("nan")
     good, n = (np.bincount(item, one).astype(float) for one in (right, np.ones(len(item))))
-    counts = np.column_stack([good, n - good])
-    alpha = float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+    alpha = krippendorff_alpha(np.column_stack([good, n - good]))
     of_items = _item_sums(good, n)
     left = _item_sums(good[item] - right, n[item] - 1)
     # What goes when one judgment goes: its own, and its item's last pair where two were all.
