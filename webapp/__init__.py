@@ -12,7 +12,6 @@ from webapp.core.instance import open_instance
 from webapp.core.keys import read_keys
 from webapp.core.metrics import METRICS, Metrics
 from webapp.core.tokens import Tokens
-from webapp.database.engine import open_database
 from webapp.database.retry import retry_failed_requests
 from webapp.errors import SettingError
 from webapp.http.compression import compress_pages
@@ -22,6 +21,7 @@ from webapp.http.origins import guard_origins
 from webapp.http.platform_hooks import platform_hooks
 from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
+from webapp.opening import open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
 from webapp.recruiters.registry import RECRUITERS
@@ -51,7 +51,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None
     keys = read_keys(folder, settings.secret_key_file)
     services = app.extensions[EXTENSION] = Services(
-        settings, open_database(settings.database_url, keys), Tokens.of(keys), now
+        settings, open_installation(folder, settings, keys), Tokens.of(keys), now
     )
     log_requests(app, app.extensions[METRICS])
     guard_origins(app, settings)

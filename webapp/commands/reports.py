@@ -13,9 +13,10 @@ from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
-from webapp.database.engine import open_database, reading
+from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.jobs.reports import send_reports
+from webapp.opening import open_installation
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
@@ -82,7 +83,7 @@ def reconcile_reports(
     if isinstance(recruiter, PayingRecruiter) or not isinstance(recruiter, ReportingRecruiter):
         return None
     keys = read_keys(instance, settings.secret_key_file)
-    engine = open_database(settings.database_url, keys)
+    engine = open_installation(instance, settings, keys)
     services = Services(settings, engine, Tokens.of(keys), utc_now)
     if wish.by_hand is not None:
         with services.sessions.begin() as session:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from webapp.doctor import files, services, web
 from webapp.doctor.findings import Finding, Installation
+from webapp.doctor.gate import gate
 from webapp.doctor.network_time import network_time
 from webapp.doctor.retention import retention
 
@@ -11,6 +12,7 @@ Check = Callable[[Installation], Iterator[Finding]]
 
 CHECKS: Mapping[str, Check] = {
     "database": services.database,
+    "gate": gate,
     "key": files.key,
     "files": files.files,
     "disk": files.disk,

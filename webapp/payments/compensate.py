@@ -18,6 +18,8 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
+from webapp.gate.gate import refuse
+from webapp.gate.premises import Act
 from webapp.payments.accounts import PayeeAccount
 from webapp.payments.entry import Entry
 from webapp.payments.ledger import record_payments
@@ -118,8 +120,10 @@ def offer_compensation(
     Raises:
         PaymentError: It would be too much, or was offered with another amount before.
         PlatformError: A call was refused or not answered; giving the command again goes on.
+        GateError: Nothing is paid until something is mended.
     """
     with sessions.begin() as session:
+        refuse(Act.PAY, session.connection())
         (payment,) = record_payments(session, run, [entry], caps, now())
         if session.scalar(select(Hit.id).where(Hit.token == payment.token)) is None:
             session.add(Hit(run_id=run.id, token=payment.token, purpose=COMPENSATION, places=1))

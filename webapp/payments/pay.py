@@ -12,8 +12,10 @@ from sqlalchemy.orm import Session
 
 from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, PaymentState
 from webapp.core.clock import Clock
-from webapp.database.engine import Sessions
+from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
+from webapp.gate.gate import refuse
+from webapp.gate.premises import Act
 from webapp.payments.entry import Entry
 from webapp.payments.ledger import ClaimedPayment, claim, record_payments, settle
 from webapp.payments.two_steps import pay_in_two_steps
@@ -49,8 +51,10 @@ def pay_entries(
 
     Raises:
         PaymentError: They would be too much, or one was written down with another amount before.
+        GateError: Nothing is paid until something is mended.
     """
     with sessions.begin() as session:
+        refuse(Act.PAY, session.connection())
         written = record_payments(session, run, entries, caps, now())
         if also is not None:
             also(session)
@@ -75,7 +79,12 @@ def pay(
         now: The clock.
         undo_rejections: Whether rewards may be paid for what was rejected before. It is not
             stored: paying again without it undoes nothing.
+
+    Raises:
+        GateError: Nothing is paid until something is mended.
     """
+    with reading(sessions) as session:
+        refuse(Act.PAY, session.connection())
     attempted = []
     for payment_id in payments:
         claimed = claim(sessions, payment_id, now())

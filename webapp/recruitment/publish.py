@@ -20,6 +20,8 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
 from webapp.errors import RunError
+from webapp.gate.gate import refuse
+from webapp.gate.premises import Act
 from webapp.recruiters.capabilities import Drafts, GrowingOffers, Qualifications, ScreenOuts
 from webapp.recruiters.platform import Offer, Platform, Task
 from webapp.recruitment.terms import (
@@ -163,7 +165,10 @@ def publish(
 
     Raises:
         PlatformError: A call was refused or not answered; publishing again goes on from there.
+        GateError: Nothing is published until something is mended.
     """
+    with reading(sessions) as session:
+        refuse(Act.PUBLISH, session.connection())
     _record_hits(sessions, platform.endpoint, plan, now())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
     for hit_id in plan.reopen:

@@ -19,6 +19,8 @@ from experiment.tables.spreadsheet import spreadsheet_safe
 from experiment.version import code_version
 from webapp.database.models import Participant, Response, Run, Trial, Verdict
 from webapp.errors import RunError
+from webapp.gate.gate import refuse
+from webapp.gate.premises import Act
 from webapp.runs.codebook import MEDIA_TYPES, datapackage, readme
 from webapp.runs.export_queries import export_rows, export_tables
 from webapp.runs.runs import study_as_launched
@@ -47,7 +49,9 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
     Raises:
         RunError: Nobody answered yet, or the study's files are not in the database.
         WritingError: The folder holds something else than an export, or cannot be written.
+        GateError: Nothing is exported until something is mended.
     """
+    refuse(Act.EXPORT, session.connection())
     study = study_as_launched(session, run)
     provenance = _provenance(session, run, study)
     if not provenance["n_responses"]:

@@ -23,6 +23,7 @@ from webapp.core.metrics import METRICS
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.engine import reading
 from webapp.database.schema import revision_of, revisions
+from webapp.gate.gate import objections
 from webapp.server.metrics_endpoint import collect_registry
 from webapp.services import EXTENSION, Services
 
@@ -133,6 +134,9 @@ def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
     try:
         with reading(_services(app).sessions) as session:
             revision = revision_of(session.connection())
+            if revision == revisions()[-1]:
+                for _, each in objections(session.connection()):
+                    yield each.says
     except SQLAlchemyError:
         yield "the database does not answer"
     else:

@@ -19,6 +19,8 @@ from webapp.core.i18n import gettext
 from webapp.core.tokens import new_reference
 from webapp.database.models import Link, Participant, Place, Run, RunItem, Trial
 from webapp.errors import RequestError
+from webapp.gate.gate import refuse
+from webapp.gate.premises import Act
 from webapp.sessions.assign import assign, has_free_place
 from webapp.sessions.consent_texts import agreed_text
 from webapp.sessions.lease import any_expired, release_expired
@@ -63,10 +65,12 @@ def enroll(
 
     Raises:
         NoRoomError: The run is closed or has no free place.
+        GateError: Nobody is admitted until something is mended.
     """
     known = _known(session, run, platform_id, visit_mark)
     if known is not None:
         return known
+    refuse(Act.ADMIT, session.connection())
     if session.scalar(select(Run.closed_at).where(Run.id == run.id)) is not None:
         raise run_is_closed()
     for alone in (False, True):
@@ -209,7 +213,9 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
 
     Raises:
         NoRoomError: The run is closed or has no free place, and no lease is over.
+        GateError: Nobody is admitted until something is mended.
     """
+    refuse(Act.ADMIT, session.connection())
     if run.closed_at is not None:
         raise run_is_closed()
     if not has_free_place(session, run) and not any_expired(session, run, now):

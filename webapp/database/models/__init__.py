@@ -18,6 +18,7 @@ from webapp.database.models.payment import Payment
 from webapp.database.models.recruitment import Assignment, Hit, Recruitment
 from webapp.database.models.report import OutgoingReport
 from webapp.database.models.run import ConsentText, Place, Run, RunCount, RunItem, StudyFile
+from webapp.database.models.stamp import Stamp
 from webapp.database.models.user import AuditEntry, FailedSignIn, SignIn, Unblinding, User
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "RunCount",
     "RunItem",
     "SignIn",
+    "Stamp",
     "StudyFile",
     "Trial",
     "Unblinding",

@@ -1,0 +1,117 @@
+"""The gate: what one check forbids is not done by any way in, and is said where people look."""
+
+import pytest
+from sqlalchemy import insert, select
+
+from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
+    hit,
+    pay_rewards,
+    platform,
+    worked,
+)
+from webapp.core.clock import utc_now
+from webapp.database.engine import reading
+from webapp.database.models import Event, Participant, Payment
+from webapp.doctor.checks import CHECKS as DOCTORS_CHECKS
+from webapp.doctor.findings import Installation, Level
+from webapp.gate import gate
+from webapp.gate.gate import GateError, objections
+from webapp.gate.premises import Act, Objection
+from webapp.runs.export import export
+from webapp.server.private_port import readiness
+
+
+@pytest.fixture
+def forbid(monkeypatch):
+    """Return a function that makes a check forbid some acts."""
+
+    def object_(*acts: Act) -> None:
+        found = [Objection("the ledger is old", "Reconcile", frozenset(acts))]
+        monkeypatch.setattr(gate, "CHECKS", {"example": lambda _connection, _premises: found})
+
+    return object_
+
+
+def test_nobody_new_is_admitted_and_who_is_there_goes_on(client, run, start, forbid, sessions):
+    visitor = start(run)
+    visitor.answer(1)
+    forbid(Act.ADMIT)
+    shown = client.get(f"/run/{run.ref}")
+    assert (shown.status_code, "the ledger is old" in shown.text) == (503, False)
+    agreed = client.post(f"/run/{run.ref}", data={"decision": "accept"})
+    assert agreed.status_code == 503
+    with reading(sessions) as session:
+        assert len(session.scalars(select(Participant)).all()) == 1
+    visitor.answer(2)
+    forbid(Act.PAY)
+    assert client.get(f"/run/{run.ref}").status_code == 200
+
+
+def test_nothing_is_paid_and_nothing_is_written_down_to_be_paid(
+    run,
+    worked,  # noqa: F811
+    pay_rewards,  # noqa: F811
+    sessions,
+    forbid,
+):
+    worked(1)
+    forbid(Act.PAY)
+    with pytest.raises(GateError, match=r"does not pay now: the ledger is old\. Reconcile\."):
+        pay_rewards()
+    with reading(sessions) as session:
+        assert session.scalars(select(Payment)).all() == []
+    forbid(Act.ADMIT, Act.PUBLISH)
+    pay_rewards()
+    with reading(sessions) as session:
+        assert len(session.scalars(select(Payment)).all()) == 1
+
+
+def test_nothing_is_exported(run, start, forbid, sessions, tmp_path):
+    start(run).answer(1)
+    forbid(Act.EXPORT)
+    with reading(sessions) as session, pytest.raises(GateError, match="does not export now"):
+        export(session, run, tmp_path / "export")
+    assert not (tmp_path / "export").exists()
+
+
+def test_the_doctor_and_readyz_say_it(app, instance, forbid):
+    services = app.extensions["parallax"]
+    at = Installation(instance, services.settings, services.engine, "", utc_now)
+    [found] = DOCTORS_CHECKS["gate"](at)
+    assert found.level is Level.GOOD
+    assert readiness(instance, app)["problems"] == []
+    forbid(Act.PAY, Act.ADMIT)
+    [found] = DOCTORS_CHECKS["gate"](at)
+    assert found.level is Level.FAULT
+    assert found.says == (
+        "example: the ledger is old. Until this is mended, the server does not pay, take new"
+        " participants"
+    )
+    assert readiness(instance, app)["problems"] == ["the ledger is old"]
+
+
+def test_a_database_that_was_opened_without_its_installation_passes_nothing(sessions):
+    with reading(sessions) as session:
+        connection = session.connection()
+        premises = connection.dialect.parallax_premises
+        del connection.dialect.parallax_premises
+        with pytest.raises(GateError, match="without the installation"):
+            list(objections(connection))
+        connection.dialect.parallax_premises = premises
+
+
+def test_a_lost_record_of_erasures_forbids_everything_until_it_is_back(
+    run, start, sessions, instance
+):
+    start(run)
+    with sessions.begin() as session:
+        assert list(objections(session.connection())) == []
+        person = session.scalars(select(Participant)).one()
+        gone = {"participant_id": person.id, "kind": "forgotten", "detail": {}}
+        session.execute(insert(Event), {**gone, "at": person.arrived_at})
+    with reading(sessions) as session:
+        [(name, found)] = objections(session.connection())
+        assert (name, found.forbids) == ("erasures", frozenset(Act))
+    (instance / "forgotten").touch()
+    with reading(sessions) as session:
+        assert list(objections(session.connection())) == []

@@ -1,0 +1,56 @@
+"""All checks together: what is asked before somebody is admitted or paid, or a run published."""
+
+from collections.abc import Iterator, Mapping
+
+from sqlalchemy import Connection, Dialect, Engine
+
+from webapp.errors import WebappError
+from webapp.gate import erasures
+from webapp.gate.premises import Act, Check, Objection, Premises
+
+# A new check is a file of this folder and a line here.
+CHECKS: Mapping[str, Check] = {"erasures": erasures.check}
+_PREMISES = "parallax_premises"
+
+
+class GateError(WebappError):
+    """An act is forbidden until something is mended."""
+
+
+def put_up(engine: Engine, premises: Premises) -> None:
+    """Let the gate of a database know which installation it belongs to."""
+    setattr(engine.dialect, _PREMISES, premises)
+
+
+def objections(connection: Connection) -> Iterator[tuple[str, Objection]]:
+    """Yield what every check objects to, each with the name of the check.
+
+    Raises:
+        GateError: The database was opened without its installation (``put_up``).
+    """
+    premises = _premises(connection.dialect)
+    for name, check in CHECKS.items():
+        for each in check(connection, premises):
+            yield name, each
+
+
+def refuse(act: Act, connection: Connection) -> None:
+    """Let an act pass only if no check forbids it.
+
+    Raises:
+        GateError: One does; the error says why, and what to do.
+    """
+    for _, each in objections(connection):
+        if act in each.forbids:
+            raise GateError(
+                f"the server does not {act} now: {each.says}",
+                where="the installation",
+                remedy=each.remedy,
+            )
+
+
+def _premises(dialect: Dialect) -> Premises:
+    found: Premises | None = getattr(dialect, _PREMISES, None)
+    if found is None:
+        raise GateError("the database was opened without the installation that it belongs to")
+    return found
