@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -10,12 +9,11 @@ from numpy.typing import NDArray
 
 from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
 from analysis.data.load import ExportedRun, Scores
+from analysis.data.own_columns import items_of, own_columns
 from analysis.data.several_options import among_all, options_of
 from analysis.errors import AnalysisError
 from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_from_row
 from experiment.records import Variant
-from experiment.tables.schemas import ITEMS
 
 _SHOWN = 10
 
@@ -72,8 +70,7 @@ def join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
 
 def items_hash(run: ExportedRun) -> str:
     """Return the hash of the run's own items."""
-    rows = cast(list[dict[str, object]], run.items.to_dict("records"))
-    return materials_hash(map(item_from_row, rows))
+    return materials_hash(items_of(run.items))
 
 
 def judgments(run: ExportedRun) -> pd.DataFrame:
@@ -141,9 +138,8 @@ def _with_further(
     for name in ("version", "rating"):
         if name in own:
             frame[name] = own[name]
-    for name in items.columns.difference([*ITEMS.column_names, *frame.columns], sort=False):
-        frame[name] = _numbers_or_texts(items[name], item)
-    return frame
+    brought = {name: _numbers_or_texts(items[name], item) for name in own_columns(items)}
+    return pd.concat([frame, pd.DataFrame(brought, index=frame.index)], axis=1)
 
 
 def _numbers_or_texts(

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from analysis.data.frames import open_parquet, read_exported, read_parquet
+from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
@@ -156,7 +157,7 @@ def load_run(folder: Path) -> ExportedRun:
         folder=folder,
         facts=facts,
         study=study,
-        items=read_exported(ITEMS, folder, ITEMS.column_names, extended=True),
+        items=in_namespace(read_exported(ITEMS, folder, ITEMS.column_names, extended=True)),
         participants=_by_place(read_exported(PARTICIPANTS, folder, _PARTICIPANT_COLUMNS)),
         trials=read_exported(
             of_trials, folder, _with_further(of_trials, TRIALS, _TRIAL_COLUMNS), categorical=True

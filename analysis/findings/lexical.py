@@ -4,20 +4,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log10
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
 from analysis.data.join import Joined
+from analysis.data.own_columns import items_of
 from analysis.errors import AnalysisError
 from analysis.findings.choices import CRITICAL, FEATURE, Choices, choices
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.overlapping import overlapping_accuracy
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
-from experiment.materials.read import item_from_row, load_items
+from experiment.materials.read import load_items
 from experiment.records import Item
 from experiment.studies.study import Study
 
@@ -85,8 +85,7 @@ def _scored_items(study: Study, data: Joined) -> list[Item]:
         generated = list(load_items(study))
         if set(data.items["item_id"]) <= {item.item_id for item in generated}:
             return generated
-    rows = cast(list[dict[str, object]], data.items.to_dict("records"))
-    return [item_from_row(row) for row in rows]
+    return list(items_of(data.items))
 
 
 def _tables(

@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.data.certificates import read_certificates
 from analysis.data.join import Joined, judgments, on_items
 from analysis.data.load import ExportedRun
+from analysis.data.own_columns import header, own_columns
 from analysis.data.participant_flow import setting
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.accuracy import people_accuracy
@@ -28,7 +29,6 @@ from experiment.exclusion.verdict import verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
 from experiment.studies.study import Rule, Study
-from experiment.tables.schemas import ITEMS
 
 # The rules are Python, applied to one participant at a time.
 MOST_RESPONSES = 500_000
@@ -159,7 +159,7 @@ def _labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
 
 def _sessions(run: ExportedRun) -> dict[str, Answered]:
     """Return what each participant who finished has answered, as the rules see it."""
-    people, own = run.participants, [str(c) for c in run.items if c not in ITEMS.column_names]
+    people, own = run.participants, own_columns(run.items)
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
     rows = (
         run.responses[run.responses["participant"].isin(finished)]
@@ -207,7 +207,7 @@ def _judgment(row: dict[Hashable, Any], own: Sequence[str]) -> Judgment:
         chosen_side=Side(row["chosen_side"]),
         rt_ms=None if pd.isna(row["rt_ms"]) else row["rt_ms"],
         condition=row["condition"],
-        extra=tuple((name, str(row[name])) for name in own),
+        extra=tuple((header(name), str(row[name])) for name in own),
     )
 
 

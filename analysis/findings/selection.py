@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import PEOPLE, ExportedRun
+from analysis.data.own_columns import header, own_columns
 from analysis.statistics.selection_lift import printed_accuracy, true_accuracy
 from analysis.tables.accuracy_table import Table
 from experiment.errors import ParallaxError
@@ -16,7 +17,6 @@ from experiment.exclusion.selection import Selection
 from experiment.participation import State
 from experiment.records import Kind
 from experiment.studies.study import Rule
-from experiment.tables.schemas import ITEMS
 
 # The example that every note gives, of an accuracy that people often have.
 _EXAMPLE = 0.9
@@ -130,14 +130,14 @@ def _counted(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series
     first = np.unique(pair, return_index=True)[1]
     kinds = trials.iloc[first][["item_id", "kind"]].astype(str)
     kinds = kinds.assign(pair=pair[first], n=np.bincount(pair)).iloc[np.argsort(first)]
-    own = [str(name) for name in run.items if name not in ITEMS.column_names]
+    own = own_columns(run.items)
     shown = kinds.merge(run.items[["item_id", "construction", "condition", *own]], on="item_id")
     shown["counted"] = [
         rule.selects(
             row["construction"],
             row["condition"],
             Kind(row["kind"]),
-            [(name, str(row[name])) for name in own],
+            [(header(name), str(row[name])) for name in own],
         )
         for row in shown.to_dict("records")
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.data.load import PEOPLE, ExportedRun, RunFacts
+from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
 from analysis.readers.choices import with_versions
 from analysis.readers.colorless_green import read_colorless_green
@@ -113,7 +114,7 @@ def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun
         folder=path,
         facts=_facts(path, items),
         study=_study(path, known, rows),
-        items=known,
+        items=in_namespace(known),
         participants=pd.DataFrame(
             {
                 "participant": people["participant"],

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.data.load import PEOPLE
+from analysis.data.own_columns import PREFIX, with_headers
 from analysis.errors import AnalysisError
 
 _COLUMNS = ("judge", "construction", "condition", "item_id")
@@ -21,17 +22,22 @@ def choices(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> p
 
     Returns:
         chose_good (0 or 1), judge (categorical, people first), participant (a model is its own),
-        item_id, construction, condition, and of people also list, position, kind, good_side, rt_ms.
+        item_id, construction, condition, and of people also list, position, kind, good_side, rt_ms;
+        the items' own columns as ``own_`` and their headers, and by their headers alone where
+        those are no names of ours.
     """
     of_people = ["participant", "list", "position", "kind", "good_side", "rt_ms", "chose_good"]
-    people = judgments[[*_COLUMNS[1:], *of_people]].assign(judge=PEOPLE)
+    of_items = [str(name) for name in judgments if str(name).startswith(PREFIX)]
+    people = judgments[[*_COLUMNS[1:], *of_people, *of_items]].assign(judge=PEOPLE)
     frames = [people]
-    items = people["item_id"].unique()
+    items = people.drop_duplicates("item_id").set_index("item_id")[of_items]
     for model, frame in decisions.items():
-        chosen = frame.loc[frame["item_id"].isin(items), [*_COLUMNS[1:], "correct"]]
+        chosen = frame.loc[frame["item_id"].isin(items.index), [*_COLUMNS[1:], "correct"]]
         chosen = chosen.rename(columns={"correct": "chose_good"})
+        if of_items:
+            chosen = chosen.join(items, on="item_id")
         frames.append(chosen.assign(judge=model, participant=model))
-    rows = pd.concat(frames, ignore_index=True)
+    rows = with_headers(pd.concat(frames, ignore_index=True))
     return rows.assign(
         chose_good=rows["chose_good"].astype(float),
         judge=pd.Categorical(rows["judge"], [PEOPLE, *decisions]),

@@ -72,7 +72,12 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
 
 
 def _further(table: TableSchema) -> list[ColumnElement[Any]]:
-    """Return the columns of what is no pair of options, where the table has them."""
+    """Return the columns of what is no pair of options, where the table has them.
+
+    The table of items has the researcher's own columns, which may be called the same.
+    """
+    if table.name not in (TRIALS.name, RESPONSES.name):
+        return []
     known = {"options": Trial.options, "version": Trial.options, "rating": Response.rating}
     return [known[name].label(name) for name in known if name in table.column_names]
 

@@ -75,7 +75,13 @@ def _kind(draft: Draft) -> Kind:
 
 
 def _extra(draft: Draft) -> tuple[tuple[str, str], ...]:
-    return tuple((f"own_{k}" if k in ITEMS.column_names else k, v) for k, v in draft.extra.items())
+    named: dict[str, str] = {}
+    for header, value in draft.extra.items():
+        name = header
+        while name in ITEMS.column_names or (name != header and name in draft.extra):
+            name = f"own_{name}"
+        named[name] = value
+    return tuple(named.items())
 
 
 def _construction(draft: Draft, kind: Kind, path: Path) -> str:

@@ -17,3 +17,13 @@ def test_levels_are_those_that_occur_in_the_order_of_a_design():
     assert design_levels(pd.Series(["b", "a", "b"])) == ["a", "b"]
     column = pd.Series(pd.Categorical(["b", "a"], ["c", "b", "a"]))
     assert design_levels(column) == ["b", "a"]
+
+
+def test_choices_have_the_items_own_columns_by_their_headers_where_these_are_free(export, scores):
+    judged = judgments(load_run(export))
+    judged = judged.assign(own_length=judged["item_id"].cat.codes, own_position="late")
+    rows = choices(judged, {"5-gram": decisions(load_scores(scores))})
+    assert (rows["length"] == rows["own_length"]).all()
+    assert rows.groupby("item_id")["length"].nunique().eq(1).all()
+    assert set(rows["own_position"]) == {"late"}
+    assert set(rows["position"].dropna()) == {1, 2, 3, 4}

@@ -59,13 +59,13 @@ def test_the_export_and_the_analysis_keep_them(
     other = ".csv" if suffix == ".parquet" else ".parquet"
     (folder / f"items{other}").unlink()
     loaded = load_run(folder)
-    assert list(loaded.items.columns[-2:]) == ["Häufigkeit", "source"]
+    assert list(loaded.items.columns[-2:]) == ["own_Häufigkeit", "own_source"]
     judged = judgments(loaded)
-    assert judged["Häufigkeit"].dtype == float
+    assert judged["own_Häufigkeit"].dtype == float
     known = {item.item_id: dict(item.extra) for item in load_items(study)}
     for row in judged.itertuples():
-        assert row.source == known[row.item_id]["source"]
-        assert row.Häufigkeit == float(known[row.item_id]["Häufigkeit"])
+        assert row.own_source == known[row.item_id]["source"]
+        assert row.own_Häufigkeit == float(known[row.item_id]["Häufigkeit"])
 
 
 def test_the_codebook_names_them(study, send, sessions, simulated_run, tmp_path):

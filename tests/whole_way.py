@@ -1,0 +1,82 @@
+"""A study of somebody's own, the whole way: a table, a folder, a run, people, an export."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from csv import writer
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+
+from flask import Flask
+from werkzeug.serving import make_server
+
+from experiment.authoring.new import new_study
+from experiment.studies.load import load_study
+from experiment.studies.study import Study
+from webapp import create_app
+from webapp.database.engine import reading
+from webapp.runs.exclude import exclude
+from webapp.runs.export import export
+from webapp.runs.launch import launch
+from webapp.runs.runs import study_as_launched
+from webapp.simulation.crowd import simulate
+from webapp.simulation.plan import plan
+
+
+def written(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+    """Write rows as a CSV file."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = writer(file)
+        lines.writerow(rows[0])
+        lines.writerows(row.values() for row in rows)
+    return path
+
+
+def study_of(
+    rows: Sequence[Mapping[str, object]],
+    folder: Path,
+    *,
+    participants: int,
+    presentation: str = "",
+    changes: Mapping[str, str] | None = None,
+) -> Study:
+    """Write a study's folder from a table, for so many participants of each list."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    table = written(folder.parent / f"{folder.name}.csv", rows)
+    new_study(folder, table, language="en", named={}, presentation=presentation)
+    path = folder / "study.toml"
+    number = f"participants_per_list = {participants}"
+    text = re.sub(r"participants_per_list = \d+", number, path.read_text("utf-8"))
+    for old, new in (changes or {}).items():
+        assert old in text, old
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    return load_study(str(folder))
+
+
+def exported(study: Study, instance: Path) -> Path:
+    """Launch a study, let simulated people answer all of it, and export the run."""
+    app = create_app(instance)
+    sessions, now = app.extensions["parallax"].sessions, datetime.now(UTC)
+    with sessions.begin() as session:
+        run = launch(session, study, 7, "simulator", now=now, code_version="test")
+    with reading(sessions) as session:
+        ready = plan(session, run, study_as_launched(session, run))
+    for url in _served(app):
+        assert not any(outcome.problem for outcome in simulate(ready, url))
+    with sessions.begin() as session:
+        exclude(session, session.merge(run), now)
+    with reading(sessions) as session:
+        export(session, session.merge(run, load=False), instance / "export")
+    app.extensions["parallax"].engine.dispose()
+    return instance / "export"
+
+
+def _served(app: Flask) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
