@@ -16,9 +16,9 @@ from tqdm import tqdm
 sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 
 from analysis import comparison
-from analysis.comparison import ComparisonOptions
 from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores
 from analysis.findings.lexical import count_corpus_words
+from analysis.options import ComparisonOptions
 from analysis.readers.judgments import read_judgments
 from analysis.readers.plausibility import check_accuracy
 from analysis.report.write import write_comparison, written_before

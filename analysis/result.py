@@ -27,7 +27,7 @@ class Comparison:
         statistics: What tables and figures were made from, in long form, by name.
         left_out: What a reader would look for in vain, and why, in sentences.
         folders: Further folders by name, and what writes each one's files.
-        summary: What a reader wants to know first, in sentences; empty where accuracies say it.
+        summary: What a reader wants to know first, in sentences.
         files: What was written, the report first; empty before.
     """
 

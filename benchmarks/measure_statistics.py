@@ -24,8 +24,9 @@ import scipy.stats
 from large_run import TRIALS_EACH, write_large_run, write_large_scores
 from scipy.special import expit
 
-from analysis.comparison import ComparisonOptions, compare
+from analysis.comparison import compare
 from analysis.data.load import load_all_scores, load_run
+from analysis.options import ComparisonOptions
 from analysis.report.write import write_comparison
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.resample import (

@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 
 import parallax
 from analysis.compare import compare
-from analysis.comparison import ComparisonOptions
+from analysis.options import ComparisonOptions
 from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.database.engine import reading

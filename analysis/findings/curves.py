@@ -6,14 +6,20 @@ a word that all items share stands at a place of its own.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import pyarrow.parquet as pq
 
 from analysis.data.load import Scores
 from analysis.errors import AnalysisError
+from analysis.figures.curves import curves_figure
+from analysis.figures.drawing import Drawing
+from analysis.findings.finding import Finding, Given, Need
+from analysis.findings.findings import Findings
+from analysis.tables.section import Section
 from experiment.materials.render import render
 from experiment.records import Variant
 
@@ -179,3 +185,40 @@ def _label(words: "pd.Series[str]") -> str:
     """Return the word that all items share, else the commonest as an example after "e.g."."""
     [(word, count)] = Counter(words).most_common(1)
     return word if count == len(words) else f"e.g. {word}"
+
+
+def _run(given: Given) -> Findings:
+    options, found = given.options, []
+    for one in given.as_read:
+        for item in options.curve_items:
+            alone = curves(one, given.data.items, [item])
+            found.append(alone.assign(condition=f"{alone['condition'].iloc[0]}, {item}"))
+        if not options.curve_items:
+            found.append(curves(one, given.data.items, given.data.judgments["item_id"]))
+    rows = pd.concat(found)
+    titles = {one.name: one.title for one in given.run.study.constructions}
+    return Findings(statistics={"curves": rows}, drawings=tuple(_drawings(rows, titles)))
+
+
+def _drawings(found: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Drawing]:
+    """Yield a figure for each construction and model."""
+    several = found["model"].nunique() > 1
+    for (model, construction), rows in found.groupby(["model", "construction"], sort=False):
+        name = str(construction)
+        yield Drawing(
+            _file_name(f"curves_{name}_{model}" if several else f"curves_{name}"),
+            f"Word by word: {titles.get(name, name)}{f' under {model}' if several else ''}",
+            f"Log-probability of each word of the expected version (good) and of the other, given "
+            f"the words before it, by {model}; averaged over n judged items of each condition. "
+            "Words of one slot are added; the labels are examples. The first words that differ are "
+            "shaded.",
+            Section.CURVES,
+            partial(curves_figure, rows),
+        )
+
+
+def _file_name(text: str) -> str:
+    return "".join(one if one.isalnum() or one in "-_" else "_" for one in text)
+
+
+CURVES = Finding("curves", Section.CURVES, _run, needs=(Need.MODELS, Need.ITEM_CURVES))

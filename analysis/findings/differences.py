@@ -3,6 +3,7 @@
 import pandas as pd
 
 from analysis.data.join import Joined
+from analysis.findings.finding import Finding, Need
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.tables.accuracy_table import Column, Table
@@ -24,8 +25,6 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
         context: The study and where the numbers come from.
         margin: Differences smaller than this count as none in tests of equivalence.
     """
-    if not data.decisions:
-        return Findings()
     people, decisions = data.judgments, data.decisions
     by_construction = people_against_models(people, decisions, ["construction"], margin)
     by_condition = people_against_models(people, decisions, ["construction", "condition"], margin)
@@ -126,3 +125,11 @@ def _models_table(found: pd.DataFrame, margin: float, context: Context) -> Table
         ),
         Section.SUPPLEMENT,
     )
+
+
+DIFFERENCES = Finding(
+    "differences",
+    Section.ACCURACY,
+    lambda given: difference_findings(given.judged, given.context, given.options.margin),
+    needs=(Need.MODELS,),
+)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis.figures.drawing import Drawing
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
@@ -26,12 +27,14 @@ class Findings:
         statistics: Long frames by name, for programs and figures.
         left_out: What a reader would look for in vain, and why, in sentences.
         folders: Further folders of the report by name, and what writes each one's files.
+        drawings: Figures to be drawn.
     """
 
     tables: tuple[Table, ...] = ()
     statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     folders: Mapping[str, Callable[[Path], list[Path]]] = field(default_factory=dict)
+    drawings: tuple[Drawing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
 """Whether people and models make the same errors, item by item."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import PEOPLE
+from analysis.figures.drawing import Drawing
+from analysis.figures.people import calibration_figure
+from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.accuracy import JUDGED
 from analysis.statistics.attraction import (
@@ -54,7 +58,11 @@ def human_model_agreement(data: Joined, context: Context) -> Findings:
     statistics = {"items": _wide(preferred, matched)}
     for part in parts:
         statistics |= part.statistics
-    return Findings(tuple(table for part in parts for table in part.tables), statistics)
+    return Findings(
+        tuple(table for part in parts for table in part.tables),
+        statistics,
+        drawings=tuple(drawing for part in parts for drawing in part.drawings),
+    )
 
 
 def _reliability(data: Joined, context: Context) -> Findings:
@@ -221,9 +229,22 @@ def _calibrations(data: Joined, matched: Mapping[str, pd.DataFrame], context: Co
             "slope 1. Intervals: 95%, jackknife over participants and items.",
         ),
     )
-    return Findings(
-        (table,),
-        {"calibration": rows, "calibration_curve": pd.concat(curves, ignore_index=True)},
+    curve = pd.concat(curves, ignore_index=True)
+    drawings = (_calibration_drawing(curve, context),) if len(curve) else ()
+    statistics = {"calibration": rows, "calibration_curve": curve}
+    return Findings((table,), statistics, drawings=drawings)
+
+
+def _calibration_drawing(curve: pd.DataFrame, context: Context) -> Drawing:
+    origin = context.origin
+    return Drawing(
+        "calibration_curve",
+        "People and log-probabilities",
+        "Share of people who chose the expected version of items, in ten bins of equally many "
+        "items by the model's log-probability difference, with 95% intervals; the lines are "
+        "the fitted logistic curves. Dashed: chance.",
+        Section.AGREEMENT,
+        partial(calibration_figure, curve, simulated=origin.simulated, chance=origin.chance),
     )
 
 
@@ -323,3 +344,10 @@ def _configurations_table(accuracies: pd.DataFrame, models: list[str], context: 
         (),
         Section.SUPPLEMENT,
     )
+
+
+AGREEMENT = Finding(
+    "agreement",
+    Section.AGREEMENT,
+    lambda given: human_model_agreement(given.judged, given.context),
+)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from analysis.data.load import PEOPLE
+from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
@@ -42,3 +43,10 @@ def interval_findings(accuracy: pd.DataFrame, context: Context) -> Findings:
         Section.SUPPLEMENT,
     )
     return Findings((table,))
+
+
+INTERVALS = Finding(
+    "intervals",
+    Section.SUPPLEMENT,
+    lambda given: interval_findings(given.by_construction, given.context),
+)

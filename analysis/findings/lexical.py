@@ -13,6 +13,7 @@ from analysis.data.join import Joined
 from analysis.data.own_columns import items_of
 from analysis.errors import AnalysisError
 from analysis.findings.choices import CRITICAL, FEATURE, Choices, choices
+from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.overlapping import overlapping_accuracy
 from analysis.tables.accuracy_table import Column, Table
@@ -188,3 +189,11 @@ def _rank_correlations(frame: pd.DataFrame, judges: Sequence[str]) -> Iterator[s
                 f"Spearman's rho of accuracy with frequency over the words that differ, "
                 f"{judge}: {rho:+.2f} ({len(both)} pairs)."
             )
+
+
+LEXICAL = Finding(
+    "lexical",
+    Section.WORDS,
+    lambda given: lexical_findings(given.data, given.context, given.options.corpus),
+    slow=True,
+)

@@ -8,15 +8,18 @@ from scipy.stats import spearmanr
 
 from analysis.data.join import Joined
 from analysis.data.load import Scores
+from analysis.findings.finding import Finding, Need
 from analysis.findings.findings import Context, Findings
 from analysis.scores.metrics import (
     FULL,
-    METRICS,
     NEED_UNIGRAM,
     Floats,
     Tokens,
     metric_values,
     read_tokens,
+)
+from analysis.scores.metrics import (
+    METRICS as FORMULAS,
 )
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
@@ -29,7 +32,6 @@ def metrics_findings(
 
     Next to it stand the share of items on which the metric chooses as the sum does, and Spearman's
     rho of the metric's difference (good minus the other) with the share of people who chose good.
-    Nothing is found without models.
 
     Args:
         data: The judgments; the models' decisions are made anew by each metric.
@@ -37,11 +39,9 @@ def metrics_findings(
         scores: One entry per model, as read from the file: no metric applied.
         unigram: A unigram model's scores; without them the metrics that need it are left out.
     """
-    if not scores:
-        return Findings()
     shares = data.judgments.groupby("item_id")["chose_good"].mean()
-    metrics = [name for name in METRICS if unigram or name not in NEED_UNIGRAM]
-    words, formulas = [m.replace("_", " ") for m in metrics], [METRICS[m] for m in metrics]
+    metrics = [name for name in FORMULAS if unigram or name not in NEED_UNIGRAM]
+    words, formulas = [m.replace("_", " ") for m in metrics], [FORMULAS[m] for m in metrics]
     frame = pd.DataFrame({"group": "", "label": words, "formula": formulas})
     of_unigram = read_tokens(unigram, shares.index) if unigram else None
     columns = [Column("label", "", "text"), Column("formula", "score of a version", "text")]
@@ -105,3 +105,12 @@ def _difference(values: Floats) -> Floats:
     good, other = values.reshape(-1, 2).T
     # Two impossible versions (-inf each) differ by nothing that a number could say: a tie.
     return np.subtract(good, other, out=np.zeros(len(good)), where=good != other)
+
+
+METRICS = Finding(
+    "metrics",
+    Section.METRICS,
+    lambda given: metrics_findings(given.data, given.context, given.as_read, given.options.unigram),
+    needs=(Need.MODELS,),
+    slow=True,
+)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.data.join import Joined
+from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.report.mixed_scripts import write_scripts
 from analysis.statistics.clustered import FEWEST_CLUSTERS
@@ -161,3 +162,10 @@ def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
         ),
         Section.MIXED_MODEL,
     )
+
+
+MIXED = Finding(
+    "mixed",
+    Section.MIXED_MODEL,
+    lambda given: mixed_findings(given.judged, given.context, given.options.formula),
+)

@@ -15,6 +15,7 @@ from analysis.data.join import Joined, judgments, on_items
 from analysis.data.load import ExportedRun
 from analysis.data.own_columns import header, own_columns
 from analysis.data.participant_flow import setting
+from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.consistency import kappas_with_people
@@ -247,3 +248,11 @@ def _of_models(judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame]) -> Ite
         )
         numbers = [f"{key} {model}" for key, _ in _OF_MODEL]
         yield pd.DataFrame({"number": numbers, "value": values})
+
+
+MULTIVERSE = Finding(
+    "multiverse",
+    Section.EXCLUSIONS,
+    lambda given: multiverse_findings(given.run, given.data, given.context),
+    slow=True,
+)

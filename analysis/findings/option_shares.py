@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.several_options import choices, options_of
+from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
@@ -69,3 +70,10 @@ def _shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
     found = found.merge(total, on=_BY)
     found[name] = found["n"] / found["total"]
     return found[[*_BY, "version", name, *(["n"] if name == "people" else [])]]
+
+
+OPTIONS = Finding(
+    "options",
+    Section.ACCURACY,
+    lambda given: option_findings(given.run, given.judged.judgments, given.scores, given.context),
+)

@@ -1,8 +1,14 @@
 """The people behind the numbers: agreement, distributions, sides, speed, learning."""
 
+from collections.abc import Iterator, Mapping
+from functools import partial
+
 import pandas as pd
 
 from analysis.data.join import Joined
+from analysis.figures.drawing import Drawing
+from analysis.figures.people import participants_figure, session_figure
+from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.agreement import agreement
 from analysis.statistics.correlation import FEWEST_ITEMS
@@ -48,12 +54,36 @@ def people_findings(data: Joined, context: Context) -> Findings:
     """
     judgments = data.judgments
     agreed = agreement(judgments)
-    tables, statistics = [_agreement_table(agreed, context)], {"agreement": agreed}
-    if judgments["participant"].notna().any():
-        found = _participants(judgments, context)
-        tables += found.tables
-        statistics |= found.statistics
-    return Findings(tuple(tables), statistics)
+    table, statistics = _agreement_table(agreed, context), {"agreement": agreed}
+    if judgments["participant"].isna().all():
+        return Findings((table,), statistics)
+    found = _participants(judgments, context)
+    statistics |= found.statistics
+    return Findings(
+        (table, *found.tables), statistics, drawings=tuple(_drawings(found.statistics, context))
+    )
+
+
+def _drawings(found: Mapping[str, pd.DataFrame], context: Context) -> Iterator[Drawing]:
+    simulated = context.origin.simulated
+    if "participants" in found:
+        yield Drawing(
+            "participants",
+            "Participants' accuracy",
+            "How many of the participants kept reached which accuracy.",
+            Section.PEOPLE,
+            partial(participants_figure, found["participants"], simulated=simulated),
+        )
+    if "learning" in found and "speed_accuracy" in found:
+        times = found["learning"], found["speed_accuracy"]
+        yield Drawing(
+            "session",
+            "Course of a session",
+            "Accuracy by blocks of trials (left) and by fifths of reaction times within each "
+            "participant (right), with 95% intervals.",
+            Section.PEOPLE,
+            partial(session_figure, *times, simulated=simulated),
+        )
 
 
 def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
@@ -212,3 +242,8 @@ def _ways_table(found: pd.DataFrame, context: Context) -> Table:
         ),
         Section.SUPPLEMENT,
     )
+
+
+PEOPLE = Finding(
+    "people", Section.PEOPLE, lambda given: people_findings(given.judged, given.context)
+)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import Scores
+from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.ratings import (
     correlated,
@@ -17,6 +18,7 @@ from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Variant
+from experiment.trials.presentations import Arranged, load_presentation
 
 _CONDITION = ["construction", "condition"]
 _LABEL = Column("label", "", "text")
@@ -191,3 +193,21 @@ def _by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
     rows = context.by_construction(frame)
     titles = np.where(rows["group"] != "", rows["group"] + ": " + rows["label"], rows["label"])
     return rows.assign(group=titles, label=rows["condition"].astype(str))
+
+
+def _run(given: Given) -> Findings:
+    conditions = list(dict.fromkeys(given.run.items["condition"].astype(str)))
+    ratings = given.data.judgments
+    return rating_findings(ratings, given.scores, _points(given), conditions, given.context)
+
+
+def _points(given: Given) -> int:
+    """Return the points of the scale."""
+    study = given.run.study
+    presentation = load_presentation(study.presentation, study.trial.parameters, own_code=False)
+    assert isinstance(presentation, Arranged)
+    assert presentation.points is not None
+    return presentation.points
+
+
+RATINGS = Finding("ratings", Section.RATINGS, _run, of=("rating",))

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from analysis.data.participant_flow import reason, rule_in_words
 from analysis.figures.drawing import Drawing
-from analysis.report.summary import summary
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
@@ -72,8 +71,7 @@ def render_report(
         front=front_part(comparison, svgs),
         sections=sections(comparison, svgs),
         shared=shared,
-        summary=comparison.summary
-        or summary(comparison.by_construction, comparison.study, comparison.statistics),
+        summary=comparison.summary,
         left_out=comparison.left_out,
         libraries=libraries,
         svgs={name: inline_svg(svg, name) for name, svg in svgs.items()},

@@ -7,7 +7,7 @@ columns, ``accuracy``, ``low``, ``high``, ``interval``, ``wilson_low``, ``wilson
 missing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -157,6 +157,29 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
     ends = {"low": max(difference - half, -1.0), "high": min(difference + half, 1.0)}
     return pd.DataFrame([found | {"difference": difference, **ends}])
+
+
+def accuracies(
+    judgments: pd.DataFrame,
+    decisions: Mapping[str, pd.DataFrame],
+    by: Sequence[str],
+    rng: np.random.Generator,
+    resamples: int,
+) -> pd.DataFrame:
+    """Return people's accuracy with every interval, and below it each model's.
+
+    Args:
+        judgments: One row per judgment.
+        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
+        by: The grouping columns.
+        rng: Draws the resamples.
+        resamples: How many times to resample.
+    """
+    items = judgments["item_id"].unique().tolist()
+    check = bootstrap_accuracy(judgments, by, rng, resamples)
+    people = people_accuracy(judgments, by).merge(check, on=list(by))
+    models = [model_accuracy(frame, name, by, items) for name, frame in decisions.items()]
+    return pd.concat([people, *models], ignore_index=True)
 
 
 def model_accuracy(

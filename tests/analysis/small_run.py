@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from analysis.comparison import ComparisonOptions, compare
+from analysis.comparison import compare
 from analysis.data.load import load_run, load_scores
+from analysis.options import ComparisonOptions
 from analysis.result import Comparison
 from experiment.tables.files import write_table
 from experiment.tables.schemas import (

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from analysis.compare import command, compare
-from analysis.comparison import ComparisonOptions
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS
+from analysis.options import ComparisonOptions
 from analysis.scores.metrics import METRICS
 from experiment.tables.atomic_write import WritingError
 from tests.analysis import small_run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.compare import compare
-from analysis.comparison import ComparisonOptions
+from analysis.options import ComparisonOptions
 from experiment.errors import ParallaxError
 from tests.analysis import small_run
 

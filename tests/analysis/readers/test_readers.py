@@ -6,11 +6,11 @@ from click.testing import CliRunner
 
 from analysis.commands.import_judgments import judgments as import_judgments
 from analysis.compare import compare
-from analysis.comparison import ComparisonOptions
 from analysis.data.join import judgments
 from analysis.data.load import load_scores
 from analysis.data.participant_flow import flow
 from analysis.errors import AnalysisError
+from analysis.options import ComparisonOptions
 from analysis.readers.judgments import read_judgments
 from analysis.readers.sources import read_source
 from analysis.statistics.accuracy import people_accuracy

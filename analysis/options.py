@@ -1,0 +1,35 @@
+"""What whoever compares may choose."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.data.load import Scores
+from analysis.scores.metrics import FULL
+from analysis.statistics.paired import MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """What a comparison is to hold and how it is to be computed.
+
+    Attributes:
+        resamples: How many times to resample for each interval.
+        seed: The seed of the resampling.
+        metric: How a model's log-probabilities become one score (see ``analysis.scores.metrics``).
+        unigram: A unigram model's scores, for the metrics that weigh against them.
+        corpus: How often each word occurs in the models' training text.
+        curves: Whether log-probabilities are drawn word by word.
+        curve_items: The ids of items to draw each by itself, in place of averages.
+        formula: The mixed model's fixed and random effects; None for the usual ones.
+        margin: Differences of accuracies smaller than this count as none (tests of equivalence).
+    """
+
+    resamples: int = 10_000
+    seed: int = 1
+    metric: str = FULL
+    unigram: Scores | None = None
+    corpus: Mapping[str, int] | None = None
+    curves: bool = False
+    curve_items: Sequence[str] = ()
+    formula: str | None = None
+    margin: float = MARGIN

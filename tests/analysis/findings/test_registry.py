@@ -1,0 +1,59 @@
+"""Findings say of themselves what they are; a report takes them from the registry alone."""
+
+from functools import partial
+
+import pandas as pd
+import pytest
+
+from analysis.figures.drawing import Drawing
+from analysis.figures.style import new_figure
+from analysis.findings import registry
+from analysis.findings.finding import Finding, Need
+from analysis.findings.findings import Findings
+from analysis.report.html import render_report
+from analysis.tables.accuracy_table import Column
+from analysis.tables.section import Section
+from tests.analysis import small_run
+
+
+def found(given):
+    frame = pd.DataFrame({"label": ["all"], "n": [len(given.judged.judgments)]})
+    columns = Column("label", "", "text"), Column("n", "Answers", "count")
+    table = given.context.table("own", "Own table", "What I count.", frame, columns)
+    figure = Drawing("own", "Own figure", "A count.", Section.WORDS, partial(new_figure, (1, 1)))
+    return Findings((table,), {"own": frame}, ("Nothing else.",), drawings=(figure,))
+
+
+def with_own(monkeypatch, **said):
+    own = Finding("own", Section.WORDS, found, **said)
+    monkeypatch.setattr(registry, "FINDINGS", (*registry.FINDINGS, own))
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_registered_finding_is_in_the_report_without_another_line(
+    monkeypatch, export, scores, slow
+):
+    with_own(monkeypatch, slow=slow)
+    compared = small_run.compared(export, scores)
+    assert compared.tables[-1].name == compared.drawings[-1].name == "own"
+    assert compared.statistics["own"]["n"].item() > 0
+    assert "Nothing else." in compared.left_out
+    page = render_report(compared, {"own": "<svg></svg>"}, {})
+    assert "Own table" in page
+    assert "Own figure" in page
+
+
+def test_a_finding_is_not_asked_for_where_it_lacks_what_it_needs(monkeypatch, export, scores):
+    with_own(monkeypatch, needs=(Need.MODELS,))
+    assert "own" in small_run.compared(export, scores).statistics
+    assert "own" not in small_run.compared(export).statistics
+
+
+def test_a_finding_is_not_asked_for_of_another_type_of_response(monkeypatch, export):
+    with_own(monkeypatch, of=("rating",))
+    assert "own" not in small_run.compared(export).statistics
+
+
+def test_every_finding_has_a_name_of_its_own():
+    names = [one.name for one in registry.FINDINGS]
+    assert len(names) == len(set(names))
