@@ -1,12 +1,6 @@
 """The shell's door: one command group whose subcommands are loaded when they are called."""
 
-import hashlib
-import shlex
-import shutil
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,15 +8,6 @@ from experiment.commands.lazy_group import Lazy, LazyGroup
 from experiment.errors import ParallaxError
 from lm.errors import LmError
 from marketplace.errors import MarketplaceError
-
-if TYPE_CHECKING:
-    from wsgiref.types import WSGIApplication
-
-_SEED = "1"
-_PANELS = "besample classroom connect direct prolific_link respondent sona sona_redirect testable"
-# How `parallax lm train` makes each model of the main job, and those that --models adds.
-_NGRAM = {"ngram": ("--type", "ngram")}
-_MORE = {"unigram": ("--type", "unigram"), "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 
 
 def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
@@ -41,6 +26,7 @@ _STUDY = {
         "experiment.commands.treebank", "Make agreement test sentences from a treebank."
     ),
     "lists": Lazy("experiment.commands.lists", "Build and audit the lists of a study."),
+    "demo": Lazy("webapp.commands.demo", "Do the main job on STUDY, from its lists to its report."),
 }
 _AT = "experiment.commands.study"
 _OWN_STUDY = {
@@ -126,10 +112,7 @@ _SERVER = {
     "settings": Lazy(
         "webapp.commands.serve", "Print every setting, its value and where it comes from."
     ),
-    "marketplace": Lazy(
-        "marketplace.command",
-        "Run a local marketplace that speaks Mechanical Turk's API, or Prolific's.",
-    ),
+    "marketplace": Lazy("marketplace.command", "Run a local stand-in of a recruiting platform."),
 }
 _DB = {
     "status": Lazy("webapp.commands.db", "Show the database's schema version."),
@@ -196,195 +179,6 @@ _GROUPS = (
 for _section, _name, _help, _commands in _GROUPS:
     _group = LazyGroup(name=_name, help=_help, sections={"Commands": _commands})
     cli.add_command(_group, section=_section)
-
-
-@click.command()
-@click.argument("name", metavar="STUDY", default="marvin_linzen_2018")
-@click.option("--port", help="The server's port.  [default: the setting port]")
-@click.option(
-    "--recruiter",
-    type=click.Choice(["simulator", "mturk", "prolific", *_PANELS.split(), "toloka"]),
-    default="simulator",
-    show_default=True,
-    help="Who sends the simulated people; any but simulator starts a stand-in.",
-)
-@click.option("--models", is_flag=True, help="Also train unigram and recurrent models.")
-@click.option("--keep", is_flag=True, help="Keep the server on, to take part yourself.")
-@click.option(
-    "--instance",
-    type=click.Path(path_type=Path),
-    envvar="PARALLAX_INSTANCE",
-    default=Path("instance"),
-    show_default=True,
-    help="The installation's folder.",
-)
-def demo(
-    name: str, port: str | None, recruiter: str, models: bool, keep: bool, instance: Path
-) -> None:
-    """Do the main job on STUDY, from its lists to its report.
-
-    Simulated people and a 5-gram model are set side by side; people alone where no text is there.
-
-    Each step is a command that could be typed by itself. What an earlier call made from the same
-    study with the same code is used again.
-    """
-    from webapp.core.instance import open_instance
-
-    open_instance(instance)  # before anything is written there
-    made = instance / "studies" / _identity(name)
-    here = ("--instance", str(instance))
-    listen = ("serve", "--background", *(("--port", port) if port else ()), *here)
-    _make(made / "items.parquet", "materials", "write", name, "--out")
-    _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
-    suffix = "" if recruiter == "simulator" else f"_{recruiter}"
-    export, report = made / f"export{suffix}", f"report{'_of_models' * models}{suffix}"
-    if not export.exists():
-        if recruiter == "simulator":
-            _take_part(name, made, listen, here)
-        elif recruiter in ("mturk", "prolific"):
-            _take_part_at_stand_in(recruiter, name, made)
-        else:
-            from webapp.commands.demo import take_part_at_panel
-
-            take_part_at_panel(name, made, recruiter, _run, _SEED)
-    _compare(export, made / report, _scores(name, made, models))
-    if keep:
-        _open_door(name, made, listen, here)
-    else:
-        click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
-    click.echo("To stop the server afterwards: make stop")
-
-
-cli.add_command(demo, section="Study")
-
-
-def _identity(name: str) -> str:
-    """Return a name for what is made from a study, another one when study or code change."""
-    from experiment.studies.load import load_study
-    from experiment.version import code_version
-
-    study = load_study(name)
-    digest = hashlib.sha256(code_version().encode())
-    for path in sorted(path for path in study.folder.rglob("*") if path.is_file()):
-        digest.update(path.relative_to(study.folder).as_posix().encode() + path.read_bytes())
-    return f"{study.name}-{digest.hexdigest()[:12]}"
-
-
-def _scores(name: str, made: Path, models: bool) -> list[Path]:
-    """Return the score files of the models trained on the study's text."""
-    from analysis.commands.text import training_text
-
-    if (text := training_text(name)) is None:
-        return []
-    wanted: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
-    if not text.exists():
-        text = made / "text.txt"
-        _make(text, "lm", "text", name, "--out")
-        if models:
-            # Only a generated text comes with supertags.
-            _make(made / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
-                  "--seed", "2", "--out")  # fmt: skip
-            wanted["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
-    for model, how in wanted.items():
-        _make(made / "models" / model, "lm", "train", *how, "--data", str(text), "--out")
-    files = [made / "scores" / f"{model}.parquet" for model in wanted]
-    for model, file in zip(wanted, files, strict=True):
-        _make(file, "lm", "score", f"{made}/models/{model}", name, "--out")
-    return files
-
-
-def _make(path: Path, *command: str) -> None:
-    """Run a command that writes a path, given as its last word, unless the path is there."""
-    if path.exists():
-        click.echo(f"{path} already exists.")
-    else:
-        _run(*command, str(path))
-
-
-def _compare(export: Path, report: Path, files: Sequence[Path]) -> None:
-    scores = [part for file in files for part in ("--scores", str(file))]
-    if not report.exists():
-        _run("compare", "--run", str(export), *scores, "--out", str(report))
-        return
-    click.echo(f"\n{(report / 'tables' / 'table_1.txt').read_text(encoding='utf-8')}")
-    for path in (report / "report.html", *sorted(report.glob("figures/*.svg"))):
-        click.echo(path)
-
-
-def _run(*command: str) -> object:
-    """Show a command, run it and return what it returns."""
-    click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
-    return cli.main(command, standalone_mode=False)
-
-
-def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
-    """Return the reference of the run of that recruiter, launched now if it is not there.
-
-    Whatever words come before the instance's option are options of the launch too.
-    """
-    note = made / f"{recruiter}_run"
-    if not note.exists():
-        run = _run("launch", name, "--seed", _SEED, "--recruiter", recruiter, *here)
-        note.write_text(str(run), encoding="utf-8")
-    return note.read_text(encoding="utf-8")
-
-
-def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
-    from webapp.server.process import running
-
-    run = _launched(name, "simulator", made, here)
-    serving = running(Path(here[-1])) is not None
-    if not serving:
-        _run(*listen)
-    try:
-        _run("simulate", run, *here)
-    finally:
-        if not serving:
-            _run("stop", *here)
-    _run("exclude", run, *here)
-    _run("export", run, "--out", str(made / "export"), *here)
-
-
-def _take_part_at_stand_in(recruiter: str, name: str, made: Path) -> None:
-    """Publish, take part, pay and reconcile in an installation and a stand-in of their own."""
-    from marketplace.serving import in_thread
-    from webapp.commands.main_job import SETTINGS, STEPS, study_for
-
-    place = made / recruiter
-    # What an interrupted call left is play money and simulated work: it is done again.
-    shutil.rmtree(place, ignore_errors=True)
-    here = ("--instance", str(place))
-    with in_thread(_stand_in(recruiter, name, place / "marketplace")) as url:
-        settings = f'{recruiter}_endpoint = "{url}"\n{SETTINGS[recruiter]}'
-        (place / "parallax.toml").write_text(settings, encoding="utf-8")
-        click.echo(f"\nA marketplace, as parallax marketplace starts one, answers at {url}")
-        _run("serve", "--background", "--port", "0", *here)
-        try:
-            study = study_for(recruiter, name, place)
-            run = _launched(study, recruiter, place, ("--simulated", *here))
-            STEPS[recruiter](lambda *command: _run(*command, *here), run, place)
-        finally:
-            _run("stop", *here)
-    (place / "export").rename(made / f"export_{recruiter}")
-
-
-def _stand_in(recruiter: str, name: str, folder: Path) -> "WSGIApplication":
-    from experiment.studies.load import load_study
-    from marketplace.mturk import create_marketplace
-    from marketplace.prolific import create_prolific
-
-    if recruiter == "mturk":
-        return create_marketplace(folder)
-    return create_prolific(folder, currency=load_study(name).currency)
-
-
-def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
-    from webapp.server.process import running
-
-    if running(Path(here[-1])) is None:
-        _run(*listen)
-    server, run = running(Path(here[-1])), _launched(name, "direct", made, here)
-    click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")
 
 
 def main() -> None:

@@ -1,81 +1,23 @@
 """``parallax marketplace``."""
 
+import importlib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from flask import Flask
 
-from marketplace.mturk import BALANCE_CENTS, create_marketplace
-from marketplace.mturk.store import EXTENSION
-from marketplace.panels import create_panels
-from marketplace.prolific import create_prolific
-from marketplace.prolific.store import EXTENSION as PROLIFIC
+from marketplace.asked import Asked
 from marketplace.serving import Gunicorn, address, listen
 
+_BALANCE = "10000"
 _MONEY = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,2}))?")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """How a stand-in starts.
-
-    Attributes:
-        folder: Where its state is kept.
-        url: Where it answers.
-        balance: The play money, minor units.
-        currency: Its currency.
-        keys: Who may call; empty for anybody.
-        public: Whether others than this machine's users come.
-    """
-
-    folder: Path
-    url: str
-    balance: int
-    currency: str
-    keys: tuple[str, ...]
-    public: bool
-
-
-def _mturk(asked: _Asked) -> tuple[Flask, str]:
-    app = create_marketplace(
-        asked.folder, balance_cents=asked.balance, key_ids=asked.keys, public=asked.public
-    )
-    key = asked.keys[0] if asked.keys else "any"
-    click.echo(f"Requesters: boto3.client('mturk', endpoint_url='{asked.url}',")
-    click.echo(
-        f"    region_name='us-east-1', aws_access_key_id='{key}', aws_secret_access_key='any')"
-    )
-    click.echo(f"Workers: open {asked.url} and sign in with any ID like A1WORKER.")
-    return app, EXTENSION
-
-
-def _prolific(asked: _Asked) -> tuple[Flask, str]:
-    app = create_prolific(
-        asked.folder,
-        balance_minor=asked.balance,
-        currency=asked.currency,
-        token=asked.keys[0] if asked.keys else "",
-        public=asked.public,
-    )
-    token = asked.keys[0] if asked.keys else "any"
-    click.echo(f"Researchers: {asked.url}/api/v1 with the header Authorization: Token {token}.")
-    click.echo(f"Participants: open {asked.url} and sign in with any ID of 24 digits 0-9a-f.")
-    return app, PROLIFIC
-
-
-def _panels(asked: _Asked) -> tuple[Flask, str]:
-    click.echo(f"Researchers: list a study with a POST to {asked.url}/control/studies.")
-    click.echo(f"Participants: a POST to {asked.url}/people answers with their link.")
-    return create_panels(), ""
-
-
-_PLATFORMS: dict[str, Callable[[_Asked], tuple[Flask, str]]] = {
-    "mturk": _mturk,
-    "prolific": _prolific,
-    "panels": _panels,
+# Each stand-in: what starts it, as "module:function".
+_PLATFORMS = {
+    "mturk": "marketplace.mturk.start:start",
+    "prolific": "marketplace.prolific.start:start",
+    "panels": "marketplace.panels.start:start",
 }
 
 
@@ -90,7 +32,7 @@ def _minor(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 @click.option(
     "--platform",
     type=click.Choice(list(_PLATFORMS)),
-    default="mturk",
+    default=next(iter(_PLATFORMS)),
     show_default=True,
     help="The platform to imitate.",
 )
@@ -105,12 +47,12 @@ def _minor(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
-    help="Where to keep its state.  [default: marketplace or prolific in the instance folder]",
+    help="Where to keep its state.  [default: PLATFORM_stand_in in the instance folder]",
 )
 @click.option(
     "--balance",
     callback=_minor,
-    default=str(BALANCE_CENTS // 100),
+    default=_BALANCE,
     show_default=True,
     help="The requester's play money in a new folder, in whole currency units.",
 )
@@ -119,12 +61,12 @@ def _minor(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     type=click.Choice(["GBP", "USD"]),
     default="GBP",
     show_default=True,
-    help="The currency of Prolific's wallet in a new folder; MTurk has dollars only.",
+    help="The currency in a new folder, where the platform has more than one.",
 )
 @click.option(
     "--key-id",
     multiple=True,
-    help="The access key id, or for Prolific the token, to accept.  [default: any]",
+    help="The access key id or token to accept.  [default: any]",
 )
 @click.option("--public", is_flag=True, help="Also accept connections from other machines.")
 @click.option(
@@ -146,16 +88,19 @@ def marketplace(
     public: bool,
     instance: Path,
 ) -> None:
-    """Run a local marketplace that speaks Mechanical Turk's API, or Prolific's.
+    """Run a local stand-in of a recruiting platform.
 
-    It runs until interrupted.
+    It speaks the platform's own protocol, in play money, until interrupted.
     """
     listening = listen(host, port, public=public)
-    folder = folder or instance / ("marketplace" if platform == "mturk" else platform)
+    folder = folder or instance / f"{platform}_stand_in"
     url = address(host, listening.getsockname()[1])
-    kept = "memory" if platform == "panels" else folder
-    click.echo(f"The marketplace answers at {url}; its state is kept in {kept}.")
-    app, extension = _PLATFORMS[platform](_Asked(folder, url, balance, currency, key_id, public))
+    module, _, name = _PLATFORMS[platform].partition(":")
+    start = getattr(importlib.import_module(module), name)
+    started = start(Asked(folder, url, balance, currency, key_id, public))
+    kept = folder if started.keeps_state else "memory"
+    click.echo(f"The stand-in answers at {url}; its state is kept in {kept}.")
+    for line in started.ways_in:
+        click.echo(line)
     click.echo("Stop it with Ctrl+C.")
-    store = app.extensions.get(extension)
-    Gunicorn(app, listening, store.engine.dispose if store else lambda: None).run()
+    Gunicorn(started.app, listening, started.dispose).run()

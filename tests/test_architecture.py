@@ -166,32 +166,65 @@ def test_the_top_level_holds_nothing_but_the_fixed_rooms():
     assert seen - generated - {"__pycache__", ".coverage", "build"} <= allowed
 
 
-# Who may name Mechanical Turk outside its own two rooms, and why.
-MAY_NAME_MTURK = {
-    "webapp/recruiters/registry.py": "the line that registers it",
-    "marketplace/command.py": "the command that starts its stand-in",
-    "parallax.py": "the main job can go through its stand-in",
-    "webapp/commands/main_job.py": "the main job's steps there",
-    "analysis/readers/sources.py": "the format of its batch files, among those that are imported",
-    "analysis/readers/tables.py": "what is peculiar in its batch files",
-    "analysis/readers/colorless_green.py": "a column of published data is called after it",
-    "experiment/materials/treebank/published/results.py": "the same column",
+# A platform's own rooms, and what else calls it.
+PLATFORMS = {
+    "mturk": r"mturk|mechanical ?turk",
+    "prolific": r"\bprolific|prolific\b|_prolific",
 }
+# Who may name a platform outside its own rooms, and why.
+MAY_NAME = {
+    "webapp/recruiters/registry.py": "the line that registers it",
+    "marketplace/command.py": "the line that starts its stand-in",
+}
+# The formats of data that its users bring, whoever collected them.
+FORMATS = (
+    "analysis/readers/",
+    "experiment/materials/treebank/published/results.py",
+    "experiment/panels/presets/prolific.toml",
+)
 
 
-def test_a_platform_is_known_to_its_own_rooms_alone():
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_platform_is_known_to_its_own_rooms_alone(platform: str):
     """Everything that a platform knows is answered by its recruiter."""
-    rooms = ("webapp/recruiters/mturk/", "marketplace/mturk/")
+    rooms = (f"webapp/recruiters/{platform}/", f"marketplace/{platform}/", *FORMATS)
     kinds = ("*.py", "*.html", "*.js", "*.toml", "*.cfg")
     found = {
-        relative(path)
+        relative(path): path.read_text(encoding="utf-8")
         for package in (*PACKAGES, ".")
         for kind in kinds
         for path in (ROOT.glob(kind) if package == "." else (ROOT / package).rglob(kind))
-        if re.search(r"mturk|mechanical ?turk", path.read_text(encoding="utf-8"), re.IGNORECASE)
     }
-    outside = {path for path in found if not path.startswith(rooms)} - {"pyproject.toml"}
-    assert outside == set(MAY_NAME_MTURK)
+    words = re.compile(PLATFORMS[platform], re.IGNORECASE)
+    outside = {
+        path: len([line for line in text.splitlines() if words.search(line)])
+        for path, text in found.items()
+        if not path.startswith(rooms) and words.search(text)
+    }
+    outside.pop("pyproject.toml", None)  # its extra, its keywords
+    assert outside == dict.fromkeys(MAY_NAME, 1)
+
+
+def test_every_recruiter_with_rooms_of_its_own_is_guarded():
+    rooms = {path.name for path in (ROOT / "webapp" / "recruiters").iterdir() if path.is_dir()}
+    assert rooms - {"__pycache__", "panel"} == set(PLATFORMS)
+
+
+def test_no_panel_is_named_outside_its_preset():
+    """A new panel is a file: nothing lists the panels, and nothing asks which one it is."""
+    folder = ROOT / "experiment" / "panels" / "presets"
+    names = sorted(path.stem for path in folder.glob("*.toml") if path.stem != "prolific")
+    quoted = re.compile(rf"[\"'](?:{'|'.join(names)})[\"']")
+    naming = {
+        relative(path)
+        for path in sources()
+        if any(word not in COMMON_WORDS for word in quoted.findall(path.read_text("utf-8")))
+    }
+    assert naming == {"marketplace/panels/credit.py"}, "the name space of SONA's own answer"
+
+
+# Quoted for another reason: an event of SQLAlchemy's.
+COMMON_WORDS = ('"connect"',)
 
 
 def test_migrations_stand_in_one_line():

@@ -13,13 +13,12 @@ from experiment.materials.notation.lexicon import Lexicon
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.load import load_study
+from experiment.studies.training_text import TEXT_GRAMMAR
 from lm.text.generated import write_tagged, write_text
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import sentences as draw_sentences
 from lm.text.shares import Shares, with_shares
 
-TEXT_GRAMMAR = "training_text.toml"
-TRAINING_TEXT = "training_text.txt"
 _PATH = click.Path(path_type=Path)
 _SHARE = click.FloatRange(0, 1)
 
@@ -89,24 +88,6 @@ def text(
     click.echo(
         f"{out}: {(write_tagged if tagged else write_text)(out, lines, drawn)['description']}"
     )
-
-
-def training_text(study: str) -> Path | None:
-    """Return where a study's own text to train on is, or say why there is none to make either.
-
-    Returns:
-        The text's file, which is not there where it can be generated; None without a text.
-    """
-    folder = load_study(study).folder
-    if any((folder / name).exists() for name in (TRAINING_TEXT, TEXT_GRAMMAR)):
-        return folder / TRAINING_TEXT
-    click.echo(
-        f"\nThe report is about people alone: {folder} has no text to train a model on.\nFor "
-        f"a small model, put a text of its language there as {TRAINING_TEXT}, a sentence per "
-        "line,\nand run this again. Or score the study with a model that you have:\n  "
-        f"parallax lm score MODEL {folder} --out scores.parquet"
-    )
-    return None
 
 
 def word_lists(lexicons: Iterable[Lexicon]) -> dict[str, tuple[str, ...]]:

@@ -14,8 +14,9 @@ from experiment.studies.load import frozen_study, load_study
 from experiment.studies.study import Study
 from fault_injection.environment import Clock
 from fault_injection.operator import Death, ProcessDied
-from marketplace.panels.platforms import ids_of
+from marketplace.panels.ids import ids_of
 from marketplace.panels.site import COOKIE
+from webapp.recruiters.panel.demonstration import listing
 from webapp.recruiters.panel.settings import PanelSettings
 from webapp.runs.launch import launch
 from webapp.services import Services
@@ -82,12 +83,9 @@ class PanelRun:
             link: What people are sent to.
             codes: The completion codes entered there; by default those of the study.
         """
-        outcomes = {CODE: "completed"} if codes is None else dict(codes)
-        listing = {
-            "key": self.key, "platform": self.panel, "link": link,
-            "codes": outcomes if self.panel == "prolific" else {}, "credit_token": "t0ken",
-        }  # fmt: skip
-        self.environment.post("/control/studies", json=listing).raise_for_status()
+        outcomes = {CODE: "completed"} if codes is None else codes
+        listed = listing(self.panel).listed(self.key, link, codes=outcomes, credit_token="t0ken")
+        self.environment.post("/control/studies", json=listed).raise_for_status()
 
     def other_panels_study(self) -> Study:
         """Return the same study for people of the other panel."""

@@ -2,16 +2,15 @@
 
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Self, get_args
+from functools import cache
+from typing import Any, Self
 
 from pydantic import model_validator
 
 from experiment.panels.check_panel import check_panel
-from experiment.panels.table import PanelTable, PresetName
+from experiment.panels.table import PRESETS, PRESETS_FOLDER, PanelTable
 
-PRESETS: tuple[str, ...] = get_args(PresetName)
-_FOLDER = Path(__file__).parent / "presets"
+_DEMONSTRATION = "demonstration"
 
 
 class Panel(PanelTable):
@@ -30,9 +29,24 @@ class Panel(PanelTable):
         return self
 
 
-def preset(name: str) -> dict[str, object]:
+def preset(name: str) -> dict[str, Any]:
     """Return the table of a preset."""
-    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    return {key: value for key, value in _file(name).items() if key != _DEMONSTRATION}
+
+
+def demonstration(name: str) -> dict[str, Any]:
+    """Return how a preset's stand-in fills in the link, and what tries it out adds to [panel].
+
+    Returns:
+        ``ids``: parameter of the link -> kind of id; ``panel``: lines of study.toml, not always.
+    """
+    found: dict[str, Any] = _file(name)[_DEMONSTRATION]
+    return found
+
+
+@cache
+def _file(name: str) -> dict[str, Any]:
+    return tomllib.loads((PRESETS_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def merged(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:

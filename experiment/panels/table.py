@@ -1,7 +1,8 @@
 """The tables and keys of ``[panel]`` in study.toml, each with its meaning."""
 
 import re
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -15,10 +16,13 @@ from pydantic import (
 
 from experiment.participation import Ending
 
-PresetName = Literal[
-    "besample", "classroom", "connect", "prolific", "respondent", "sona", "sona_redirect",
-    "testable", "toloka",
-]  # fmt: skip
+PRESETS_FOLDER = Path(__file__).parent / "presets"
+# The folder is the only list of the known panels: another file there is another panel.
+PRESETS = tuple(sorted(path.stem for path in PRESETS_FOLDER.glob("*.toml")))
+if TYPE_CHECKING:
+    PresetName = str
+else:
+    PresetName = Literal[PRESETS]
 _Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 _Site = Annotated[str, StringConstraints(pattern=r"^https://[\w.*-]+(:\d{1,5})?$")]
 

@@ -1,8 +1,7 @@
 """Local stand-ins of panels: each sends people by its links and takes them back.
 
-It plays the participants' side of Prolific, CloudResearch Connect, SONA, Toloka, Respondent,
-Besample, Testable Minds and a classroom, as their own pages describe it. Its state is in memory: a
-restart forgets it.
+It plays the participants' side of any panel: whoever lists a study says which ids the panel writes
+into the link, and how. Its state is in memory: a restart forgets it.
 """
 
 import time

@@ -61,8 +61,8 @@ def _asked(records: Records) -> tuple[str, Person | None]:
 
 
 def _may(study: Study) -> bool:
-    of_sona = study.platform in ("sona", "sona_redirect")
-    return of_sona and request.args.get("credit_token") == study.credit_token
+    token = study.credit_token
+    return bool(token) and request.args.get("credit_token") == token
 
 
 def _fail_before(faults: PanelFaultPlan) -> Response | None:

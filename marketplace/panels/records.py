@@ -1,11 +1,11 @@
 """What the panels know: which studies are listed, who was sent, and how each came back."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from marketplace.errors import MarketplaceError
-from marketplace.panels.platforms import PLATFORMS, filled_link, ids_of, person_key
+from marketplace.panels.ids import CODE, KINDS, filled_link, ids_of
 
 
 @dataclass(slots=True)
@@ -35,8 +35,10 @@ class Study:
 
     Attributes:
         key: Its name in addresses.
-        platform: The panel.
         link: As the researcher pasted it.
+        person: Which kind of id the panel knows a person by.
+        added: Argument that the panel adds to the link -> kind of id.
+        replaced: Text that the panel replaces in the link -> kind of id.
         codes: Completion code -> how the panel takes it.
         credit_token: What grants credit.
         access_codes: Codes to hand out, in a classroom.
@@ -45,8 +47,10 @@ class Study:
     """
 
     key: str
-    platform: str
     link: str
+    person: str
+    added: Mapping[str, str]
+    replaced: Mapping[str, str]
     codes: Mapping[str, str]
     credit_token: str
     access_codes: list[str]
@@ -61,30 +65,22 @@ class Records:
         self._lock = threading.RLock()
         self._studies: dict[str, Study] = {}
 
-    def list_study(
-        self,
-        key: str,
-        platform: str,
-        link: str,
-        codes: Mapping[str, str],
-        credit_token: str,
-        access_codes: Sequence[str],
-    ) -> None:
+    def list_study(self, study: Study) -> None:
         """List a study, or change one that is listed.
 
         Raises:
-            MarketplaceError: There is no such panel.
+            MarketplaceError: It asks for a kind of id that no panel has.
         """
-        if platform not in PLATFORMS:
+        wanted = {study.person, *study.added.values(), *study.replaced.values()}
+        if unknown := sorted(wanted - {*KINDS}):
             raise MarketplaceError(
-                f'there is no panel "{platform}"', expected=f"one of {', '.join(PLATFORMS)}"
+                f'there is no kind of id "{unknown[0]}"', expected=f"one of {', '.join(KINDS)}"
             )
         with self._lock:
-            listed = Study(key, platform, link, dict(codes), credit_token, list(access_codes))
-            if key in self._studies:
-                before = self._studies[key]
-                listed.people, listed.used_codes = before.people, before.used_codes
-            self._studies[key] = listed
+            if study.key in self._studies:
+                before = self._studies[study.key]
+                study.people, study.used_codes = before.people, before.used_codes
+            self._studies[study.key] = study
 
     def send(self, key: str, name: str) -> str:
         """Return the link by which a person comes, who may have come before."""
@@ -94,15 +90,15 @@ class Records:
             visit = person.visits + 1 if person else 1
             ids = ids_of(key, name, visit)
             if person is None:
-                if person_key(study.platform) == "code":
+                if study.person == CODE:
                     if not study.access_codes:
                         raise MarketplaceError("every access code was handed out")
-                    ids["code"] = study.access_codes.pop(0)
-                person = study.people[name] = Person(name, ids[person_key(study.platform)])
-            elif person_key(study.platform) == "code":
-                ids["code"] = person.id
+                    ids[CODE] = study.access_codes.pop(0)
+                person = study.people[name] = Person(name, ids[study.person])
+            elif study.person == CODE:
+                ids[CODE] = person.id
             person.visits = visit
-            return filled_link(study.platform, study.link, ids)
+            return filled_link(study.link, ids, study.added, study.replaced)
 
     def take_back(self, key: str, name: str, outcome: str) -> None:
         """Note how a person came back; the first way is the one that counts for the panel."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from marketplace.control import answer, given, shared_control
 from marketplace.errors import MarketplaceError
 from marketplace.panels.faults import PanelFaultPlan
-from marketplace.panels.records import Records
+from marketplace.panels.records import Records, Study
 
 COOKIE = "panel_person"
 
@@ -17,8 +17,10 @@ COOKIE = "panel_person"
 class _Listing(BaseModel):
     model_config = ConfigDict(extra="forbid")
     key: str
-    platform: str
     link: str
+    person: str
+    added: dict[str, str] = {}
+    replaced: dict[str, str] = {}
     codes: dict[str, str] = {}
     credit_token: str = ""
     access_codes: list[str] = []
@@ -77,7 +79,7 @@ def _control(records: Records, faults: PanelFaultPlan) -> Blueprint:
     @door.post("/studies")
     def list_study() -> Response:
         wanted = _Listing.model_validate(given())
-        records.list_study(**wanted.model_dump())
+        records.list_study(Study(**wanted.model_dump()))
         return answer({"key": wanted.key})
 
     @door.get("/books/<key>")

@@ -1,139 +1,158 @@
-"""The main job's way through a panel: its stand-in, a study that comes from it, its books."""
+"""``parallax demo``: the main job, from the lists of a study to its report."""
 
-import csv
-import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import hashlib
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
-import httpx
 
-from experiment.studies.files import write_study_files
 from experiment.studies.load import load_study
-from webapp.recruiters.registry import load_recruiter
-from webapp.recruiters.settings import load_settings
+from experiment.studies.training_text import TRAINING_TEXT, training_text
+from experiment.version import code_version
+from webapp.commands.demonstration import demonstrations, take_part_at_stand_in
+from webapp.commands.options import with_instance
+from webapp.core.instance import open_instance
 from webapp.server.process import running
 
-Command = Callable[..., object]
-_LISTED, _TOKEN, _CODE = "101", "play-token", "DONE101"
-_BY_CODE = ("direct", "classroom")
-_SITE = 'values = {{ site = "{site}" }}\ncodes = {{ completed = "DONE101" }}'
-# What a researcher finds on each panel's page for the study, as lines of [panel].
-_OWN = {
-    "besample": 'values = {{ completed_address = "{site}/back/101/completed" }}',
-    "classroom": "",
-    "connect": 'values = {{ completed_address = "{site}/back/101/completed" }}',
-    "prolific": _SITE,
-    "respondent": _SITE,
-    "sona": 'values = {{ site = "{site}", experiment_id = "101" }}',
-    "sona_redirect": 'values = {{ site = "{site}", experiment_id = "101" }}',
-    "testable": 'codes = {{ completed = "DONE101" }}',
-    "toloka": "",
-}
+_SEED = "1"
+_SIMULATOR = "simulator"
+# How `parallax lm train` makes each model of the main job, and those that --models adds.
+_NGRAM = {"ngram": ("--type", "ngram")}
+_MORE = {"unigram": ("--type", "unigram"), "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 
 
-def take_part_at_panel(name: str, made: Path, listed: str, run: Command, seed: str) -> None:
-    """Launch a study for a panel's stand-in, let simulated people come from it, and reconcile.
-
-    Args:
-        name: The study.
-        made: Where an installation of its own lies, and the export beside it; what an interrupted
-            call left of the installation is done again.
-        listed: A preset of [panel], with ``_link`` behind it or not, or ``direct``.
-        run: Runs one of Parallax's commands and returns its result.
-        seed: The run's.
-    """
-    place, panel = made / listed, listed.removesuffix("_link")
-    shutil.rmtree(place, ignore_errors=True)
-    here = ("--instance", str(place))
-    with _stand_in() as site:
-        recruiter = "direct" if panel == "direct" else "panel"
-        study = _study_of(name, place, panel, site)
-        secrets = f'[panel.secrets]\ncredit_token = "{_TOKEN}"\n' if "sona" in panel else ""
-        settings = f'[{recruiter}]\nstand_in = "{site}/{_LISTED}"\n{secrets}'
-        (place / "parallax.toml").write_text(settings, encoding="utf-8")
-        run("serve", "--background", "--port", "0", *here)
-        try:
-            launched = run(
-                "launch", str(study), "--seed", seed, "--recruiter", recruiter, "--simulated", *here
-            )
-            _through_panel(str(launched), study, place, panel, site, run)
-        finally:
-            run("stop", *here)
-    (place / "export").rename(made / f"export_{listed}")
-
-
-def _through_panel(
-    run_ref: str, study: Path, place: Path, panel: str, site: str, run: Command
+@click.command()
+@click.argument("name", metavar="STUDY", default="marvin_linzen_2018")
+@click.option("--port", help="The server's port.  [default: the setting port]")
+@click.option(
+    "--recruiter",
+    type=click.Choice([_SIMULATOR, *demonstrations()]),
+    default=_SIMULATOR,
+    show_default=True,
+    help="Who sends the simulated people; any but simulator starts a stand-in.",
+)
+@click.option("--models", is_flag=True, help="Also train unigram and recurrent models.")
+@click.option("--keep", is_flag=True, help="Keep the server on, to take part yourself.")
+@with_instance
+def demo(
+    name: str, port: str | None, recruiter: str, models: bool, keep: bool, instance: Path
 ) -> None:
-    here = ("--instance", str(place))
-    server, loaded, codes = running(place), load_study(str(study)), list[str]()
-    assert server is not None
-    if panel in _BY_CODE:
-        places = loaded.design.lists * loaded.design.participants_per_list
-        table = place / "codes.csv"
-        run("links", "make", run_ref, "--codes", str(places), "--csv", str(table), *here)
-        with table.open(encoding="utf-8", newline="") as file:
-            codes = [row["code"] for row in csv.DictReader(file)]
-    recruiter = load_recruiter("direct" if panel == "direct" else "panel", load_settings(place))
-    link = recruiter.posted_link(server.url, run_ref, loaded)
-    click.echo(f"\nStudy link given to the panel: {link}")
-    outcomes = {} if panel in ("toloka", *_BY_CODE) else {_CODE: "completed"}
-    listing = {
-        "key": _LISTED, "platform": panel, "link": link, "codes": outcomes,
-        "credit_token": _TOKEN, "access_codes": codes,
-    }  # fmt: skip
-    _asked("POST", f"{site}/control/studies", listing)
-    run("simulate", run_ref, *here)
-    if panel == "sona":
-        run("reconcile", run_ref, "--fix", *here)
-    run("exclude", run_ref, *here)
-    run("export", run_ref, "--out", str(place / "export"), *here)
-    _tell_books(site, panel)
+    """Do the main job on STUDY, from its lists to its report.
+
+    Simulated people and a 5-gram model are set side by side; people alone where no text is there.
+
+    Each step is a command that could be typed by itself. What an earlier call made from the same
+    study with the same code is used again.
+    """
+    open_instance(instance)  # before anything is written there
+    made = instance / "studies" / _identity(name)
+    here = ("--instance", str(instance))
+    listen = ("serve", "--background", *(("--port", port) if port else ()), *here)
+    _make(made / "items.parquet", "materials", "write", name, "--out")
+    _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
+    suffix = "" if recruiter == _SIMULATOR else f"_{recruiter}"
+    export, report = made / f"export{suffix}", f"report{'_of_models' * models}{suffix}"
+    if not export.exists():
+        if recruiter == _SIMULATOR:
+            _take_part(name, made, listen, here)
+        else:
+            take_part_at_stand_in(name, recruiter, made, _run, _SEED)
+    _compare(export, made / report, _scores(name, made, models))
+    if keep:
+        _open_door(name, made, listen, here)
+    else:
+        click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
+    click.echo("To stop the server afterwards: make stop")
 
 
-def _study_of(name: str, place: Path, panel: str, site: str) -> Path:
-    """Return a copy of the study that says from which panel its people come."""
+def _identity(name: str) -> str:
+    """Return a name for what is made from a study, another one when study or code change."""
     study = load_study(name)
-    copy = place / "study" / study.folder.name
-    write_study_files(study, copy)
-    if panel != "direct":
-        table = f'\n[panel]\npreset = "{panel}"\n{_OWN[panel].format(site=site)}\n'
-        with (copy / "study.toml").open("a", encoding="utf-8") as file:
-            file.write(table)
-        click.echo(f"\nAdded to study.toml:{table}")
-    return copy
+    digest = hashlib.sha256(code_version().encode())
+    for path in sorted(path for path in study.folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(study.folder).as_posix().encode() + path.read_bytes())
+    return f"{study.name}-{digest.hexdigest()[:12]}"
 
 
-def _tell_books(site: str, panel: str) -> None:
-    people = _asked("GET", f"{site}/control/books/{_LISTED}")["people"]
-    assert isinstance(people, list)
-    back = sum("completed" in one["outcomes"] for one in people)
-    came = "" if panel in _BY_CODE else f"; {back} came back as completed"
-    click.echo(f"\nThe stand-in's records: {panel} sent {len(people)} people{came}.")
+def _scores(name: str, made: Path, models: bool) -> list[Path]:
+    """Return the score files of the models trained on the study's text."""
+    folder = load_study(name).folder
+    if (text := training_text(folder)) is None:
+        click.echo(
+            f"\nThe report is about people alone: {folder} has no text to train a model on.\nFor "
+            f"a small model, put a text of its language there as {TRAINING_TEXT}, a sentence per "
+            "line,\nand run this again. Or score the study with a model that you have:\n  "
+            f"parallax lm score MODEL {folder} --out scores.parquet"
+        )
+        return []
+    wanted: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
+    if not text.exists():
+        text = made / "text.txt"
+        _make(text, "lm", "text", name, "--out")
+        if models:
+            # Only a generated text comes with supertags.
+            _make(made / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
+                  "--seed", "2", "--out")  # fmt: skip
+            wanted["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
+    for model, how in wanted.items():
+        _make(made / "models" / model, "lm", "train", *how, "--data", str(text), "--out")
+    files = [made / "scores" / f"{model}.parquet" for model in wanted]
+    for model, file in zip(wanted, files, strict=True):
+        _make(file, "lm", "score", f"{made}/models/{model}", name, "--out")
+    return files
 
 
-def _asked(method: str, url: str, body: object = None) -> dict[str, object]:
-    with httpx.Client(trust_env=False, timeout=60) as client:
-        response = client.request(method, url, json=body)
-        reply: dict[str, object] = response.raise_for_status().json()
-        return reply
+def _make(path: Path, *command: str) -> None:
+    """Run a command that writes a path, given as its last word, unless the path is there."""
+    if path.exists():
+        click.echo(f"{path} already exists.")
+    else:
+        _run(*command, str(path))
 
 
-@contextmanager
-def _stand_in() -> Iterator[str]:
-    """Yield the address of a stand-in of every panel, in a process of its own."""
-    command = (sys.executable, "-m", "parallax", "marketplace", "--platform", "panels")
-    with subprocess.Popen((*command, "--port", "0"), stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://\S+:\d+", process.stdout.readline())
-            assert found, "the stand-in of the panel did not start"
-            click.echo(f"\nA stand-in, as parallax marketplace starts one, answers at {found[0]}")
-            yield found[0]
-        finally:
-            process.terminate()
+def _compare(export: Path, report: Path, files: Sequence[Path]) -> None:
+    scores = [part for file in files for part in ("--scores", str(file))]
+    if not report.exists():
+        _run("compare", "--run", str(export), *scores, "--out", str(report))
+        return
+    click.echo(f"\n{(report / 'tables' / 'table_1.txt').read_text(encoding='utf-8')}")
+    for path in (report / "report.html", *sorted(report.glob("figures/*.svg"))):
+        click.echo(path)
+
+
+def _run(*command: str) -> object:
+    """Show a command of this command line, run it and return what it returns."""
+    click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
+    commands = click.get_current_context().find_root().command
+    return commands.main(command, standalone_mode=False)
+
+
+def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
+    """Return the reference of the run of that recruiter, launched now if it is not there."""
+    note = made / f"{recruiter}_run"
+    if not note.exists():
+        run = _run("launch", name, "--seed", _SEED, "--recruiter", recruiter, *here)
+        note.write_text(str(run), encoding="utf-8")
+    return note.read_text(encoding="utf-8")
+
+
+def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
+    run = _launched(name, _SIMULATOR, made, here)
+    serving = running(Path(here[-1])) is not None
+    if not serving:
+        _run(*listen)
+    try:
+        _run("simulate", run, *here)
+    finally:
+        if not serving:
+            _run("stop", *here)
+    _run("exclude", run, *here)
+    _run("export", run, "--out", str(made / "export"), *here)
+
+
+def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
+    if running(Path(here[-1])) is None:
+        _run(*listen)
+    server, run = running(Path(here[-1])), _launched(name, "direct", made, here)
+    click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")

@@ -20,7 +20,7 @@ def write_setting(instance: Path, section: str, name: str, value: str) -> Path:
 
     Args:
         instance: The installation's folder.
-        section: The section, such as ``prolific``.
+        section: The section, such as that of a recruiter.
         name: The setting in it.
         value: Its new value.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from webapp.core.instance import key_file
 from webapp.doctor.findings import Finding, Installation, Level
+from webapp.recruiters.registry import recruiter_classes
 from webapp.server.open_files import FILES_BESIDES
 
 # What chance gives a key of 64 hexadecimal digits nearly always, and a word typed by hand never.
@@ -17,11 +18,14 @@ _LEAST_LENGTH, _LEAST_CHARACTERS = 64, 12
 _LEAST_ROOM_BYTES, _GOOD_ROOM_BYTES = 64 * 2**20, 2**30
 _NAMES_SHOWN = 5
 _LAST_OF_LOG_BYTES = 8 * 2**20
-_PRIVATE = re.compile(
-    rb"/p/[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_.-]{8,}"
-    rb"|(?:workerId|PROLIFIC_PID|assignmentId)=(?!\.\.\.)\w"
-    rb"|(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
-)
+_TOKEN = r"/p/[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_.-]{8,}"
+_ADDRESS = r"(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
+
+
+def _private() -> re.Pattern[bytes]:
+    """Return what a log must not hold: tokens, ids of people, their addresses."""
+    ids = "|".join(sorted({id_ for each in recruiter_classes() for id_ in each.link_ids}))
+    return re.compile(rf"{_TOKEN}|(?:{ids})=(?!\.\.\.)\w|{_ADDRESS}".encode())
 
 
 def key(at: Installation) -> Iterator[Finding]:
@@ -122,7 +126,7 @@ def log(at: Installation) -> Iterator[Finding]:
             "there is no server.log here; the log of a systemd service is in the journal",
         )
         return
-    found = sum(1 for _ in _PRIVATE.finditer(_end_of(path)))
+    found = sum(1 for _ in _private().finditer(_end_of(path)))
     if found:
         say = (
             f"{found} places in {path} look like a token, a participant's platform id or an "

@@ -10,7 +10,7 @@ from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 
 # What panels write into links, and replace by somebody's id before anybody follows them:
-# {{%PROLIFIC_PID%}}, %SURVEY_CODE%, ${e://Field/id}, [participant_id], <id>.
+# {{%PARTICIPANT_ID%}}, %SURVEY_CODE%, ${e://Field/id}, [participant_id], <id>.
 _PLACEHOLDER = re.compile(r"\{|\}|%\w+%|\$\w|^\[.*\]$|^<.*>$")
 
 # Longer ones could not be given back as they came: what links say is kept up to this length.

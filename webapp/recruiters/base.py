@@ -20,6 +20,7 @@ from webapp.recruiters.endings import Departure, Exit
 from webapp.recruiters.platform import Platform, Submission
 
 if TYPE_CHECKING:
+    from webapp.recruiters.demonstration import Demonstration
     from webapp.simulation.crowd import Visitor
 
 
@@ -37,6 +38,7 @@ class Recruiter:
         simulated: Whether programs answer, not people; every page and table then says so.
         settings_model: What declares its settings; the instance is made with them.
         id_patterns: Regular expressions of what its platform calls people, which the log hides.
+        link_ids: The arguments of its links that say who comes, which no log may hold.
 
     Args:
         settings: Its own, as the model declares them.
@@ -46,6 +48,7 @@ class Recruiter:
     simulated: ClassVar[bool] = False
     settings_model: ClassVar[type[BaseModel]] = NoSettings
     id_patterns: ClassVar[tuple[str, ...]] = ()
+    link_ids: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, settings: BaseModel) -> None:
         self.settings = settings
@@ -100,6 +103,11 @@ class Recruiter:
         from webapp.simulation.session import SimulatedSession
 
         return SimulatedSession
+
+    @classmethod
+    def demonstrations(cls) -> "Mapping[str, Demonstration]":
+        """Return the ways in which ``parallax demo`` goes through a stand-in, by their names."""
+        return {}
 
 
 @runtime_checkable

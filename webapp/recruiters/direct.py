@@ -1,21 +1,21 @@
 """People who were given a link."""
 
 import re
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from experiment.panels.panel import preset
+from experiment.panels.table import PRESETS, Parameter
 from webapp.recruiters.arrivals import Arrival, Landing, checked_id
 from webapp.recruiters.base import Recruiter
 
 if TYPE_CHECKING:
+    from webapp.recruiters.demonstration import Demonstration
     from webapp.simulation.crowd import Visitor
-
-# Prolific can hand out the link without being asked for anything else, and writes into it who
-# comes, to which of its studies, and in which session.
-_PERSON, _KEPT = "PROLIFIC_PID", ("STUDY_ID", "SESSION_ID")
-_ID = r"[0-9a-f]{24}"
 
 
 class DirectSettings(BaseModel):
@@ -33,11 +33,11 @@ class DirectSettings(BaseModel):
 
 
 class DirectRecruiter(Recruiter):
-    """Hands out one link for everybody; a Prolific id in it identifies the person."""
+    """Hands out one link for everybody; a known panel's id in it identifies the person."""
 
     name = "direct"
     settings_model = DirectSettings
-    id_patterns = (rf"\b{_ID}\b",)
+    id_patterns = (r"\b[0-9a-f]{24}\b", r"\b[0-9a-fA-F]{32}\b")
 
     def __init__(self, settings: DirectSettings) -> None:
         super().__init__(settings)
@@ -51,22 +51,59 @@ class DirectRecruiter(Recruiter):
             return super().visitor()
         return partial(StandInSession, listed=self._settings.stand_in)
 
+    @classmethod
+    def demonstrations(cls) -> "Mapping[str, Demonstration]":
+        """Return the way of people who are given an access code each."""
+        from webapp.recruiters.demonstration import LISTED, Demonstration, Listing
+
+        coded = Listing(panel=cls.name, ids={"link": "code"}, person="code", access_codes=True)
+        settings = f'[direct]\nstand_in = "{{site}}/{LISTED}"\n'
+        return {cls.name: Demonstration("panels", settings, coded.steps)}
+
     def arrival(self, landing: Landing) -> Arrival:
-        """Return the person whom Prolific names, or that nothing is known.
+        """Return the person whom a known panel names, or that nothing is known.
 
         With ``?preview=1`` somebody only looks.
 
         Raises:
-            ArrivalError: What names the person is empty, not filled in or no id of Prolific's.
+            ArrivalError: What names the person is empty, not filled in or no id of that panel's.
         """
         arguments = landing.arguments
         if arguments.get("preview") == "1":
             return Arrival(preview=True)
         link = arguments.get("link", "")
-        if _PERSON not in arguments:
+        named = next((each for each in _panels() if each.person in arguments), None)
+        if named is None:
             return Arrival(link=link)
-        person = checked_id(arguments, _PERSON, _ID)
+        person = checked_id(arguments, named.person, named.patterns[named.person])
         kept = {
-            name: arguments[name] for name in _KEPT if re.fullmatch(_ID, arguments.get(name, ""))
+            name: arguments[name]
+            for name, pattern in named.patterns.items()
+            if name != named.person and re.fullmatch(pattern, arguments.get(name, ""), re.ASCII)
         }
         return Arrival(person, link=link, parameters=kept)
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """What a known panel writes into any link that it hands out.
+
+    Attributes:
+        person: The argument that identifies a person.
+        patterns: Every argument, and what its whole value looks like.
+    """
+
+    person: str
+    patterns: Mapping[str, str]
+
+
+@cache
+def _panels() -> tuple[_Panel, ...]:
+    """Return the known panels that name a person by one argument, each set of arguments once."""
+    found = {}
+    for table in map(preset, PRESETS):
+        parameters = table.get("parameters", {})
+        if len(person := table.get("person", [])) == 1:
+            patterns = {name: Parameter(**one).pattern for name, one in parameters.items()}
+            found[person[0]] = _Panel(person[0], patterns)
+    return tuple(found.values())

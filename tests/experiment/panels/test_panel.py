@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from experiment.panels.panel import PRESETS, Panel, preset
+from experiment.panels.panel import Panel, preset
+from experiment.panels.table import PRESETS
 from experiment.panels.templates import UnfilledError, fill, fill_address
 from experiment.participation import Ending
 

@@ -4,8 +4,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from experiment.panels.table import PRESETS
 from marketplace.panels import create_panels
-from marketplace.panels.platforms import PLATFORMS
+from webapp.recruiters.panel.demonstration import listing
 
 
 @pytest.fixture
@@ -20,8 +21,8 @@ def client(app) -> FlaskClient:
 
 def list_study(client: FlaskClient, platform: str, **more: object) -> None:
     link = "https://s.example/run/r?a={{%PROLIFIC_PID%}}&b=%SURVEY_CODE%"
-    listing = {"key": "7", "platform": platform, "link": link, **more}
-    assert client.post("/control/studies", json=listing).status_code == 200
+    listed = listing(platform).listed("7", link, **more)
+    assert client.post("/control/studies", json=listed).status_code == 200
 
 
 def send(client: FlaskClient, person: str = "p1"):
@@ -32,7 +33,7 @@ def books(client: FlaskClient) -> list[dict]:
     return client.get("/control/books/7").json["people"]
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", PRESETS)
 def test_every_panel_sends_a_person_by_a_link_of_their_own(client, platform):
     list_study(client, platform, access_codes=["aaaa", "bbbb"])
     first, other = send(client).location, send(client, "p2").location
@@ -98,8 +99,8 @@ def test_links_can_arrive_broken(client, kind, part):
     assert broken != whole
 
 
-def test_an_unknown_panel_or_study_is_told(client):
-    reply = client.post("/control/studies", json={"key": "7", "platform": "x", "link": "l"})
-    assert (reply.status_code, "there is no panel" in reply.json["error"]) == (400, True)
+def test_an_unknown_kind_of_id_or_study_is_told(client):
+    reply = client.post("/control/studies", json={"key": "7", "person": "x", "link": "l"})
+    assert (reply.status_code, "there is no kind of id" in reply.json["error"]) == (400, True)
     assert send(client).status_code == 404
     assert client.get("/submissions/complete?cc=x").status_code == 404

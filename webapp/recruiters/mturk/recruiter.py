@@ -1,6 +1,7 @@
 """The recruiter whose participants are workers of Mechanical Turk."""
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from webapp.recruiters.mturk.sites import framing_sites, worker_sites
 from webapp.recruiters.platform import Platform
 
 if TYPE_CHECKING:
+    from webapp.recruiters.demonstration import Demonstration
     from webapp.simulation.crowd import Visitor
 
 _PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -28,6 +30,7 @@ class MturkRecruiter(Recruiter):
     name = "mturk"
     settings_model = MturkSettings
     id_patterns = (r"\bA[0-9A-Z]{9,}\b",)
+    link_ids = ("workerId", "assignmentId")
 
     def __init__(self, settings: MturkSettings) -> None:
         super().__init__(settings)
@@ -80,6 +83,13 @@ class MturkRecruiter(Recruiter):
         from webapp.recruiters.mturk.worker import WorkerSession
 
         return partial(WorkerSession, site=worker_sites(self._settings)[0])
+
+    @classmethod
+    def demonstrations(cls) -> "Mapping[str, Demonstration]":
+        """Return the way through the stand-in."""
+        from webapp.recruiters.mturk.demonstration import DEMONSTRATION
+
+        return {cls.name: DEMONSTRATION}
 
     def open_platform(self, *, live: bool) -> Platform:
         """Return the client of the endpoint that the settings name.

@@ -1,11 +1,13 @@
 """The recruiter whose ways in and out are described by the study's own ``[panel]``."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from experiment.panels.panel import Panel
+from experiment.panels.panel import Panel, preset
+from experiment.panels.table import PRESETS
 from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
 from experiment.participation import Ending
 from experiment.studies.study import Study
@@ -20,6 +22,7 @@ from webapp.recruiters.panel.signature import Signatures
 from webapp.recruiters.panel.texts import text_of
 
 if TYPE_CHECKING:
+    from webapp.recruiters.demonstration import Demonstration
     from webapp.simulation.crowd import Visitor
 
 _STANDS_FOR_NAME = "x"
@@ -34,8 +37,11 @@ class PanelRecruiter(Recruiter):
 
     name = "panel"
     settings_model = PanelSettings
-    # What panels call people: Prolific 24 hexadecimal digits, CloudResearch and Toloka 32.
+    # What panels call people: 24 or 32 hexadecimal digits.
     id_patterns = (r"\b[0-9a-f]{24}\b", r"\b[0-9a-fA-F]{32}\b")
+    link_ids = tuple(
+        dict.fromkeys(id_ for name in PRESETS for id_ in preset(name).get("person", []))
+    )
 
     def __init__(self, settings: PanelSettings) -> None:
         super().__init__(settings)
@@ -110,6 +116,13 @@ class PanelRecruiter(Recruiter):
         )
         return Exit(text, form, known["code"])
 
+    @classmethod
+    def demonstrations(cls) -> "Mapping[str, Demonstration]":
+        """Return a way through the stand-in for each known panel."""
+        from webapp.recruiters.panel.demonstration import demonstrations
+
+        return demonstrations()
+
     def visitor(self) -> "Visitor":
         """Return what makes a simulated participant, who comes through the panel's stand-in.
 
@@ -153,7 +166,7 @@ def _panel(study: Study) -> Panel:
         raise WebappError(
             f'the study "{study.name}" does not say which panel its participants come from',
             where="study.toml, [panel]",
-            expected='a table such as [panel] with preset = "prolific"',
+            expected="a table [panel] with a preset or with parameters of its own",
             remedy="docs/panels.md says what to write for each panel",
         )
     return study.panel

@@ -20,6 +20,7 @@ from webapp.recruiters.prolific.signature import SIGNED, Signatures
 from webapp.recruiters.prolific.sites import participant_site
 
 if TYPE_CHECKING:
+    from webapp.recruiters.demonstration import Demonstration
     from webapp.simulation.crowd import Visitor
 
 _ID = r"[0-9a-f]{24}"
@@ -33,6 +34,7 @@ class ProlificRecruiter(Recruiter):
     name = "prolific"
     settings_model = ProlificSettings
     id_patterns = (rf"\b{_ID}\b",)
+    link_ids = (_PERSON, _SESSION)
 
     def __init__(self, settings: ProlificSettings) -> None:
         super().__init__(settings)
@@ -119,6 +121,13 @@ class ProlificRecruiter(Recruiter):
         from webapp.recruiters.prolific.participant import ParticipantSession
 
         return partial(ParticipantSession, site=participant_site(self._settings))
+
+    @classmethod
+    def demonstrations(cls) -> "Mapping[str, Demonstration]":
+        """Return the way through the stand-in."""
+        from webapp.recruiters.prolific.demonstration import DEMONSTRATION
+
+        return {cls.name: DEMONSTRATION}
 
     def open_platform(self, *, live: bool) -> Platform:
         """Return the client of the endpoint that the settings name.

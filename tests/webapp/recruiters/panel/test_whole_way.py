@@ -18,6 +18,8 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
 from webapp.jobs.reports import send_reports
+from webapp.recruiters.demonstration import Listing
+from webapp.recruiters.panel.demonstration import listing
 from webapp.runs.links import make_links
 from webapp.services import EXTENSION, Services
 from webapp.simulation.plan import plan
@@ -75,13 +77,14 @@ class Installation:
                 new = make_links(session, self.run, "code", ["a", "b"], [None], utc_now())
                 codes = [link.token for link in new]
         recruiter = self.services.recruiter(self.run.recruiter)
-        listing = {
-            "key": KEY, "platform": self.panel, "credit_token": "t0ken", "access_codes": codes,
-            "link": recruiter.posted_link(url, self.run.ref, self.study),
-            "codes": {CODE: "completed"} if "codes" in OWN.get(self.panel, {}) else {},
-        }  # fmt: skip
+        link = recruiter.posted_link(url, self.run.ref, self.study)
+        if self.panel == "direct":
+            shown = Listing("direct", {"link": "code"}, "code", access_codes=True)
+        else:
+            shown = listing(self.panel)
+        listed = shown.listed(KEY, link, access_codes=codes, credit_token="t0ken")
         httpx.post(
-            f"{self.site}/control/studies", json=listing, trust_env=False, timeout=PATIENCE_S
+            f"{self.site}/control/studies", json=listed, trust_env=False, timeout=PATIENCE_S
         ).raise_for_status()
 
     def books(self) -> list[dict]:

@@ -1,0 +1,162 @@
+"""The main job through a stand-in: an installation of its own, a server, a recruiter's steps."""
+
+import csv
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import httpx
+
+from experiment.studies.files import write_study_files
+from experiment.studies.load import load_study
+from experiment.studies.study import Study
+from webapp.commands.options import open_sessions
+from webapp.database.engine import reading
+from webapp.recruiters.demonstration import Demonstration
+from webapp.recruiters.registry import load_recruiter, recruiter_classes
+from webapp.recruiters.settings import load_settings
+from webapp.runs.runs import named_run, study_as_launched
+from webapp.server.process import running
+from webapp.simulation.crowd import Visitor
+from webapp.simulation.plan import plan
+
+# Runs one of Parallax's commands and returns its result.
+Command = Callable[..., object]
+_TIMEOUT_S = 60.0
+
+
+def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
+    """Return every way through a stand-in: its name -> the recruiter's name and the way.
+
+    A way called like another recruiter gets ``_link`` behind its name.
+    """
+    found: dict[str, tuple[str, Demonstration]] = {}
+    classes = list(recruiter_classes())
+    for recruiter in classes:
+        others = {each.name for each in classes} - {recruiter.name}
+        for name, one in recruiter.demonstrations().items():
+            found[f"{name}_link" if name in others else name] = (recruiter.name, one)
+    return dict(sorted(found.items()))
+
+
+def take_part_at_stand_in(name: str, way: str, made: Path, run: Command, seed: str) -> None:
+    """Launch a study for a stand-in, let simulated people come from it, and settle its books.
+
+    Args:
+        name: The study.
+        way: One of ``demonstrations``.
+        made: Where an installation of its own lies, and the export beside it. What an interrupted
+            call left of the installation is done again: it is play money and simulated work.
+        run: Runs one of Parallax's commands and returns its result.
+        seed: The run's.
+    """
+    recruiter, shown = demonstrations()[way]
+    place = made / way
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    here = ("--instance", str(place))
+    with _stand_in(shown.stand_in, place / "stand_in", load_study(name).currency) as site:
+        study = _written(name, place, shown, site)
+        (place / "parallax.toml").write_text(
+            shown.settings.replace("{site}", site), encoding="utf-8"
+        )
+        run("serve", "--background", "--port", "0", *here)
+        try:
+            launched = run(
+                "launch", str(study), "--seed", seed, "--recruiter", recruiter, "--simulated", *here
+            )
+            shown.steps(_stage(place, site, str(launched), recruiter, load_study(str(study)), run))
+        finally:
+            run("stop", *here)
+    (place / "export").rename(made / f"export_{way}")
+
+
+@dataclass(slots=True)
+class _Stage:
+    place: Path
+    site: str
+    run_ref: str
+    link: str
+    places: int
+    server: str
+    command: Command
+
+    def do(self, *command: str) -> object:
+        return self.command(*command, "--instance", str(self.place))
+
+    def do_jobs(self) -> None:
+        command = ("work", "--once", "--instance", str(self.place))
+        click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
+        # In a process of its own, because it sets up the log of its whole process.
+        done = subprocess.run(
+            [sys.executable, "-m", "parallax", *command],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        click.echo((done.stdout or done.stderr).strip())
+
+    def visit(self, visitor: Visitor) -> None:
+        with reading(open_sessions(self.place)) as session:
+            found = named_run(session, self.run_ref)
+            known = plan(session, found, study_as_launched(session, found))
+        with httpx.Client(base_url=self.server, timeout=_TIMEOUT_S, trust_env=False) as client:
+            one = visitor(client, known, 0)
+            one.arrive()
+            one.take_part()
+
+    def finished(self) -> list[str]:
+        with (self.place / "export" / "participants.csv").open(encoding="utf-8") as file:
+            return [
+                row["participant"] for row in csv.DictReader(file) if row["state"] == "finished"
+            ]
+
+
+def _stage(
+    place: Path, site: str, run_ref: str, recruiter: str, study: Study, command: Command
+) -> _Stage:
+    server = running(place)
+    assert server is not None, "the demonstration started the server first"
+    link = load_recruiter(recruiter, load_settings(place)).posted_link(server.url, run_ref, study)
+    places = study.design.lists * study.design.participants_per_list
+    return _Stage(place, site, run_ref, link, places, server.url, command)
+
+
+def _written(name: str, place: Path, shown: Demonstration, site: str) -> Path | str:
+    """Return the study to launch: the one named, or a copy with what the way adds to it."""
+    study = load_study(name)
+    toml = (study.folder / "study.toml").read_text(encoding="utf-8")
+    if (written := shown.written(toml, site)) == toml:
+        return name
+    copy = place / "study" / study.folder.name
+    write_study_files(study, copy)
+    path = copy / "study.toml"
+    path.write_text(shown.written(path.read_text(encoding="utf-8"), site), encoding="utf-8")
+    click.echo(f"\nAdded to study.toml:\n{_added(toml, written)}")
+    return copy
+
+
+def _added(before: str, after: str) -> str:
+    known = set(before.splitlines())
+    return "\n".join(line for line in after.splitlines() if line and line not in known)
+
+
+@contextmanager
+def _stand_in(platform: str, folder: Path, currency: str) -> Iterator[str]:
+    """Yield the address of a stand-in, in a process of its own."""
+    command = (sys.executable, "-m", "parallax", "marketplace", "--platform", platform)
+    options = ("--port", "0", "--folder", str(folder), "--currency", currency)
+    with subprocess.Popen((*command, *options), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://\S+:\d+", process.stdout.readline())
+            assert found, f"the stand-in of {platform} did not start"
+            click.echo(f"\nA stand-in, as parallax marketplace starts one, answers at {found[0]}")
+            yield found[0]
+        finally:
+            process.terminate()

@@ -1,0 +1,43 @@
+"""The main job's way through the stand-in of a panel, as the panel's preset describes it."""
+
+from collections.abc import Mapping
+
+from experiment.panels.panel import demonstration, preset
+from experiment.panels.table import PRESETS
+from webapp.recruiters.demonstration import CODE, LISTED, TOKEN, Demonstration, Listing
+
+
+def demonstrations() -> Mapping[str, Demonstration]:
+    """Return a way through the stand-in for each preset, by its name."""
+    return {name: _of_preset(name) for name in PRESETS}
+
+
+def listing(name: str) -> Listing:
+    """Return how the stand-in of a preset's panel lists a study."""
+    table = preset(name)
+    ids: dict[str, str] = demonstration(name)["ids"]
+    person, parameters = table.get("person"), table.get("parameters", {})
+    return Listing(
+        panel=name,
+        ids=ids,
+        person=ids[person[0]] if person else "code",
+        placeholders={
+            parameter["placeholder"]: ids[key]
+            for key, parameter in parameters.items()
+            if "placeholder" in parameter
+        },
+        by_code="completed" in table.get("codes_needed", []),
+        access_codes=table.get("access_codes", False),
+        credited="report" in table.get("endings", {}).get("completed", {}),
+    )
+
+
+def _of_preset(name: str) -> Demonstration:
+    own = demonstration(name).get("panel", "").replace("{code}", CODE).replace("{study}", LISTED)
+    kept = "".join(f'{each} = "{TOKEN}"\n' for each in preset(name).get("secrets", {}).values())
+    settings = f'[panel]\nstand_in = "{{site}}/{LISTED}"\n[panel.secrets]\n{kept}'
+
+    def written(toml: str, site: str) -> str:
+        return f'{toml}\n[panel]\npreset = "{name}"\n{own.replace("{site}", site)}'
+
+    return Demonstration("panels", settings, listing(name).steps, written)
