@@ -1,8 +1,9 @@
 """Serving people: Flask, SQLAlchemy, recruiters."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
@@ -33,6 +34,14 @@ from webapp.services import EXTENSION, Services
 _LARGEST_BODY_BYTES = 256 * 1024
 
 
+class _App(Flask):
+    """An app whose every function answers in the thread that asks."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function: none is a coroutine, which Flask would look for at each call."""
+        return func
+
+
 def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     """Return the server of one installation.
 
@@ -45,7 +54,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     """
     folder = open_instance(instance)
     settings = load_settings(folder)
-    app = Flask(__name__, instance_path=str(folder))
+    app = _App(__name__, instance_path=str(folder))
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     app.logger.setLevel(settings.log_level.upper())
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, event, text
 from webapp.database.engine import reading
 
 WEBAPP = Path(__file__).parents[2] / "webapp"
-ENDS = {"commit", "begin", "rollback"}
+ENDS = {"commit", "begin", "rollback", "driver_transaction"}
 # A batch's transaction belongs to all who are in it, so none of them can end it.
 BATCH = ("record_batch.py", "record_in_one_transaction")
 
@@ -56,7 +56,11 @@ def parameters(function: ast.FunctionDef) -> list[str]:
 
 def called_methods(function: ast.FunctionDef) -> set[str]:
     calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
-    return {call.attr for call in calls if isinstance(call, ast.Attribute)}
+    return {
+        call.attr if isinstance(call, ast.Attribute) else call.id
+        for call in calls
+        if isinstance(call, ast.Attribute | ast.Name)
+    }
 
 
 @pytest.mark.parametrize("package", ["sessions", "runs"])

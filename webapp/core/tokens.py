@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Self
 
 from itsdangerous import BadData, BadSignature, Signer, TimestampSigner
@@ -15,6 +16,7 @@ from webapp.errors import RequestError
 # No letters or digits that are easily confused, and nothing a shell or a URL would change.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _REFERENCE_LENGTH = 12
+_MOST_KEPT = 10_000
 
 
 def new_reference() -> str:
@@ -100,11 +102,13 @@ class _Pair:
     def __init__(self, secrets: Sequence[str], salt: str) -> None:
         self._signer = Signer(secrets, salt=salt, digest_method=hashlib.sha256)
         self._old = Signer(secrets, salt=salt, digest_method=hashlib.sha1)
+        # Each answer of a session brings the same token. What is refused is never kept.
+        self.unsign = lru_cache(_MOST_KEPT)(self._unsign)
 
     def sign(self, text: str) -> str:
         return self._signer.sign(text).decode()
 
-    def unsign(self, signed: str) -> str:
+    def _unsign(self, signed: str) -> str:
         signature = signed.rpartition(".")[2]
         try:
             if base64_encode(base64_decode(signature)).decode() != signature:

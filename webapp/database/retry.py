@@ -7,25 +7,18 @@ their participant.
 
 from collections.abc import Callable
 from functools import wraps
+from time import monotonic, sleep
 from typing import Any, TypeVar
 
 from flask import Flask
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
-from tenacity import (
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_after_delay,
-    wait_chain,
-    wait_fixed,
-)
 
 from webapp.database.engine import Sessions
 
 Result = TypeVar("Result")
 
-_PAUSES = (wait_fixed(0.05), wait_fixed(0.2), wait_fixed(0.5))
+_PAUSES_S = (0.05, 0.2, 0.5)
 # Whoever waits for an answer longer than this is better told so.
 _PATIENCE_S = 3.0
 # PostgreSQL's: a serialization failure, a deadlock, a server that is stopping, crashed or starting.
@@ -38,14 +31,15 @@ def retry_transient(work: Callable[[], Result]) -> Result:
     Args:
         work: Something that may be done twice, or that does nothing when it fails.
     """
-    # Made anew for each call: its state is a thread's, and a thread answers many requests in turns.
-    again = Retrying(
-        retry=retry_if_exception(is_transient),
-        stop=stop_after_attempt(1 + len(_PAUSES)) | stop_after_delay(_PATIENCE_S),
-        wait=wait_chain(*_PAUSES),
-        reraise=True,
-    )
-    return again(work)
+    until = monotonic() + _PATIENCE_S
+    for pause_s in _PAUSES_S:
+        try:
+            return work()
+        except DBAPIError as error:
+            if not is_transient(error) or monotonic() >= until:
+                raise
+        sleep(pause_s)
+    return work()
 
 
 def in_transaction(sessions: Sessions, work: Callable[[Session], Result]) -> Result:

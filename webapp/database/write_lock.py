@@ -9,21 +9,25 @@ such as SQLite's own shell, the thread also waits in short pauses: SQLite's own 
 whole process.
 """
 
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from sqlite3 import SQLITE_BUSY
 from time import monotonic, sleep
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from webapp.database.locks import FairLock, FileLock
 
 _PATIENCE_S = 30.0
 _BETWEEN_LOOKS_S = 0.0005
 _PAUSE_S = 0.05
-_MINE = "turn"
+_MINE, _BEGIN = "turn", "BEGIN IMMEDIATE"
 
 
 class WriteLock:
@@ -72,6 +76,9 @@ class WriteLock:
             self._threads.release()
 
 
+_LOCKS = WeakKeyDictionary[Engine, WriteLock]()
+
+
 def serialize_writers(engine: Engine) -> None:
     """Let each writing transaction of the engine begin when those before it are over."""
     lock = WriteLock(Path(f"{engine.url.database}-turn"))
@@ -80,32 +87,60 @@ def serialize_writers(engine: Engine) -> None:
         if connection.get_execution_options().get("reading", False):
             connection.exec_driver_sql("BEGIN")
             return
-        until = monotonic() + _PATIENCE_S
-        if not connection.info.get(_MINE):
-            try:
-                connection.info[_MINE] = lock.acquire()
-            except OSError as error:
-                # Like SQLite's own failures, which are answered kindly.
-                raise OperationalError("BEGIN IMMEDIATE", None, error) from error
-        _begin_to_write(connection, until)
+        try:
+            _begin_in_turn(connection.info, lock, connection.exec_driver_sql)
+        except OSError as error:
+            # Like SQLite's own failures, which are answered kindly.
+            raise OperationalError(_BEGIN, None, error) from error
 
     def give_back(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
         if entry.info.pop(_MINE, False):
             lock.release()
 
     event.listen(engine, "begin", begin)
+    _LOCKS[engine] = lock
     # A connection comes back to the pool however its transaction ended.
     event.listen(engine, "checkin", give_back)
 
 
-def _begin_to_write(connection: Connection, until: float) -> None:
+@contextmanager
+def driver_transaction(engine: Engine) -> Iterator[PoolProxiedConnection]:
+    """Yield a connection in a writing transaction, without what SQLAlchemy does around each.
+
+    It takes its turn like every other, is committed at the end, and is rolled back where the block
+    fails.
+
+    Raises:
+        Exception: What the driver raises, as it is.
+    """
+    connection = engine.raw_connection()
+    try:
+        if engine.dialect.name == "sqlite":
+            _begin_in_turn(connection.info, _LOCKS[engine], connection.cursor().execute)
+        yield connection
+        connection.commit()
+    except BaseException as error:
+        try:
+            connection.rollback()
+        except engine.dialect.loaded_dbapi.Error:
+            connection.invalidate(error)
+        raise
+    finally:
+        connection.close()
+
+
+def _begin_in_turn(info: dict[Any, Any], lock: WriteLock, execute: Callable[[str], object]) -> None:
+    until = monotonic() + _PATIENCE_S
+    if not info.get(_MINE):
+        info[_MINE] = lock.acquire()
     # A plain BEGIN that reads and then writes fails at once when another writer came between;
     # taking the write lock first makes it wait for its turn instead.
     while True:
         try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except OperationalError as error:
-            busy = getattr(error.orig, "sqlite_errorcode", None) == SQLITE_BUSY
+            execute(_BEGIN)
+        except (OperationalError, sqlite3.OperationalError) as error:
+            cause = error.orig if isinstance(error, OperationalError) else error
+            busy = getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
             if not busy or monotonic() > until:
                 raise
             sleep(_PAUSE_S)

@@ -43,7 +43,7 @@ class Batcher(Generic[Payload, Result]):
 
     def submit(self, payload: Payload) -> Result:
         """Return the result of one request, once the batch that holds it is done."""
-        request = _Request[Payload, Result](payload)
+        request: _Request[Payload, Result] = _Request(payload)
         with self._lock:
             self._waiting.append(request)
             wait, self._at_work = self._at_work, True
@@ -56,7 +56,7 @@ class Batcher(Generic[Payload, Result]):
         return cast(Result, request.result)
 
     def _work(self) -> None:
-        batch = list[_Request[Payload, Result]]()
+        batch: list[_Request[Payload, Result]] = []
 
         def take() -> list[Payload]:
             with self._lock:

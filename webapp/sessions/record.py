@@ -178,6 +178,12 @@ def response_values(trial_id: int, answer: GivenAnswer, now: datetime) -> dict[s
     }
 
 
+# Those columns of the table; which, every answer tells alike.
+RESPONSE_COLUMNS = tuple(
+    column.name for column in Response.__table__.columns if column.name != "id"
+)
+
+
 def _keep_late(
     session: Session, participant: Participant, answer: GivenAnswer, now: datetime
 ) -> None:

@@ -1,17 +1,22 @@
 """Recording many answers in one transaction: the database waits for the disk once for all."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 
-from sqlalchemy import Connection, Engine, bindparam, func, insert, select, tuple_, update
+from sqlalchemy import Dialect, Engine, and_, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import aliased
+from sqlalchemy.pool import PoolProxiedConnection
 
 from experiment.participation import State, move
 from webapp.database.models import Event, Participant, Response, Trial
+from webapp.database.prepared import Prepared, as_list, as_pairs, is_one_of, pairs
+from webapp.database.write_lock import driver_transaction
 from webapp.sessions.measurements import premature_events
-from webapp.sessions.record import GivenAnswer, response_values
+from webapp.sessions.record import RESPONSE_COLUMNS, GivenAnswer, response_values
 
 _LOG = logging.getLogger(__name__)
 
@@ -31,39 +36,68 @@ class SentAnswer:
     at: datetime
 
 
-# Built once, of columns instead of records, and for any number of participants: these are the
-# statements that everybody's patience depends on. Locks are taken in one order, so that two
-# processes never wait for each other.
-_WHO = (
-    select(Participant.ref, Participant.id, Participant.arrived_at)
-    .where(Participant.ref.in_(bindparam("refs", expanding=True)))
-    .where(Participant.state == State.WORKING)
-    # What errors on catch trials may end is looked at one answer at a time.
-    .where(Participant.watched.is_(False))
-    .order_by(Participant.id)
-    .with_for_update(of=Participant)
-)
-_KNOWN = (
-    select(Trial.participant_id, Trial.id, Response.client_uuid, Trial.options, Trial.points)
-    .outerjoin(Response, Response.trial_id == Trial.id)
-    .where(tuple_(Trial.participant_id, Trial.position).in_(bindparam("asked", expanding=True)))
-    # SQLite finds pairs by its index only where both their parts are named as well.
-    .where(Trial.participant_id.in_(bindparam("ids", expanding=True)))
-    .where(Trial.position.in_(bindparam("positions", expanding=True)))
-)
-_UNANSWERED = (
-    select(Trial.participant_id, func.count(Trial.id) - func.count(Response.id))
-    .outerjoin(Response, Response.trial_id == Trial.id)
-    .where(Trial.participant_id.in_(bindparam("ids", expanding=True)))
-    .group_by(Trial.participant_id)
-)
-_STORE = insert(Response)
-_KEEP = insert(Event)
-_MOVE_ON = (
-    update(Participant)
-    .where(Participant.id.in_(bindparam("ids", expanding=True)))
-    .values(state=move(State.WORKING, State.ANSWERED))
-)
+class _Statements:
+    """The statements that everybody's patience depends on, in one database's words.
+
+    Each is the same for any number of participants. Locks are taken in one order, so that two
+    processes never wait for each other.
+
+    Args:
+        dialect: The database's.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        asked = pairs(("participant_id", "position"), dialect)
+        unanswered = (
+            select(func.count(_Counted.id) - func.count(_Answered.id))
+            .outerjoin(_Answered, _Answered.trial_id == _Counted.id)
+            .where(_Counted.participant_id == asked.c.participant_id)
+            .scalar_subquery()
+        )
+        self.who = Prepared(
+            select(Participant.ref, Participant.id, Participant.arrived_at)
+            .where(is_one_of(Participant.ref, "refs", dialect))
+            .where(Participant.state == State.WORKING)
+            # What errors on catch trials may end is looked at one answer at a time.
+            .where(Participant.watched.is_(False))
+            .order_by(Participant.id)
+            .with_for_update(of=Participant),
+            dialect,
+        )
+        # After the locks: another process may have stored answers meanwhile.
+        self.known = Prepared(
+            select(
+                Trial.participant_id,
+                Trial.id,
+                Response.client_uuid,
+                Trial.options,
+                Trial.points,
+                unanswered,
+            )
+            .select_from(asked)
+            .join(
+                Trial,
+                and_(
+                    Trial.participant_id == asked.c.participant_id,
+                    Trial.position == asked.c.position,
+                ),
+            )
+            .outerjoin(Response, Response.trial_id == Trial.id),
+            dialect,
+        )
+        self.store = Prepared(insert(Response), dialect, RESPONSE_COLUMNS)
+        self.keep = Prepared(insert(Event), dialect, ("participant_id", "kind", "detail", "at"))
+        self.move_on = Prepared(
+            update(Participant)
+            .where(is_one_of(Participant.id, "ids", dialect))
+            .values(state=move(State.WORKING, State.ANSWERED)),
+            dialect,
+        )
+
+
+_Counted, _Answered = aliased(Trial), aliased(Response)
+# Made once for each kind of database.
+_prepared = cache(_Statements)
 
 
 def record_in_one_transaction(
@@ -76,12 +110,12 @@ def record_in_one_transaction(
         session_days: How many days after arrival a participant may answer.
         take: Returns the answers; called once it is this transaction's turn.
     """
-    sent = list[SentAnswer]()
+    sent: list[SentAnswer] = []
     try:
-        with engine.begin() as connection:
+        with driver_transaction(engine) as connection:
             sent = take()
-            return record_batch(connection, sent, session_days)
-    except SQLAlchemyError as error:
+            return record_batch(connection, engine.dialect, sent, session_days)
+    except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
         # One answer's trouble must not be its neighbours': each is now recorded alone.
         sent = sent or take()
         _LOG.warning("%d answers were not stored together: %s", len(sent), type(error).__name__)
@@ -89,7 +123,10 @@ def record_in_one_transaction(
 
 
 def record_batch(
-    connection: Connection, sent: Sequence[SentAnswer], session_days: int
+    connection: PoolProxiedConnection,
+    dialect: Dialect,
+    sent: Sequence[SentAnswer],
+    session_days: int,
 ) -> list[int | None]:
     """Store the plain ones of many answers, and return how many trials each participant has left.
 
@@ -99,48 +136,48 @@ def record_batch(
 
     Args:
         connection: An open transaction.
+        dialect: The database's.
         sent: The answers.
         session_days: How many days after arrival a participant may answer.
     """
     one_each = {each.ref: each for each in reversed(sent)}
-    at_work = dict(_at_work(connection, one_each, timedelta(days=session_days)))
-    left = _store(connection, at_work) if at_work else {}
+    statements = _prepared(dialect)
+    refs = {"refs": as_list(one_each, dialect)}
+    longest = timedelta(days=session_days)
+    at_work = {
+        id_: one_each[ref]
+        for ref, id_, arrived_at in statements.who.all(connection, refs)
+        if one_each[ref].at - arrived_at <= longest
+    }
+    left = _store(connection, dialect, at_work) if at_work else {}
     return [left.get(each.ref) if one_each[each.ref] is each else None for each in sent]
 
 
-def _at_work(
-    connection: Connection, sent: Mapping[str, SentAnswer], longest: timedelta
-) -> Iterator[tuple[int, SentAnswer]]:
-    """Yield the answers whose participants may answer, by the participants' ids."""
-    for ref, id_, arrived_at in connection.execute(_WHO, {"refs": list(sent)}):
-        if sent[ref].at - arrived_at <= longest:
-            yield id_, sent[ref]
-
-
-def _store(connection: Connection, sent: Mapping[int, SentAnswer]) -> dict[str, int]:
-    """Store the plain answers and return how many trials are left, by participants' references."""
-    positions = [each.answer.position for each in sent.values()]
-    ids = {"ids": list(sent)}
-    asked = {"asked": list(zip(sent, positions, strict=True)), "positions": positions}
-    trials = {
-        id_: (trial, uuid)
-        for id_, trial, uuid, options, points in connection.execute(_KNOWN, ids | asked)
-        if sent[id_].answer.answers(options, points)
-    }
-    unanswered = dict(connection.execute(_UNANSWERED, ids).all())
-    left, rows = dict[int, int](), list[dict[str, object]]()
-    events = list[Mapping[str, object]]()
-    for id_, each in sent.items():
-        trial_id, stored_uuid = trials.get(id_, (None, None))
-        if trial_id is not None and stored_uuid in (None, str(each.answer.uuid)):
-            left[id_] = unanswered[id_] - (stored_uuid is None)
-            if stored_uuid is None:
-                rows.append(response_values(trial_id, each.answer, each.at))
-                events += premature_events(id_, each.answer.position, each.answer, each.at)
+def _store(
+    connection: PoolProxiedConnection, dialect: Dialect, sent: Mapping[int, SentAnswer]
+) -> dict[str, int]:
+    """Store the answers that can be stored plainly; return the trials left, by participant."""
+    statements = _prepared(dialect)
+    asked = [(id_, each.answer.position) for id_, each in sent.items()]
+    left: dict[int, int] = {}
+    rows: list[Mapping[str, object]] = []
+    events: list[Mapping[str, object]] = []
+    for id_, trial_id, stored_uuid, options, points, unanswered in statements.known.all(
+        connection, as_pairs(asked, dialect)
+    ):
+        each = sent[id_]
+        if not each.answer.answers(options, points):
+            continue
+        if stored_uuid is None:
+            rows.append(response_values(trial_id, each.answer, each.at))
+            events += premature_events(id_, each.answer.position, each.answer, each.at)
+        elif stored_uuid != str(each.answer.uuid):
+            continue
+        left[id_] = unanswered - (stored_uuid is None)
     if rows:
-        connection.execute(_STORE, rows)
+        statements.store.run(connection, rows)
     if events:
-        connection.execute(_KEEP, events)
+        statements.keep.run(connection, events)
     if finished := [id_ for id_, remaining in left.items() if remaining == 0]:
-        connection.execute(_MOVE_ON, {"ids": finished})
+        statements.move_on.run(connection, [{"ids": as_list(finished, dialect)}])
     return {sent[id_].ref: remaining for id_, remaining in left.items()}

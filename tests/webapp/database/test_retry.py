@@ -1,7 +1,7 @@
 """When the database fails: what passes is done again, what does not is said; nothing is lost."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions
 from webapp.database.models import Participant, Response
+from webapp.database.prepared import Prepared
 from webapp.database.retry import in_transaction, retry_transient
 from webapp.errors import WebappError
 
@@ -53,18 +54,35 @@ def out_of_reach(engine, cut, postgres):
 
 
 @pytest.fixture
-def cut_at(engine, cut):
+def before_statement(engine, monkeypatch):
+    """Return a function that has something done before each statement, however it is run."""
+
+    def arrange(do: Callable[[str], None]) -> None:
+        event.listen(engine, "before_cursor_execute", lambda *given: do(given[2]))
+        for method in (Prepared.all, Prepared.run):
+
+            def told(self, connection, values, method=method) -> object:
+                do(self.words)
+                return method(self, connection, values)
+
+            monkeypatch.setattr(Prepared, method.__name__, told)
+
+    return arrange
+
+
+@pytest.fixture
+def cut_at(before_statement, cut):
     """Return a function that has the connections ended just before a statement, once."""
 
     def arrange(beginning: str) -> list[str]:
         met: list[str] = []
 
-        @event.listens_for(engine, "before_cursor_execute")
-        def _end(connection, cursor, statement, *_: object) -> None:
+        def _end(statement: str) -> None:
             if statement.startswith(beginning) and not met:
                 met.append(statement)
                 cut()
 
+        before_statement(_end)
         return met
 
     return arrange
@@ -202,12 +220,16 @@ def test_the_page_speaks_the_browser_s_language_where_the_run_is_out_of_reach(
     assert page.status_code == 503 and '<html lang="it"' in page.text
 
 
-def test_what_participants_said_is_not_in_the_log(visitor, engine, caplog):
+def test_what_participants_said_is_not_in_the_log(visitor, engine, monkeypatch, caplog):
     @event.listens_for(engine, "before_cursor_execute")
     def _fail(connection, cursor, statement, parameters, *_: object) -> None:
         if statement.startswith("INSERT INTO response"):
             raise OperationalError(statement, parameters, Exception("the disk is gone"))
 
+    def fail(self, _connection, values) -> None:
+        raise engine.dialect.loaded_dbapi.OperationalError(f"{self.words} {list(values)}")
+
+    monkeypatch.setattr(Prepared, "run", fail)
     caplog.set_level(logging.DEBUG)
     uuid = str(uuid4())
     assert visitor.answer(1, uuid=uuid).status_code == 503

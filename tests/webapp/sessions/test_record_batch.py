@@ -52,11 +52,11 @@ def stored(sessions) -> dict[tuple[str, int], str]:
 
 
 def test_the_answers_of_many_become_one_row_each_in_one_transaction(engine, sessions, refs):
-    commits: list[object] = []
-    event.listen(engine, "commit", commits.append)
+    transactions: list[object] = []
+    event.listen(engine, "checkout", lambda *_: transactions.append(1))
     batch = [sent(ref, position) for position, ref in enumerate(refs, start=2)]
     assert record(engine, batch) == [7, 7, 7, 7]
-    assert len(commits) == 1
+    assert len(transactions) == 1
     assert stored(sessions) == {
         (each.ref, each.answer.position): str(each.answer.uuid) for each in batch
     }

@@ -1,0 +1,148 @@
+"""Statements put into a database's words once, and run on its driver's own cursor.
+
+SQLAlchemy prepares each execution anew, which takes longer than SQLite needs for the statement. So
+the few statements that every answer waits for are written with it, and run without it.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Dialect,
+    Integer,
+    String,
+    any_,
+    bindparam,
+    cast,
+    func,
+    select,
+)
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.expression import Executable
+from sqlalchemy.sql.selectable import FromClause
+from sqlalchemy.types import TypeEngine
+
+_Process = Callable[[Any], Any]
+_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class Prepared:
+    """One statement in one database's words.
+
+    Args:
+        statement: The statement; its parameters are bound by name.
+        dialect: The database's.
+        columns: The columns that an insert fills; none for any other statement.
+    """
+
+    def __init__(
+        self, statement: Executable, dialect: Dialect, columns: Sequence[str] | None = None
+    ) -> None:
+        compiled = statement.compile(dialect=dialect, column_keys=columns)  # type: ignore[attr-defined]
+        assert isinstance(compiled, SQLCompiler)
+        self.words = str(compiled)
+        to_driver = {
+            name: bound.type.dialect_impl(dialect).bind_processor(dialect)
+            for bound, name in compiled.bind_names.items()
+        }
+        # What the statement itself fixes, such as a state.
+        self._fixed = {
+            name: bound.effective_value
+            for bound, name in compiled.bind_names.items()
+            if not bound.required
+        }
+        self._order = compiled.positiontup
+        self._names = tuple(self._order or to_driver)
+        self._to_driver = tuple((name, to_driver[name]) for name in dict.fromkeys(self._names))
+        self._from_driver = _readers(statement, dialect)
+
+    def all(
+        self, connection: PoolProxiedConnection, values: Mapping[str, object]
+    ) -> list[tuple[Any, ...]]:
+        """Return every row that the statement finds."""
+        cursor = connection.cursor()
+        try:
+            cursor.execute(self.words, self._given(values))
+            rows = list(cursor.fetchall())
+        finally:
+            cursor.close()
+        for place, read in self._from_driver:
+            rows = [(*row[:place], read(row[place]), *row[place + 1 :]) for row in rows]
+        return rows
+
+    def run(self, connection: PoolProxiedConnection, each: Iterable[Mapping[str, object]]) -> None:
+        """Run the statement once for each set of values."""
+        given = [self._given(values) for values in each]
+        cursor = connection.cursor()
+        try:
+            if len(given) == 1:
+                cursor.execute(self.words, given[0])
+            else:
+                cursor.executemany(self.words, given)
+        finally:
+            cursor.close()
+
+    def _given(self, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver takes it
+        fixed = self._fixed
+        ready = {
+            name: value if process is None else process(value)
+            for name, process in self._to_driver
+            for value in (values[name] if name in values else fixed.get(name),)
+        }
+        return ready if self._order is None else [ready[name] for name in self._order]
+
+
+def _readers(statement: Executable, dialect: Dialect) -> list[tuple[int, _Process]]:
+    """Return where a row's values are not as the driver gives them, and what reads them."""
+    types: list[TypeEngine[Any]] = [
+        column.type for column in getattr(statement, "selected_columns", ())
+    ]
+    readers = (type_.dialect_impl(dialect).result_processor(dialect, None) for type_ in types)
+    return [(place, read) for place, read in enumerate(readers) if read is not None]
+
+
+def is_one_of(
+    column: InstrumentedAttribute[Any], name: str, dialect: Dialect
+) -> ColumnElement[bool]:
+    """Return whether a column is one of a list of values, which ``as_list`` makes a parameter.
+
+    However many there are, the statement is the same.
+    """
+    if dialect.name == "sqlite":
+        values = func.json_each(bindparam(name, type_=String)).table_valued("value")
+        return column.in_(select(values.c.value))
+    return column == any_(bindparam(name, type_=ARRAY(column.type)))
+
+
+def as_list(values: Iterable[object], dialect: Dialect) -> object:
+    """Return a parameter that holds several values."""
+    return _json(list(values)) if dialect.name == "sqlite" else list(values)
+
+
+def pairs(names: tuple[str, str], dialect: Dialect) -> FromClause:
+    """Return a table of two columns of whole numbers, which ``as_pairs`` makes parameters."""
+    first, second = names
+    if dialect.name == "sqlite":
+        each = func.json_each(bindparam("pairs", type_=String)).table_valued("value")
+        return select(
+            cast(func.json_extract(each.c.value, "$[0]"), Integer).label(first),
+            cast(func.json_extract(each.c.value, "$[1]"), Integer).label(second),
+        ).subquery("asked")
+    numbers = ARRAY(Integer)
+    return (
+        func.unnest(bindparam("firsts", type_=numbers), bindparam("seconds", type_=numbers))
+        .table_valued(first, second, name="asked")
+        .render_derived()
+    )
+
+
+def as_pairs(rows: Sequence[tuple[int, int]], dialect: Dialect) -> dict[str, object]:
+    """Return the parameters that hold such a table's rows."""
+    if dialect.name == "sqlite":
+        return {"pairs": _json(rows)}
+    return {"firsts": [first for first, _ in rows], "seconds": [second for _, second in rows]}
