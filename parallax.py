@@ -123,6 +123,9 @@ _DB = {
     "restore": Lazy(
         "webapp.commands.backup:restore_", "Restore the database from the backup FILE."
     ),
+    "record": Lazy(
+        "webapp.commands.erasure_record:record_", "Show the record of withdrawals and erasures."
+    ),
     "drill": Lazy("webapp.commands.backup:drill_", "Restore FILE into a scratch database."),
 }
 _LM = {

@@ -60,7 +60,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None
     keys = read_keys(folder, settings.secret_key_file)
     services = app.extensions[EXTENSION] = Services(
-        settings, open_installation(folder, settings, keys), Tokens.of(keys), now
+        settings, open_installation(folder, settings, keys, now()), Tokens.of(keys), now, folder
     )
     log_requests(app, app.extensions[METRICS])
     guard_origins(app, settings)

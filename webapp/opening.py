@@ -1,5 +1,7 @@
 """Opening an installation's database, with its keys and its gate."""
 
+import logging
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Engine
@@ -7,12 +9,20 @@ from sqlalchemy import Engine
 from webapp.core.keys import Keys
 from webapp.core.settings import Settings
 from webapp.database.engine import open_database
+from webapp.database.scrub import scrub
+from webapp.erasures.file import record_file
 from webapp.gate.gate import put_up
 from webapp.gate.premises import Premises
+from webapp.privacy.restored import carry_out_again, knows_erasures
+
+_LOG = logging.getLogger(__name__)
 
 
-def open_installation(instance: Path, settings: Settings, keys: Keys) -> Engine:
+def open_installation(instance: Path, settings: Settings, keys: Keys, now: datetime) -> Engine:
     """Return an engine for an installation's database, which has this code's schema.
+
+    What people asked for and the database does not know, because it was restored or copied, is
+    carried out first, where the record of it is there; else the gate says that it is missing.
 
     Raises:
         DatabaseAwayError: The database does not answer.
@@ -20,4 +30,9 @@ def open_installation(instance: Path, settings: Settings, keys: Keys) -> Engine:
     """
     engine = open_database(settings.database_url, keys)
     put_up(engine, Premises(instance, settings))
+    if record_file(instance).exists() or not knows_erasures(engine):
+        gone = carry_out_again(instance, engine, now)
+        if gone:
+            _LOG.warning("%d people asked for erasure after this database was backed up", gone)
+            scrub(engine)
     return engine

@@ -1,6 +1,7 @@
 """What a request needs of the installation, made once in ``create_app``."""
 
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from flask import current_app, request
@@ -14,6 +15,8 @@ from webapp.core.settings import Settings
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, make_sessions
 from webapp.database.models import Run
+from webapp.database.models.identity import sealer_of
+from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
@@ -34,14 +37,18 @@ class Services:
         engine: Its database.
         tokens: What signs its participants' links.
         now: Its clock.
+        instance: Its folder.
     """
 
-    def __init__(self, settings: Settings, engine: Engine, tokens: Tokens, now: Clock) -> None:
+    def __init__(
+        self, settings: Settings, engine: Engine, tokens: Tokens, now: Clock, instance: Path
+    ) -> None:
         self.settings = settings
         self.engine = engine
         self.sessions: Sessions = make_sessions(engine)
         self.tokens = tokens
         self.now = now
+        self.record = Record(instance, sealer_of(engine.dialect))
         self.addresses = Addresses(settings.trusted_proxies.split())
         self.refusals = Refusals()
         self.answers = Batcher[SentAnswer, int | None](

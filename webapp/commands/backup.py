@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from experiment.errors import ParallaxError
-from webapp.commands.database import opened, refuse_while_serving, tell_forgotten
+from webapp.commands.database import opened, refuse_while_serving, tell_erased
+from webapp.commands.erasure_record import copy_record, newest_record
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import key_file, open_instance
@@ -22,13 +23,13 @@ from webapp.database.backup.routine import (
     last_backup,
     note,
     place_for,
+    record_beside,
 )
 from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
-from webapp.privacy.restored import forget_again
-from webapp.privacy.tombstones import read_tombstones
+from webapp.privacy.restored import carry_out_again
 from webapp.recruiters.settings import load_settings
 
 _PATH = click.Path(path_type=Path)
@@ -99,6 +100,7 @@ def _back_up(
     file = place_for(place, began, encrypted=bool(to))
     with opened(instance) as engine:
         content, tried = back_up_once(engine, file, key, to, tried_out=drill)
+    copy_record(instance, record_beside(file))
     note(instance, began, file, tried)
     click.echo(f"{file} holds {content}. It was read back and is sound.")
     if tried:
@@ -118,22 +120,36 @@ def _back_up(
 @click.command("restore")
 @click.argument("file", type=_PATH)
 @click.option("--replace", is_flag=True, help="Overwrite the data that the database holds now.")
+@click.option("--record", type=_PATH, help="A newer copy of the record of erasures, to use too.")
+@click.option("--without-record", is_flag=True, help="Restore although no record is found.")
 @_identity
 @with_instance
-def restore_(file: Path, replace: bool, identity: Path | None, instance: Path) -> None:
+def restore_(
+    file: Path,
+    replace: bool,
+    record: Path | None,
+    without_record: bool,
+    identity: Path | None,
+    instance: Path,
+) -> None:
     """Restore the database from the backup FILE.
 
-    It is changed wholly or not at all.
+    It is changed wholly or not at all. People who withdrew or had their data erased since are taken
+    out again, as the newest known record of erasures says.
     """
     refuse_while_serving(instance)
+    folder = open_instance(instance)
     with readable(file, identity) as plain, opened(instance) as engine, alone(engine):
-        # Before anybody is brought back who could not be forgotten again.
-        read_tombstones(open_instance(instance), sealer_of(engine.dialect))
+        # Before anybody is brought back who could not be taken out again.
+        said = newest_record(
+            folder, sealer_of(engine.dialect), file, record, although_missing=without_record
+        )
         content = restore(engine, plain, replace=replace)
         problem = schema_problem(content.revision)
-        gone = 0 if problem else forget_again(open_instance(instance), engine, utc_now())
+        gone = 0 if problem else carry_out_again(folder, engine, utc_now())
     click.echo(f"The database holds {content} again.")
-    tell_forgotten(open_instance(instance), gone)
+    click.echo(said)
+    tell_erased(folder, gone)
     if problem:
         click.echo(problem)
 

@@ -40,10 +40,10 @@ def refuse_while_serving(instance: Path) -> None:
         )
 
 
-def tell_forgotten(instance: Path, gone: int) -> None:
-    """Say how many of a restored database were forgotten again, and leave nothing in its files."""
+def tell_erased(instance: Path, gone: int) -> None:
+    """Say to how many of a restored database their wish was done again; scrub its files."""
     if gone:
-        click.echo(f"{gone} people whose data had been erased on request are erased again.")
+        click.echo(f"{gone} people who had withdrawn or had their data erased are taken out again.")
         scrub_and_tell(instance)
 
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.database import opened, refuse_while_serving, scrub_and_tell, tell_forgotten
+from webapp.commands.database import opened, refuse_while_serving, scrub_and_tell, tell_erased
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.schema import schema_problem, stored_revision, upgrade
 from webapp.database.use import alone
-from webapp.privacy.restored import forget_again
+from webapp.privacy.restored import carry_out_again
 
 
 @click.command()
@@ -39,8 +39,8 @@ def upgrade_(instance: Path) -> None:
     refuse_while_serving(instance)
     with opened(instance) as engine, alone(engine):
         before, after = upgrade(engine)
-        gone = forget_again(open_instance(instance), engine, utc_now())
-    tell_forgotten(open_instance(instance), gone)
+        gone = carry_out_again(open_instance(instance), engine, utc_now())
+    tell_erased(open_instance(instance), gone)
     if before == after:
         click.echo(f"The database already has the schema {after}.")
     else:

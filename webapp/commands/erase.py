@@ -5,9 +5,13 @@ from pathlib import Path
 import click
 from sqlalchemy import select
 
+from webapp.commands.database import scrub_and_tell
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
 from webapp.database.models import Participant
+from webapp.database.models.identity import sealer_of
+from webapp.erasures.record import Record
 from webapp.errors import RunError
 from webapp.runs.runs import named_run
 from webapp.sessions.withdraw import Wish, withdraw
@@ -38,6 +42,8 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
                 f'no participant of the run "{run}" has that code',
                 expected="the code that a participant's last page showed them",
             )
-        withdraw(session, participant, Wish.ERASE, utc_now())
+        record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        withdraw(session, participant, Wish.ERASE, utc_now(), record)
         reference = participant.ref
+    scrub_and_tell(open_instance(instance))
     click.echo(f"Erased. In exports made earlier, delete the rows of participant {reference}.")

@@ -11,9 +11,9 @@ from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.models import Run
 from webapp.database.models.identity import sealer_of
+from webapp.erasures.record import Record
 from webapp.errors import RunError
 from webapp.privacy.forget import find_person, forget, refuse_unpaid
-from webapp.privacy.tombstones import bury
 from webapp.users.audit_log import record_act
 
 
@@ -46,9 +46,8 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         if not although_unpaid:
             refuse_unpaid(person)
         refs = [(each.ref, session.get_one(Run, each.run_id).ref) for each in person.participants]
-        # On the disk before the database is: a wish that was heard is not lost.
-        bury(open_instance(instance), sealer_of(session.get_bind().dialect), person.marks)
-        forget(session, person, now)
+        record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        forget(session, person, now, record)
         after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
         record_act(session, getpass.getuser(), "person forgotten", now, after=after)
     scrub_and_tell(open_instance(instance))

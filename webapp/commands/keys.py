@@ -14,8 +14,8 @@ from webapp.database.models.identity import unlock
 from webapp.database.schema import schema_problem, stored_revision
 from webapp.database.sealed_names import keys_in_use, seal_anew
 from webapp.database.use import alone
+from webapp.erasures.file import read_record, record_file
 from webapp.errors import WebappError
-from webapp.privacy.tombstones import TOMBSTONES_FILE, tombstone_keys
 from webapp.recruiters.settings import load_settings
 
 
@@ -92,13 +92,13 @@ def drop_(key: int, instance: Path) -> None:
                 "rotate pseudonyms"
             ),
         )
-    if key in tombstone_keys(folder):
+    if key in {each.key_id for each in read_record(record_file(folder))}:
         raise WebappError(
-            f"tombstones were made with key {key}",
-            where=str(folder / TOMBSTONES_FILE),
-            expected="a key that no restored backup needs to forget people again",
-            remedy="Keep it. Once you keep no backup from before its tombstones, delete the lines"
-            f" of that file that begin with `{key}.`",
+            f"the record of erasures needs key {key}",
+            where=str(record_file(folder)),
+            expected="a key that no restored backup needs to erase people's data again",
+            remedy="Keep it. Once you keep no backup from before its entries, delete the lines"
+            f" of that file with ` {key}.`",
         )
     drop(folder, load_settings(folder).secret_key_file, key)
     click.echo(f"Key {key} is deleted. Running servers drop it with: parallax reload")

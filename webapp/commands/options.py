@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.keys import read_keys
 from webapp.core.settings import INSTANCE_VARIABLE
@@ -42,7 +43,9 @@ def open_sessions(instance: Path) -> Sessions:
         WebappError: The folder, a setting or the database cannot be used.
     """
     settings = load_settings(folder := open_instance(instance))
-    engine = open_installation(folder, settings, read_keys(folder, settings.secret_key_file))
+    engine = open_installation(
+        folder, settings, read_keys(folder, settings.secret_key_file), utc_now()
+    )
     if context := click.get_current_context(silent=True):
         context.call_on_close(engine.dispose)
     return make_sessions(engine)

@@ -83,8 +83,8 @@ def reconcile_reports(
     if isinstance(recruiter, PayingRecruiter) or not isinstance(recruiter, ReportingRecruiter):
         return None
     keys = read_keys(instance, settings.secret_key_file)
-    engine = open_installation(instance, settings, keys)
-    services = Services(settings, engine, Tokens.of(keys), utc_now)
+    engine = open_installation(instance, settings, keys, utc_now())
+    services = Services(settings, engine, Tokens.of(keys), utc_now, instance)
     if wish.by_hand is not None:
         with services.sessions.begin() as session:
             confirm_by_hand(session, run, wish.by_hand, utc_now())

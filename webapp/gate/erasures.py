@@ -1,24 +1,27 @@
-"""Whether the record of erasures lies beside a database in which somebody was forgotten."""
+"""Whether the record of erasures lies beside a database that knows of erasures."""
 
 from collections.abc import Iterator
 
 from sqlalchemy import Connection, select
 
-from experiment.participation import EventKind
-from webapp.database.models import Event
+from webapp.database.models import Erasure
+from webapp.erasures.file import record_file
 from webapp.gate.premises import Objection, Premises
-
-_RECORD = "forgotten"
 
 
 def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
-    """Object where people were forgotten and the record of it is not in the instance folder."""
-    if (premises.instance / _RECORD).exists():
+    """Object where the database knows erasures and no record lies in the instance folder.
+
+    The record may hold later ones: without it nobody can tell whether a restored database brought
+    people back. The start of a server carries out what the record says.
+    """
+    file = record_file(premises.instance)
+    if file.exists() or connection.scalar(select(Erasure.id).limit(1)) is None:
         return
-    gone = select(Event.id).where(Event.kind == EventKind.FORGOTTEN)
-    if connection.scalar(gone.limit(1)) is not None:
-        yield Objection(
-            f"people were forgotten, and the file {premises.instance / _RECORD} is not there, so a"
-            " restored backup could bring people back",
-            f"Put the newest copy of the file `{_RECORD}` into the instance folder",
-        )
+    yield Objection(
+        f"people's data were erased, and the record of erasures is not at {file}. If the database "
+        "was restored, people whose data had been erased may be in it again",
+        "Take the newest copy of the record (beside the newest backup, or on another machine): "
+        "parallax db record --add FILE. If this database was not restored, and the file is only "
+        "new here: parallax db record --from-database",
+    )

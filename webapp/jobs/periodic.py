@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from webapp.jobs.leases import delete_addresses, release_leases
 from webapp.jobs.platforms import finish_payments, poll_platforms
 from webapp.jobs.reports import send_reports
-from webapp.jobs.retention import erase_due_identities
+from webapp.jobs.retention import empty_database_log, erase_due_identities
 from webapp.services import Services
 
 
@@ -27,6 +27,7 @@ class PeriodicJob:
 PERIODIC: Mapping[str, PeriodicJob] = {
     "release_leases": PeriodicJob(60, release_leases),
     "delete_addresses": PeriodicJob(300, delete_addresses),
+    "empty_log": PeriodicJob(60, empty_database_log),
     "erase_identities": PeriodicJob(3600, erase_due_identities),
     "poll_platforms": PeriodicJob(120, poll_platforms),
     "send_reports": PeriodicJob(60, send_reports),

@@ -4,7 +4,7 @@ from sqlalchemy import select
 
 from webapp.database.engine import reading
 from webapp.database.models import Run
-from webapp.database.scrub import scrub
+from webapp.database.scrub import empty_log, scrub
 from webapp.errors import RunError
 from webapp.privacy.retention import erase_identities, is_due
 from webapp.services import Services
@@ -41,3 +41,8 @@ def erase_due_identities(services: Services) -> int:
     if erased:
         scrub(services.engine)
     return erased
+
+
+def empty_database_log(services: Services) -> bool:
+    """Empty SQLite's log, where a long reader kept what was erased; return whether it is empty."""
+    return empty_log(services.engine)

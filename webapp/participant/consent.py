@@ -14,6 +14,7 @@ from webapp.core.tokens import new_reference
 from webapp.database.engine import reading
 from webapp.database.models import Link, Run
 from webapp.database.retry import in_transaction
+from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
 from webapp.participant.data_notice import answerable, consent_text, stored_data
@@ -65,7 +66,7 @@ def decide(ref: str) -> ResponseReturnValue:
 
     The form goes to the address it was opened at, so what the recruiter's link says comes along.
     """
-    services, sender = current_services(), current_services().sender()
+    services, sender, erased = current_services(), current_services().sender(), False
     services.refusals.check(sender, now := services.now())
     with services.sessions() as session:
         run = requested_run(session, ref)
@@ -97,7 +98,8 @@ def decide(ref: str) -> ResponseReturnValue:
             refuse_hoarding(session, participant, services.settings)
         if decision is Decision.DECLINE and participant.state in STILL_THERE:
             # Who agreed before and now declines takes their consent back.
-            withdraw(session, participant, Wish.ERASE, now)
+            withdraw(session, participant, Wish.ERASE, now, services.record)
+            erased = True
         keep_visit(session, participant, arrival.parameters, now)
         if arrival.acceptance is not None and participant.consented_at is not None:
             worker_id = arrival.platform_id
@@ -106,6 +108,8 @@ def decide(ref: str) -> ResponseReturnValue:
             )
         report_ending(session, run, study, participant)
         session.commit()
+    if erased:
+        empty_log_soon(services.engine)
     bind_contextvars(participant=participant.ref)
     return redirect(url_for("session.show", token=services.tokens.issue(participant.ref)), 303)
 

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from experiment.participation import State
 from webapp.core.i18n import gettext
 from webapp.database.engine import reading
+from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.participant.data_notice import consent_text as text_of_consent
 from webapp.participant.leaving import report_ending
@@ -46,10 +47,12 @@ def leave(token: str) -> ResponseReturnValue:
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         before = participant.state
-        withdraw(session, participant, wish, services.now())
+        withdraw(session, participant, wish, services.now(), services.record)
         if participant.state != before:
             report_ending(session, run, services.study_of(session, run), participant)
         session.commit()
+    if wish is Wish.ERASE:
+        empty_log_soon(services.engine)
     return redirect(url_for("session.show", token=token), 303)
 
 

@@ -6,7 +6,7 @@ again, so that a poll does not bring them back.
 """
 
 import secrets
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind, State
 from experiment.payment.payment import LONGEST_TOKEN, PaymentKind, PaymentState
-from webapp.core.forgotten import forgotten_id, is_forgotten
+from webapp.core.forgotten import forgotten_id
 from webapp.core.tokens import new_reference
 from webapp.database.models import (
     Assignment,
@@ -29,8 +29,9 @@ from webapp.database.models import (
     Run,
 )
 from webapp.database.sealed_names import sweep
+from webapp.erasures.entry import Deed, mark_of
+from webapp.erasures.record import Record
 from webapp.errors import RunError
-from webapp.privacy.tombstones import Tombstones, mark_of
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.sessions.links import SINGLE
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
@@ -62,7 +63,7 @@ class Person:
 
     @property
     def marks(self) -> frozenset[str]:
-        """What they are known by where a restored backup brings them back; for tombstones alone."""
+        """What they are known by where a restored backup brings them back; for the record alone."""
         of_work = (forgotten_id(a.platform_id, a.worker_id) for a in self.assignments)
         return frozenset((*(mark_of(each.ref) for each in self.participants), *of_work))
 
@@ -90,22 +91,12 @@ def find_person(session: Session, who: str) -> Person:
     return _person(session, named, {who})
 
 
-def find_buried(session: Session, tombstones: Tombstones) -> Iterator[Person]:
-    """Yield the people in a restored database who had been forgotten, to do so again."""
-    gone = frozenset(
-        session.scalars(select(Event.participant_id).where(Event.kind == EventKind.FORGOTTEN))
-    )
-    for participant in session.scalars(select(Participant).order_by(Participant.id)).all():
-        if participant.id not in gone and mark_of(participant.ref) in tombstones:
-            yield _person(session, [participant], set())
-    for assignment in session.scalars(select(Assignment).order_by(Assignment.id)).all():
-        if is_forgotten(assignment.worker_id):
-            continue
-        if forgotten_id(assignment.platform_id, assignment.worker_id) in tombstones:
-            payments = session.scalars(
-                select(Payment).where(Payment.assignment == assignment.platform_id)
-            ).all()
-            yield Person((), frozenset(), [assignment], payments)
+def find_worker(session: Session, assignment: Assignment) -> Person:
+    """Return the person of an assignment that nobody became a participant of."""
+    payments = session.scalars(
+        select(Payment).where(Payment.assignment == assignment.platform_id)
+    ).all()
+    return Person((), frozenset(), [assignment], payments)
 
 
 def _person(session: Session, people: Sequence[Participant], also: set[str]) -> Person:
@@ -157,19 +148,24 @@ def refuse_unpaid(person: Person) -> None:
             )
 
 
-def forget(session: Session, person: Person, now: datetime) -> None:
+def forget(session: Session, person: Person, now: datetime, record: Record) -> None:
     """Forget somebody, in the caller's transaction.
 
     Args:
         session: An open session that writes.
         person: Whom.
         now: The time.
+        record: Where the wish is written down, so that a restored backup does not undo it.
+
+    Raises:
+        WebappError: The wish cannot be written down; then nothing is done.
     """
+    record.note(session, Deed.FORGOTTEN, person.marks, now)
     named = (assignment.platform_id for assignment in person.assignments)
     _forget_refused_links(session, {*person.worker_ids, *named})
     replace_ids(session, person)
     for participant in person.participants:
-        _forget_participant(session, participant, now)
+        _forget_participant(session, participant, now, record)
     session.flush()
     sweep(session)
 
@@ -215,11 +211,13 @@ def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[
             payment.token = secrets.token_hex(LONGEST_TOKEN // 2)
 
 
-def _forget_participant(session: Session, participant: Participant, now: datetime) -> None:
+def _forget_participant(
+    session: Session, participant: Participant, now: datetime, record: Record
+) -> None:
     if State(participant.state) in (State.ARRIVED, State.DECLINED):
         erase_given(session, participant)
     else:
-        withdraw(session, participant, Wish.ERASE, now)
+        withdraw(session, participant, Wish.ERASE, now, record)
     for table in (LinkVisit, OutgoingReport):
         session.execute(delete(table).where(table.participant_id == participant.id))
     session.execute(

@@ -1,37 +1,118 @@
-"""A restored database forgets again the people who were forgotten since the backup."""
+"""A database carries out what people asked for since it was backed up."""
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
 
-from webapp.database.engine import make_sessions
+from experiment.participation import Ending, EventKind, State
+from webapp.core.forgotten import forgotten_id, is_forgotten
+from webapp.database.engine import make_sessions, reading
+from webapp.database.locks import advisory_lock
+from webapp.database.models import Assignment, Erasure, Event, Participant
 from webapp.database.models.identity import sealer_of
 from webapp.database.sealed_names import renew_digests
-from webapp.privacy.forget import find_buried, forget
-from webapp.privacy.tombstones import key_tombstones, read_tombstones
+from webapp.erasures.entry import Deed, Entry, mark_of
+from webapp.erasures.file import append, content, take_over_older_file
+from webapp.erasures.record import Record, furthest, known_entries, store
+from webapp.privacy.forget import find_participant, find_worker, forget
+from webapp.sessions.leave import leave
+from webapp.sessions.withdraw import Wish, erase_given, withdraw
+
+# Any number that no other program takes for a lock of the same PostgreSQL database.
+_LOCK = 0x7061_7261_6572_6173
+_DEEDS = {
+    EventKind.WITHDRAWN: Deed.WITHDRAWN,
+    EventKind.ERASED: Deed.ERASED,
+    EventKind.FORGOTTEN: Deed.FORGOTTEN,
+}
 
 
-def forget_again(instance: Path, engine: Engine, now: datetime) -> int:
-    """Forget whom a backup brought back, and return how many that were.
+def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
+    """Do what the record says and the database does not know, and return to how many people.
+
+    What the database knows and the record does not is added to the record, as after a wish that
+    another machine heard. Both then say the same.
 
     Args:
-        instance: The installation's folder, which holds the tombstones.
+        instance: The installation's folder, which holds the record.
         engine: Its database, of this code's schema.
         now: The time.
 
     Raises:
-        WebappError: The tombstones cannot be read, or were made with a key that is not there.
+        WebappError: The record cannot be read or written, or was made with a key that is not there.
     """
     renew_digests(engine)
-    sealer = sealer_of(engine.dialect)
-    key_tombstones(instance, sealer)
-    buried = read_tombstones(instance, sealer)
-    if buried.is_empty:
-        return 0
-    gone = 0
-    with make_sessions(engine).begin() as session:
-        for person in find_buried(session, buried):
-            forget(session, person, now)
-            gone += 1
-    return gone
+    record = Record(instance, sealer_of(engine.dialect))
+    take_over_older_file(instance, sealer_of(engine.dialect))
+    sessions = make_sessions(engine)
+    with reading(sessions) as session:
+        filed = {each.key: each for each in record.entries()}
+        known = known_entries(session)
+        # A database of an earlier version has the wishes in its events alone.
+        older = {} if known else {e.key: e for e in _of_events(session, record)}
+        if filed.keys() == known.keys() and not older:
+            append(instance, ())  # an empty record says that nobody asked for anything
+            return 0
+    with sessions.begin() as session:
+        if engine.dialect.name != "sqlite":
+            # Every process of a server does this at its start.
+            advisory_lock(session.connection(), _LOCK, wait=True)
+        known = known_entries(session)
+        append(instance, [e for key, e in {**older, **known}.items() if key not in filed])
+        store(session, [e for key, e in {**older, **filed}.items() if key not in known])
+        new = furthest(each for key, each in filed.items() if key not in known)
+        return sum(_carry_out(session, record, new, now)) if new else 0
+
+
+def knows_erasures(engine: Engine) -> bool:
+    """Return whether the database holds an entry of the record."""
+    with engine.connect().execution_options(reading=True) as connection:
+        return connection.scalar(select(Erasure.id).limit(1)) is not None
+
+
+def _of_events(session: Session, record: Record) -> Iterator[Entry]:
+    noted = select(Event.kind, Event.at, Participant.ref).join(
+        Participant, Participant.id == Event.participant_id
+    )
+    digest = sealer_of(session.get_bind().dialect).digest
+    for kind, at, ref in session.execute(noted.where(Event.kind.in_(_DEEDS))):
+        yield Entry(_DEEDS[EventKind(kind)], digest(content(mark_of(ref))), at)
+
+
+def _carry_out(
+    session: Session, record: Record, wishes: Mapping[str, Entry], now: datetime
+) -> Iterator[int]:
+    """Yield 1 for everybody whose wish the database did not know, once it is done."""
+    for id_, ref in session.execute(select(Participant.id, Participant.ref)).all():
+        if entry := record.deed_of(mark_of(ref), wishes):
+            yield int(_done(session, session.get_one(Participant, id_), entry, record, now))
+    for assignment in session.scalars(select(Assignment).order_by(Assignment.id)).all():
+        if not is_forgotten(assignment.worker_id):
+            mark = forgotten_id(assignment.platform_id, assignment.worker_id)
+            if record.deed_of(mark, wishes):
+                forget(session, find_worker(session, assignment), now, record)
+                yield 1
+
+
+def _done(
+    session: Session, participant: Participant, entry: Entry, record: Record, now: datetime
+) -> bool:
+    """Carry out one wish; return whether the database did not know it."""
+    noted = select(Event.kind).where(Event.participant_id == participant.id)
+    kinds = {_DEEDS.get(EventKind(kind)) for kind in session.scalars(noted)}
+    if entry.deed in kinds or Deed.FORGOTTEN in kinds:
+        return False
+    at = entry.at or now
+    if entry.deed is Deed.FORGOTTEN:
+        forget(session, find_participant(session, participant), at, record)
+    elif participant.state in (State.ARRIVED, State.DECLINED):
+        # When the backup was made they had not begun.
+        leave(session, participant, Ending.WITHDRAWN, at)
+        erase_given(session, participant)
+    else:
+        wish = Wish.KEEP if entry.deed is Deed.WITHDRAWN else Wish.ERASE
+        withdraw(session, participant, wish, at, record)
+    return True

@@ -18,6 +18,8 @@ from webapp.database.models import (
     Trial,
     Verdict,
 )
+from webapp.erasures.entry import Deed, mark_of
+from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.sessions.assign import free_places
 from webapp.sessions.leave import how_far
@@ -34,7 +36,9 @@ class Wish(StrEnum):
     ERASE = "erase"
 
 
-def withdraw(session: Session, participant: Participant, wish: Wish, now: datetime) -> None:
+def withdraw(
+    session: Session, participant: Participant, wish: Wish, now: datetime, record: Record
+) -> None:
     """End a participant's session for good, in the caller's transaction.
 
     Their place is free for somebody else. What is erased is everything they did: answers, times,
@@ -48,8 +52,10 @@ def withdraw(session: Session, participant: Participant, wish: Wish, now: dateti
         participant: Who stops.
         wish: What happens to their answers.
         now: The time.
+        record: Where the wish is written down, so that a restored backup does not undo it.
 
     Raises:
+        WebappError: The wish cannot be written down; then nothing is done.
         RequestError: They never took part.
     """
     state = State(participant.state)
@@ -57,6 +63,8 @@ def withdraw(session: Session, participant: Participant, wish: Wish, now: dateti
         raise RequestError(
             gettext("Nothing is stored about this visit."), status=409, code="wrong_state"
         )
+    deed = Deed.ERASED if wish is Wish.ERASE else Deed.WITHDRAWN
+    record.note(session, deed, [mark_of(participant.ref)], now)
     if state is not State.WITHDRAWN:
         free_places(session, [participant.id])
         participant.ending = participant.ending or _ending(session, participant)

@@ -1,7 +1,7 @@
 """The gate: what one check forbids is not done by any way in, and is said where people look."""
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
     hit,
@@ -11,7 +11,7 @@ from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
 )
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
-from webapp.database.models import Event, Participant, Payment
+from webapp.database.models import Participant, Payment
 from webapp.doctor.checks import CHECKS as DOCTORS_CHECKS
 from webapp.doctor.findings import Installation, Level
 from webapp.gate import gate
@@ -101,17 +101,17 @@ def test_a_database_that_was_opened_without_its_installation_passes_nothing(sess
 
 
 def test_a_lost_record_of_erasures_forbids_everything_until_it_is_back(
-    run, start, sessions, instance
+    run, start, sessions, instance, client
 ):
-    start(run)
-    with sessions.begin() as session:
+    visitor = start(run)
+    visitor.answer(1)
+    client.post(f"{visitor.home}/withdraw", data={"wish": "erase"})
+    with reading(sessions) as session:
         assert list(objections(session.connection())) == []
-        person = session.scalars(select(Participant)).one()
-        gone = {"participant_id": person.id, "kind": "forgotten", "detail": {}}
-        session.execute(insert(Event), {**gone, "at": person.arrived_at})
+    (instance / "erasures").rename(instance / "elsewhere")
     with reading(sessions) as session:
         [(name, found)] = objections(session.connection())
         assert (name, found.forbids) == ("erasures", frozenset(Act))
-    (instance / "forgotten").touch()
+    (instance / "elsewhere").rename(instance / "erasures")
     with reading(sessions) as session:
         assert list(objections(session.connection())) == []

@@ -2,7 +2,7 @@
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 import parallax
 from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
@@ -19,6 +19,7 @@ from webapp.database.models import (
     Assignment,
     AuditEntry,
     Base,
+    Erasure,
     LinkVisit,
     Participant,
     Payment,
@@ -108,8 +109,8 @@ def test_a_person_is_forgotten_everywhere_and_the_books_still_agree(
         paid = session.scalars(select(Payment).order_by(Payment.id)).all()
         assert [(line.amount_minor, line.state) for line in paid] == [(20, "done"), (20, "done")]
         assert session.scalars(select(AuditEntry.act)).all() == ["person forgotten"]
-    assert "AWORKER" not in (instance / "forgotten").read_text()
-    assert (instance / "forgotten").stat().st_mode & 0o077 == 0
+    assert "AWORKER" not in (instance / "erasures").read_text()
+    assert (instance / "erasures").stat().st_mode & 0o077 == 0
     with pytest.raises(RunError, match="no participant has that"):
         shell("forget", "AWORKER1", "--yes")
 
@@ -140,32 +141,36 @@ def test_a_restored_backup_forgets_them_again(
     pay_rewards()
     shell("db", "backup", str(tmp_path / "backup"))
     # Under three keys, and the first in a file as an earlier version wrote it, without one.
-    forgotten = instance / "forgotten"
+    record, older = instance / "erasures", instance / "forgotten"
     for who in ("AWORKER1", "AWORKER2", code.upper()):
         with reading(sessions) as session:
             marks = find_person(session, who).marks
         assert "Forgotten" in shell("forget", who, "--yes", "--although-unpaid")
         assert marks
-        assert not any(mark in forgotten.read_text() for mark in marks), "a digest without a key"
+        assert not any(mark in record.read_text() for mark in marks), "a digest without a key"
         if who == "AWORKER1":
-            forgotten.write_text("\n".join(marks) + "\n")
+            record.unlink()
+            with sessions.begin() as session:
+                session.execute(delete(Erasure))
+            older.write_text("\n".join(marks) + "\n")
         shell("keys", "rotate", "pseudonyms")
         unlock(sessions.kw["bind"], Sealer(read_keys(instance)))
-    with pytest.raises(WebappError, match=r"tombstones were made with key 4.*you keep no backup"):
-        shell("keys", "drop", "4")
-    shell("keys", "drop", "2")  # names have newer digests, and no tombstone was made with it
+    with pytest.raises(WebappError, match=r"record of erasures needs key 5.*you keep no"):
+        shell("keys", "drop", "5")
+    shell("keys", "drop", "2")  # names have newer digests, and no entry was made with it
     sessions.kw["bind"].dispose()
     said = shell("db", "restore", str(tmp_path / "backup"), "--replace")
-    assert "whose data had been erased on request are erased again" in said
+    assert "had their data erased are taken out again" in said
     for each in ("AWORKER", "ASSIGNMENT", code, "receipt of"):
         assert each not in stored()
     poll(sessions, platform, known.ref, clock())
     assert "AWORKER" not in stored()
-    assert {line.partition(".")[0] for line in forgotten.read_text().split()} == {"4", "5", "6"}
+    assert not older.exists()
+    assert "forgotten 2." not in record.read_text()
 
 
 @pytest.mark.one_database
-def test_a_backup_is_not_restored_while_a_key_of_tombstones_is_missing(
+def test_a_backup_is_not_restored_while_a_key_of_the_record_is_missing(
     known,
     pay_rewards,  # noqa: F811
     sessions,
@@ -176,10 +181,10 @@ def test_a_backup_is_not_restored_while_a_key_of_tombstones_is_missing(
     pay_rewards()
     shell("db", "backup", str(tmp_path / "backup"))
     shell("forget", "AWORKER1", "--yes")
-    forgotten = instance / "forgotten"
-    forgotten.write_text(forgotten.read_text().replace("2.", "9."))
+    record = instance / "erasures"
+    record.write_text(record.read_text().replace(" 2.", " 9."))
     sessions.kw["bind"].dispose()
-    with pytest.raises(WebappError, match=r"tombstones were made with key 9.*begin with `9\.`"):
+    with pytest.raises(WebappError, match=r"needs key 9.*delete the lines with ` 9\.`"):
         shell("db", "restore", str(tmp_path / "backup"), "--replace")
     with reading(sessions) as session:
         known_still = select(Assignment).where(Assignment.worker_id == "AWORKER1")

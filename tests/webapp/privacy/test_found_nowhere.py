@@ -147,7 +147,7 @@ def test_a_forgotten_person_is_found_nowhere(shell, instance, found, served, tmp
 
     server.stop(instance)
     said = shell("db", "restore", str(tmp_path / "backup"), "--replace")
-    assert "1 people whose data had been erased on request are erased again" in said
+    assert "1 people who had withdrawn or had their data erased are taken out again" in said
     assert "may remain" not in said
     left = found()
     assert left.pop(OTHERS_WORDS)

@@ -21,6 +21,8 @@ _NOTE = "last_backup.json"
 _NAMES = "parallax-*Z.backup*"
 _ENCRYPTED = ".age"
 _KEY = ".key"
+_RECORD = ".erasures"
+_BESIDE = (_KEY, _RECORD)
 _MINE = 0o600
 
 
@@ -89,16 +91,22 @@ def key_beside(file: Path) -> Path:
     return file.with_name(file.name.removesuffix(_ENCRYPTED) + _KEY + _ENCRYPTED)
 
 
+def record_beside(file: Path) -> Path:
+    """Return where the copy of the record of erasures lies that was made with a backup."""
+    return file.with_name(file.name + _RECORD)
+
+
 def forget_oldest(folder: Path, keep: int) -> list[Path]:
-    """Delete all but the newest backups of a folder, with their keys, and return which.
+    """Delete all but the newest backups of a folder, with what lies beside, and return which.
 
     Only files that this module named are touched.
     """
-    found = [path for path in folder.glob(_NAMES) if _KEY not in path.suffixes]
+    found = [path for path in folder.glob(_NAMES) if not {*_BESIDE}.intersection(path.suffixes)]
     oldest = sorted(found, key=lambda path: path.name)[:-keep]
     for path in oldest:
         path.unlink(missing_ok=True)
         key_beside(path).unlink(missing_ok=True)
+        record_beside(path).unlink(missing_ok=True)
     return oldest
 
 

@@ -2,6 +2,7 @@
 
 from webapp.database.models.arrival_address import ArrivalAddress
 from webapp.database.models.base import Base
+from webapp.database.models.erasure import Erasure
 from webapp.database.models.identity import Identity
 from webapp.database.models.link import Link
 from webapp.database.models.participant import (
@@ -29,6 +30,7 @@ __all__ = [
     "Base",
     "ConsentText",
     "Device",
+    "Erasure",
     "Event",
     "FailedSignIn",
     "Hit",

@@ -1,0 +1,84 @@
+"""Play random sequences of withdrawals, backups, restores and crashes; look for who came back.
+
+Usage: python benchmarks/erasures.py [--sequences 200] [--first 0] [--postgresql]
+
+Each sequence begins with two people and a backup, then does nine of: come, withdraw, erase, forget,
+back up, copy the file, restore a backup or a copy, crash between the record and the database, and
+let hours pass. Afterwards every table, an export, every byte of the instance folder and a dump of
+PostgreSQL are searched for the people who asked to be out. Ends with exit status 1 if one is found.
+"""
+
+import argparse
+import json
+import logging
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))
+from experiment.studies.load import load_study
+from tests.prerequisites import POSTGRESQL
+from tests.webapp.conftest import start_run
+from tests.webapp.erasures.sequences import World, play
+from tests.webapp.postgres import PostgresServer, postgres_server
+from webapp import create_app
+
+
+def main() -> None:
+    """Play the sequences, print what was found, and end with 1 if it is anything."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sequences", type=int, default=200, help="how many")
+    parser.add_argument("--first", type=int, default=0, help="the first one's seed")
+    parser.add_argument("--postgresql", action="store_true", help="on PostgreSQL, not SQLite")
+    arguments = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    seeds = range(arguments.first, arguments.first + arguments.sequences)
+    if arguments.postgresql:
+        assert POSTGRESQL.find(), "PostgreSQL is needed"
+        with postgres_server() as server:
+            found, told, wishes = campaign(seeds, server)
+    else:
+        found, told, wishes = campaign(seeds, None)
+    acts = ", ".join(f"{n} {name}" for name, n in sorted(told.items()))
+    kinds = ", ".join(f"{n} {name}" for name, n in sorted(wishes.items()))
+    print(f"{arguments.sequences} sequences: {acts}; people who asked to be out: {kinds}")
+    print(f"found: {len(found)}", *found[:20], sep="\n")
+    sys.exit(1 if found else 0)
+
+
+def campaign(
+    seeds: Iterable[int], server: PostgresServer | None
+) -> tuple[list[str], Counter[str], Counter[str]]:
+    """Return what was found, how often each act was done, and each wish."""
+    found, told, wishes = list[str](), Counter[str](), Counter[str]()
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            if server is None:
+                world = _world(Path(folder), seed, None)
+                found += [f"seed {seed}: {each}" for each in play(world)]
+            else:
+                with server.database(empty=False, template=None) as url:
+                    world = _world(Path(folder), seed, url)
+                    found += [f"seed {seed}: {each}" for each in play(world)]
+            told.update(world.told)
+            wishes.update(person.wish for person in world.people if person.wish)
+    return found, told, wishes
+
+
+def _world(folder: Path, seed: int, url: str | None) -> World:
+    instance, kept = folder / "instance", folder / "kept"
+    instance.mkdir(mode=0o700)
+    kept.mkdir()
+    if url:
+        (instance / "parallax.toml").write_text(f"database_url = {json.dumps(url)}\n")
+    app = create_app(instance)
+    start_run(app.extensions["parallax"].sessions, load_study("minimal"))
+    app.extensions["parallax"].engine.dispose()
+    return World(instance, kept, random.Random(seed), url)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Who asked to be out stays out, whatever is restored; and the record says so aloud."""
+
+import random
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+import parallax
+from tests.webapp.erasures.sequences import World, play
+from webapp.erasures.entry import Deed, Entry
+from webapp.erasures.file import append, read_record
+from webapp.errors import WebappError
+
+
+@pytest.fixture
+def shell(instance):
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+
+    def run(*arguments: str) -> str:
+        return runner.invoke(parallax.cli, arguments, catch_exceptions=False).output
+
+    return run
+
+
+@pytest.fixture
+def erased(run, start, client, shell, sessions, tmp_path):
+    """A backup, and somebody who has their data erased after it."""
+    visitor = start(run)
+    visitor.answer(1)
+    shell("db", "backup", str(tmp_path / "backup"))
+    client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
+    sessions.kw["bind"].dispose()
+    return tmp_path / "backup"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.one_database
+def test_nobody_who_asked_to_be_out_comes_back_in_a_random_sequence(
+    run, sessions, instance, tmp_path, seed
+):
+    sessions.kw["bind"].dispose()
+    (tmp_path / "kept").mkdir()
+    world = World(instance, tmp_path / "kept", random.Random(seed))
+    assert play(world) == [], world.told
+
+
+@pytest.mark.one_database("postgresql")
+def test_nobody_comes_back_on_postgresql(run, sessions, instance, tmp_path, database_url):
+    sessions.kw["bind"].dispose()
+    (tmp_path / "kept").mkdir()
+    world = World(instance, tmp_path / "kept", random.Random(8), database_url)
+    assert play(world) == [], world.told
+
+
+@pytest.mark.one_database
+def test_a_restore_without_any_record_is_refused_until_it_is_said(erased, shell, instance):
+    record = instance / "erasures"
+    (erased.parent / "backup.erasures").unlink()
+    kept = record.rename(erased.parent / "newest")
+    with pytest.raises(WebappError, match=r"no record of erasures is found.*--record FILE"):
+        shell("db", "restore", str(erased), "--replace")
+    said = shell("db", "restore", str(erased), "--replace", "--record", str(kept))
+    assert "1 people who had withdrawn or had their data erased are taken out again" in said
+    assert [each.deed for each in read_record(record)] == [Deed.ERASED]
+    record.unlink()
+    said = shell("db", "restore", str(erased), "--replace", "--without-record")
+    assert "The record of erasures has 0 entries" in said
+
+
+@pytest.mark.one_database
+def test_a_record_older_than_the_database_takes_what_the_database_knows(
+    erased, shell, instance, tmp_path
+):
+    shell("db", "backup", str(tmp_path / "later"))
+    (instance / "erasures").write_text("")
+    said = shell("db", "restore", str(tmp_path / "later"), "--replace")
+    assert "1 of them were only in a copy" in said
+    assert [each.deed for each in read_record(instance / "erasures")] == [Deed.ERASED]
+    shutil.copy(tmp_path / "backup.erasures", instance / "erasures")
+    assert "has 1 entries" in shell("db", "record")
+
+
+@pytest.mark.one_database
+def test_a_record_that_lies_nowhere_is_made_from_the_database_when_somebody_says_so(
+    erased, shell, instance
+):
+    (instance / "erasures").unlink()
+    with pytest.raises(WebappError, match="there is no record of erasures"):
+        shell("db", "record")
+    assert "has 1 entries" in shell("db", "record", "--from-database")
+
+
+@pytest.mark.one_database
+def test_another_installation_s_record_is_refused_and_nothing_is_restored(erased, shell, instance):
+    theirs = erased.parent / "theirs"
+    theirs.write_text("erased 77.abcdef 2026-03-01T09:00:00+00:00\n")
+    before = (instance / "erasures").read_text()
+    with pytest.raises(WebappError, match=r"needs key 77.*belongs to another installation"):
+        shell("db", "restore", str(erased), "--replace", "--record", str(theirs))
+    assert (instance / "erasures").read_text() == before
+    theirs.write_text("a poem\n")
+    with pytest.raises(WebappError, match="a line is no entry of a record of erasures"):
+        shell("db", "record", "--add", str(theirs))
+
+
+def test_a_line_that_a_crash_cut_off_is_not_read_and_the_next_one_is_whole(tmp_path):
+    first, second = (Entry(Deed.ERASED, f"2.{digit * 64}", None) for digit in "ab")
+    append(tmp_path, [first])
+    with (tmp_path / "erasures").open("a") as file:
+        file.write("erased 2.cc")
+    assert read_record(tmp_path / "erasures") == [first]
+    append(tmp_path, [second])
+    assert read_record(tmp_path / "erasures") == [first, second]

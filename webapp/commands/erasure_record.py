@@ -1,0 +1,136 @@
+"""``parallax db record``: the record of what people asked for, and which copy of it is newest."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from webapp.commands.database import opened, refuse_while_serving, tell_erased
+from webapp.commands.options import with_instance
+from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
+from webapp.core.sealing import Sealer
+from webapp.database.backup.routine import record_beside
+from webapp.database.models.identity import sealer_of
+from webapp.database.schema import schema_problem, stored_revision
+from webapp.erasures.entry import Entry
+from webapp.erasures.file import (
+    append,
+    read_record,
+    record_file,
+    refuse_lost_keys,
+    take_over_older_file,
+    write_record,
+)
+from webapp.errors import WebappError
+from webapp.privacy.restored import carry_out_again
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command("record")
+@click.option("--add", type=_PATH, help="Add the entries of FILE, a copy of the record.")
+@click.option(
+    "--from-database",
+    is_flag=True,
+    help="Make the record from what the database knows, where no copy of the file exists.",
+)
+@with_instance
+def record_(add: Path | None, from_database: bool, instance: Path) -> None:
+    """Show the record of withdrawals and erasures.
+
+    What the record says and the database does not know is carried out.
+    """
+    folder = open_instance(instance)
+    refuse_while_serving(instance)
+    with opened(instance) as engine:
+        sealer = sealer_of(engine.dialect)
+        if add is not None:
+            if not add.exists():
+                raise _absent(add)
+            _merge(folder, sealer, [add])
+        if from_database:
+            append(folder, ())
+        if not record_file(folder).exists():
+            raise WebappError(
+                "there is no record of erasures",
+                where=str(record_file(folder)),
+                remedy="Add the newest copy with --add FILE, or, if this database was not "
+                "restored, make it with --from-database",
+            )
+        revision = stored_revision(engine)
+        problem = schema_problem(revision) if revision else None
+        gone = carry_out_again(folder, engine, utc_now()) if revision and not problem else 0
+    tell_erased(folder, gone)
+    click.echo(_says(read_record(record_file(folder))))
+
+
+def copy_record(instance: Path, file: Path) -> None:
+    """Write a copy of the record beside a backup.
+
+    Raises:
+        WebappError: The record cannot be read, or the copy cannot be written.
+    """
+    try:
+        write_record(file, read_record(record_file(instance)))
+    except OSError as error:
+        raise WebappError(f"it cannot be written ({error})", where=str(file)) from error
+
+
+def newest_record(
+    instance: Path, sealer: Sealer, backup: Path, given: Path | None, *, although_missing: bool
+) -> str:
+    """Bring the installation's record up to every copy that is known, and say what it holds.
+
+    Args:
+        instance: The instance folder.
+        sealer: The installation's keys.
+        backup: The backup that is to be restored; a copy may lie beside it.
+        given: Another copy.
+        although_missing: Whether nothing is said against it where none is found.
+
+    Raises:
+        WebappError: No record is found, or one cannot be understood.
+    """
+    take_over_older_file(instance, sealer)
+    mine = record_file(instance)
+    if given is not None and not given.exists():
+        raise _absent(given)
+    copies = [path for path in (mine, record_beside(backup), given) if path and path.exists()]
+    if not copies and not although_missing:
+        raise WebappError(
+            "no record of erasures is found: people who withdrew or had their data erased after "
+            "the backup would come back",
+            where=f"{mine} and {record_beside(backup)}",
+            expected="the file `erasures` of the instance folder, or a copy that a backup made",
+            remedy="Give the newest copy with --record FILE. If none exists any more, restore with "
+            "--without-record",
+        )
+    added = _merge(instance, sealer, copies)
+    older = f" {added} of them were only in a copy." if added and mine in copies else ""
+    return _says(read_record(mine)) + older
+
+
+def _absent(file: Path) -> WebappError:
+    return WebappError("the file is not there", where=str(file), expected="a copy of the record")
+
+
+def _merge(instance: Path, sealer: Sealer, copies: Sequence[Path]) -> int:
+    """Add what copies hold to the installation's record; return how much that was."""
+    for path in copies:
+        refuse_lost_keys(read_record(path), sealer, path)
+    known = {each.key for each in read_record(record_file(instance))}
+    new = dict[tuple[str, str], Entry]()
+    for path in copies:
+        new |= {each.key: each for each in read_record(path) if each.key not in known}
+    append(instance, new.values())
+    return len(new)
+
+
+def _says(entries: Sequence[Entry]) -> str:
+    times = [each.at for each in entries if each.at is not None]
+    last = f", the last of {max(times):%Y-%m-%d %H:%M} UTC" if times else ""
+    return (
+        f"The record of erasures has {len(entries)} entries{last}. If you keep a newer copy of it, "
+        "add that: parallax db record --add FILE."
+    )

@@ -1,0 +1,20 @@
+"""What people asked for, as the record of erasures has it too."""
+
+from datetime import datetime
+
+from sqlalchemy import UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database.models.base import Base, UtcDateTime
+
+
+class Erasure(Base):
+    """An entry of the record that was carried out in this database."""
+
+    __tablename__ = "erasure"
+    __table_args__ = (UniqueConstraint("deed", "digest"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    deed: Mapped[str]  # webapp.erasures.entry.Deed
+    digest: Mapped[str]  # of what the person is known by, after its key's id
+    at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -1,0 +1,119 @@
+"""The record's file in the instance folder."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from webapp.core.instance import replace_text
+from webapp.core.sealing import Sealer
+from webapp.erasures.entry import Deed, Entry, read_entry
+from webapp.errors import WebappError
+
+RECORD_FILE = "erasures"
+# What earlier versions wrote: a digest a line, of those who were forgotten.
+_OLDER_FILE = "forgotten"
+
+
+def record_file(instance: Path) -> Path:
+    """Return where an installation's record lies."""
+    return instance / RECORD_FILE
+
+
+def read_record(path: Path) -> list[Entry]:
+    """Return the entries of a record, oldest first; none where the file is not there.
+
+    Raises:
+        WebappError: It cannot be read, or is no record.
+    """
+    try:
+        text = path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise WebappError(
+            f"the record of erasures cannot be read ({error})", where=str(path)
+        ) from error
+    complete, _, _ = text.rpartition("\n")  # a crash may have cut off the last line
+    return [read_entry(line, str(path)) for line in complete.splitlines()]
+
+
+def append(instance: Path, entries: Iterable[Entry]) -> None:
+    """Add entries to the record, on the disk before this returns.
+
+    Raises:
+        WebappError: The file cannot be written.
+    """
+    path = record_file(instance)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # A crash or a full disk may have cut off the last line.
+            whole = len(path.read_bytes().rpartition(b"\n")[0])
+            os.ftruncate(descriptor, whole + 1 if whole else 0)
+            text = "".join(f"{each}\n" for each in entries).encode("ascii")
+            if os.write(descriptor, text) != len(text):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise WebappError(
+            f"the record of erasures cannot be written ({error})", where=str(path)
+        ) from error
+
+
+def take_over_older_file(instance: Path, sealer: Sealer) -> None:
+    """Move what an earlier version wrote into the record.
+
+    Raises:
+        WebappError: A file cannot be read or written.
+    """
+    older = instance / _OLDER_FILE
+    try:
+        lines = older.read_text(encoding="ascii").split()
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError) as error:
+        raise WebappError(
+            f"the list of forgotten participants cannot be read ({error})", where=str(older)
+        ) from error
+    # A line without a key is of a still earlier version.
+    digests = [each if "." in each else sealer.digest(content(each)) for each in lines]
+    append(instance, (Entry(Deed.FORGOTTEN, digest, None) for digest in digests))
+    older.unlink()
+
+
+def write_record(path: Path, entries: Iterable[Entry]) -> None:
+    """Write a copy of a record for its owner alone, in the place of an older copy.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path.touch(mode=0o600)
+    replace_text(path, "".join(f"{each}\n" for each in entries))
+
+
+def content(mark: str) -> str:
+    """Return the text whose digest stands for a mark: another one than any name in the database."""
+    return f"tombstone\x1f{mark}"
+
+
+def refuse_lost_keys(entries: Iterable[Entry], sealer: Sealer, where: Path) -> None:
+    """Let pass only a record whose every entry can be understood.
+
+    Raises:
+        WebappError: An entry was made with a key that is not there.
+    """
+    if lost := sorted({each.key_id for each in entries} - sealer.digest_ids):
+        raise WebappError(
+            f"the record of erasures needs key {lost[0]}, which is not in the keys",
+            where=str(where),
+            expected="the keys with which people's wishes were recorded, to carry them out again",
+            remedy="Take back the copy that you kept of the file of the keys. Where the key is"
+            f" lost, delete the lines with ` {lost[0]}.`: a backup from before them then brings"
+            " those people back. If the record belongs to another installation, put this"
+            " installation's own there",
+        )
