@@ -71,12 +71,12 @@ def _on_path(program: str) -> Path | None:
     return Path(found) if found else None
 
 
-def _lme4() -> Path | None:
-    """Rscript, where it can load lme4."""
+def _r_with(package: str) -> Path | None:
+    """Rscript, where it can load a package."""
     script = _on_path("Rscript")
     if script is None:
         return None
-    asked = subprocess.run([script, "-e", "library(lme4)"], capture_output=True)
+    asked = subprocess.run([script, "-e", f"library({package})"], capture_output=True)
     return script if asked.returncode == 0 else None
 
 
@@ -131,8 +131,11 @@ NGINX = Prerequisite("nginx", lambda: _on_path("nginx"), "nginx", ())
 CADDY = Prerequisite("Caddy", lambda: _on_path("caddy"), "caddy", ())
 SYSTEMD = Prerequisite("systemd-analyze", lambda: _on_path("systemd-analyze"), "systemd", ())
 # A hundred megabytes with R: half a minute. With all that is recommended it would be minutes.
-LME4 = Prerequisite("R with lme4", _lme4, "r-cran-lme4", (), alone=True)
-WISHED = (NGINX, CADDY, SYSTEMD, LME4)
+LME4 = Prerequisite("R with lme4", lambda: _r_with("lme4"), "r-cran-lme4", (), alone=True)
+ORDINAL = Prerequisite(
+    "R with ordinal", lambda: _r_with("ordinal"), "r-cran-ordinal", (), alone=True
+)
+WISHED = (NGINX, CADDY, SYSTEMD, LME4, ORDINAL)
 # Large or compiled, and of a few tests: used where somebody has installed them, and not fetched.
 LATEX = Prerequisite(
     "pdfLaTeX", lambda: _on_path("pdflatex"), "", (), "apt-get install texlive-latex-recommended"

@@ -47,7 +47,8 @@ def rating_findings(
     of_models = {one.facts.model: _logprob_differences(one) for one in scores}
     for name, differences in of_models.items():
         apart = apart.merge(_mean_by_condition(differences, ratings, name), "left", _CONDITION)
-    together = _together(ratings, of_models, context)
+    paired = ratings["version"].astype(str).nunique() > 1
+    together = _together(ratings, of_models, context) if paired else pd.DataFrame()
     tables = [_means_table(means, points, context), _points_table(ratings, points, context)]
     if len(apart):
         tables.append(_differences_table(apart, list(of_models), context))
@@ -60,7 +61,7 @@ def rating_findings(
         (
             "Ratings are reported as points of the scale and never as right or wrong: there is no "
             "accuracy, and what rests on one (agreement, learning, the mixed model of choices) is "
-            "left out. A cumulative-link model of the exported ratings tells more than means.",
+            "left out.",
         ),
     )
 
@@ -114,20 +115,27 @@ def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
     return context.table(
         "ratings",
         "Ratings",
-        f"Mean rating on a scale from 1 to {points}, by condition and version.",
+        f"Mean rating on a scale from 1 to {points}, by "
+        f"{'condition and version' if _version(means) else 'condition'}.",
         rows.rename(columns={"mean": "rating"}),
         (
             _LABEL,
-            Column("version", "Version", "text"),
+            *_version(means),
             Column("rating", "Mean", "estimate"),
             Column("sd", "SD", "number"),
             Column("n_ratings", "Ratings", "count"),
             Column("n_items", "Items", "count"),
             Column("n_participants", "Participants", "count"),
         ),
-        ("Intervals: Student's t with a variance clustered by participant and by item.",),
+        ("Intervals: Student's t with a variance clustered by participant and by frame.",),
         section=Section.RATINGS,
     )
+
+
+def _version(rows: pd.DataFrame) -> tuple[Column, ...]:
+    """Return the column of the version; none where sentences have no other version."""
+    several = rows["version"].astype(str).nunique() > 1
+    return (Column("version", "Version", "text"),) if several else ()
 
 
 def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table:
@@ -147,7 +155,7 @@ def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table
         "Use of the scale",
         "How often each point was chosen.",
         rows,
-        (_LABEL, Column("version", "Version", "text"), *columns),
+        (_LABEL, *_version(ratings), *columns),
         section=Section.RATINGS,
     )
 

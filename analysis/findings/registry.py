@@ -13,12 +13,18 @@ from analysis.findings.mixed import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.option_shares import OPTIONS
 from analysis.findings.people import PEOPLE
+from analysis.findings.rating_effects import RATING_EFFECTS
+from analysis.findings.rating_mixed import RATING_MIXED
+from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
 
 FINDINGS: tuple[Finding, ...] = (
     FLOW,
     ACCURACY,
     RATINGS,
+    RATING_EFFECTS,
+    RATING_MIXED,
+    RATING_MODELS,
     OPTIONS,
     DIFFERENCES,
     AGREEMENT,

@@ -7,7 +7,9 @@ import pandas as pd
 from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.finding import Given
+from analysis.findings.rating_design import cell_names
 from analysis.responses.base import ResponseAnalysis
+from analysis.statistics.rating_contrasts import with_z_scores
 
 
 def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
@@ -16,7 +18,20 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     items = rated["item_id"].unique().tolist()
     for one in scores:
         check_same_items(run, one, items, lambda: items_hash(run))
-    return Joined(rated, {}, run.items)
+    return Joined(with_units(rated, run.items), {}, run.items)
+
+
+def with_units(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Return ratings with ``unit``, what repeats over conditions, ``cell`` and ``z``.
+
+    A unit is a frame of a construction; an item without one is a unit by itself.
+    """
+    ids = items["item_id"].astype(str)
+    frame, construction = (items[name].astype(str) for name in ("frame", "construction"))
+    unit = (construction + " " + frame).where(frame != "", ids)
+    of_item = ratings["item_id"].astype(str).map(dict(zip(ids, unit, strict=True)))
+    found = with_z_scores(ratings.assign(unit=of_item.astype("category")))
+    return found.assign(cell=cell_names(found).astype("category"))
 
 
 def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -35,17 +50,55 @@ def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if apart.empty:
-        means = statistics["ratings"]
-        for row in means.to_dict("records"):
-            name = titles.get(str(row["construction"]), row["construction"])
-            yield f"{name}, {row['condition']}: mean rating {row['mean']:.2f}."
+        yield from _of_conditions(statistics, titles)
+    yield from _of_models(statistics, titles)
+
+
+def _of_conditions(
+    statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield each construction's interaction, or else its largest difference, and the means."""
+    effects = statistics.get("rating_effects", pd.DataFrame(columns=["construction"]))
+    for name, rows in effects.groupby("construction", sort=False):
+        title = titles.get(str(name), str(name))
+        crossed = rows[rows["contrast"].str.startswith("Interaction: ")]
+        for row in (crossed if len(crossed) else rows[:1]).to_dict("records"):
+            if pd.isna(row["low"]):
+                yield f"{title}: too few ratings for an interval of {row['contrast']}."
+                continue
+            differs = row["low"] > 0 or row["high"] < 0
+            yield (
+                f"{title}: {row['contrast']} is {row['estimate']:+.2f} points (95% interval "
+                f"{row['low']:+.2f} to {row['high']:+.2f}): "
+                f"{'a difference' if differs else 'no difference that these data show'}."
+            )
+    means = statistics["ratings"]
+    for name, rows in means.groupby("construction", sort=False):
+        listed = ", ".join(f"{one} {mean:.2f}" for one, mean in zip(rows["condition"], rows["mean"],
+                                                                     strict=True))  # fmt: skip
+        yield f"{titles.get(str(name), str(name))}: mean ratings {listed}."
+
+
+def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> Iterator[str]:
     together = statistics.get("ratings_and_models", pd.DataFrame())
     for row in together.to_dict("records"):
-        if not pd.isna(row["spearman"]):
+        if pd.isna(row["spearman"]):
+            continue
+        ends = f"95% interval {row['spearman_low']:.2f} to {row['spearman_high']:.2f}"
+        if "measure" not in row:
             yield (
                 f"{row['label']}: over {row['n_items']:.0f} items its surprisal difference and "
-                f"the difference of the ratings correlate by {row['spearman']:.2f} (Spearman; 95% "
-                f"interval {row['spearman_low']:.2f} to {row['spearman_high']:.2f})."
+                f"the difference of the ratings correlate by {row['spearman']:.2f} (Spearman; "
+                f"{ends})."
+            )
+        elif row["measure"] == "mean":
+            of = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
+            ceiling = row["ceiling"]
+            known = f"; the noise ceiling is {ceiling:.2f}" if ceiling > 0 else ""
+            yield (
+                f"{of}: over {row['n_items']:.0f} sentences {row['judge']}'s log-probability per "
+                f"token and the mean rating correlate by {row['spearman']:.2f} (Spearman; {ends})"
+                f"{known}."
             )
 
 

@@ -33,7 +33,7 @@ class Sentences:
         distinct: The sentences as the model is given them.
         of_row: int64, shape ``(rows,)``: each row's place in ``distinct``.
         against: int64, shape ``(rows,)``: the row that each row stands against: the contrast for
-            good, good for every other version.
+            good (itself where there is none), good for every other version.
     """
 
     rows: pa.Table
@@ -60,7 +60,8 @@ def sentences(
     for item in items:
         good = len(of_row)
         versions = dict(_versions(item))
-        against += [good + list(versions).index(item.contrast), *[good] * (len(versions) - 1)]
+        compared = list(versions).index(item.contrast) if item.contrast in versions else 0
+        against += [good + compared, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
             whole = f"{item.context} {text}" if item.context else text
             text = render(whole)
@@ -75,7 +76,9 @@ def sentences(
 
 def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
     yield Variant.GOOD, item.good
-    yield Variant.BAD, item.bad
+    # A sentence to be rated may have no other version: nothing is scored in its place.
+    if item.bad:
+        yield Variant.BAD, item.bad
     if item.distractor:
         yield Variant.DISTRACTOR, item.distractor
 

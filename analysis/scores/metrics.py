@@ -44,6 +44,8 @@ METRICS: Mapping[str, str] = MappingProxyType(
     }
 )
 NEED_UNIGRAM = frozenset({"unigram", "slor", "word_unigram"})
+# Those that ask nothing of another version: sentences without one have them too.
+WHOLE = ("sum", "mean", "unigram", "slor", "penlp")
 _PENALTY_BASE, _PENALTY_POWER = 5, 0.8
 # Scored in another batch, the same words get another last digit.
 _SAME_NATS = 1e-4
@@ -164,19 +166,27 @@ def metric_values(tokens: Tokens, metric: str, unigram: Tokens | None = None) ->
 
 def _against(tokens: Tokens, unigram: Tokens | None, metric: str) -> Tokens:
     if unigram is None:
-        raise AnalysisError(
-            f'the metric "{metric}" needs the log-probabilities of a unigram model',
-            expected="a score file of one",
-            remedy="Train it with `parallax lm train --type ngram --order 1`, score the same "
-            "materials and name the file with --unigram",
-        )
+        raise _no_unigram(metric)
     if not tokens.rows.equals(unigram.rows) or not np.array_equal(tokens.lengths, unigram.lengths):
-        raise AnalysisError(
-            "the unigram model's scores are not of the same items, cut into the same tokens",
-            expected="the same materials scored with the same rendering and tokens",
-        )
+        raise _other_tokens()
     # The model's own point of difference: equally frequent words do not differ by unigram.
     return replace(unigram, start=tokens.start)
+
+
+def _no_unigram(metric: str) -> AnalysisError:
+    return AnalysisError(
+        f'the metric "{metric}" needs the log-probabilities of a unigram model',
+        expected="a score file of one",
+        remedy="Train it with `parallax lm train --type ngram --order 1`, score the same "
+        "materials and name the file with --unigram",
+    )
+
+
+def _other_tokens() -> AnalysisError:
+    return AnalysisError(
+        "the unigram model's scores are not of the same items, cut into the same tokens",
+        expected="the same materials scored with the same rendering and tokens",
+    )
 
 
 def with_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> Scores:
@@ -193,8 +203,56 @@ def with_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> S
     check_metric(metric)
     if metric == FULL:
         return scores
+    if metric in WHOLE and _has_single(scores):
+        return replace(
+            scores, frame=scores.frame.assign(logprob_nats=whole(scores, metric, unigram))
+        )
     tokens = read_tokens(scores)
     values = metric_values(tokens, metric, read_tokens(unigram) if unigram else None)
     valued = tokens.rows.assign(logprob_nats=values)
     frame = scores.frame.drop(columns="logprob_nats").merge(valued, on=["item_id", "variant"])
     return replace(scores, frame=frame[list(scores.frame.columns)])
+
+
+def _has_single(scores: Scores) -> bool:
+    """Return whether an item has one version alone."""
+    frame = scores.frame
+    compared = frame["item_id"][equal_text(frame["variant"], frame["contrast"])]
+    return bool(set(frame["item_id"].astype(str)) - set(compared.astype(str)))
+
+
+def whole(scores: Scores, metric: str, unigram: Scores | None = None) -> Floats:
+    """Return a metric of whole sentences for each row of a score file, whatever its versions.
+
+    Args:
+        scores: A model's scores, as read.
+        metric: One of ``WHOLE``.
+        unigram: A unigram model's scores of the same rows.
+
+    Raises:
+        AnalysisError: The metric weighs against a unigram model, and there is none of these rows.
+    """
+    own = scores.frame["logprob_nats"].to_numpy(dtype=float)
+    lengths = _lengths(scores)
+    if metric in NEED_UNIGRAM:
+        own = own - _unigram_sums(scores, lengths, unigram, metric)
+    if metric in ("mean", "slor"):
+        return np.asarray(own / lengths)
+    if metric == "penlp":
+        return np.asarray(own / ((_PENALTY_BASE + lengths) / (_PENALTY_BASE + 1)) ** _PENALTY_POWER)
+    return own
+
+
+def _lengths(scores: Scores) -> NDArray[np.int64]:
+    return np.asarray(pq.read_table(scores.path, columns=["n_tokens"])["n_tokens"], np.int64)
+
+
+def _unigram_sums(
+    scores: Scores, lengths: NDArray[np.int64], unigram: Scores | None, metric: str
+) -> Floats:
+    if unigram is None:
+        raise _no_unigram(metric)
+    rows = [one.frame[["item_id", "variant"]].astype(str) for one in (scores, unigram)]
+    if not rows[0].equals(rows[1]) or not np.array_equal(lengths, _lengths(unigram)):
+        raise _other_tokens()
+    return unigram.frame["logprob_nats"].to_numpy(dtype=float)

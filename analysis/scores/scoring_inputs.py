@@ -109,7 +109,7 @@ class _Counted:
     def __iter__(self) -> Iterator[Item]:
         for item in self._items:
             self.n_items += 1
-            self.n_versions += 3 if item.distractor else 2
+            self.n_versions += 1 + bool(item.bad) + bool(item.distractor)
             yield item
 
 

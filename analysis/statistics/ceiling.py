@@ -12,13 +12,18 @@ from analysis.data.categorical import codes_in
 from analysis.statistics.correlation import FEWEST_ITEMS, METHODS
 from analysis.statistics.resample import Floats, block_sizes, codes, percentile_interval
 
+_FACTOR = "factor"
+
 
 def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
     """Return the reliability of people's preferences by random split halves.
 
     The participants of each list are dealt at random into two halves; the shares of expected
     choices of the halves are correlated over the items that both judged. The mean correlation over
-    the splits ``r`` is stepped up to the whole group by Spearman and Brown's ``2 r / (1 + r)``.
+    the splits ``r`` is stepped up to the whole group by Spearman and Brown's
+    ``k r / (1 + (k - 1) r)``. ``k`` is 2 where each half has half of every item's judgments;
+    where items have unequal numbers it is how much larger the noise is in the halves' items, the
+    mean of 1 / n, than in all items: halves lack the items that one person alone judged.
     Its square root is the ceiling: the correlation with the group's observed shares that a model
     reaches which knows the true shares. Where no participants are known, each item's judgments
     are dealt into halves.
@@ -43,14 +48,14 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
     correct = judgments["chose_good"].to_numpy(dtype=float)
     right = coo_array((correct, (unit, item)), shape).tocsr()
     judged = coo_array((np.ones(len(unit)), (unit, item)), shape).tocsr()
-    found: dict[str, list[float]] = {method: [] for method in METHODS}
+    found: dict[str, list[float]] = {method: [] for method in (*METHODS, _FACTOR)}
     for size in block_sizes(resamples, 3 * sum(shape)):
         for one in _halves(right, judged, _dealt(stratum, rng, size)):
-            for method in METHODS:
-                found[method].append(one[method])
+            for method, value in one.items():
+                found[method].append(value)
     row: dict[str, float] = {}
     for method in METHODS:
-        row |= _stepped_up(method, np.array(found[method]))
+        row |= _stepped_up(method, np.array(found[method]), np.array(found[_FACTOR]))
     return pd.DataFrame([row])
 
 
@@ -81,10 +86,20 @@ def _dealt(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> 
 
 def _halves(right: csr_array, judged: csr_array, dealt: Floats) -> list[dict[str, float]]:
     first_right, first_judged = dealt @ right, dealt @ judged
+    all_judged = judged.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         first = first_right / first_judged
-        second = (right.sum(axis=0) - first_right) / (judged.sum(axis=0) - first_judged)
-    return [_both(one, two) for one, two in zip(first, second, strict=True)]
+        second = (right.sum(axis=0) - first_right) / (all_judged - first_judged)
+        noise = (1 / first_judged + 1 / (all_judged - first_judged)) / 2
+    whole = float(np.mean(1 / all_judged[all_judged > 0]))
+    return [
+        _both(one, two) | {_FACTOR: _mean(own[np.isfinite(own)]) / whole}
+        for one, two, own in zip(first, second, noise, strict=True)
+    ]
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def _both(first: Floats, second: Floats) -> dict[str, float]:
@@ -98,23 +113,29 @@ def _both(first: Floats, second: Floats) -> dict[str, float]:
     }
 
 
-def _stepped_up(method: str, halves: Floats) -> dict[str, float]:
+def _stepped_up(method: str, halves: Floats, factors: Floats) -> dict[str, float]:
     names = (f"{method}_half", method, f"{method}_low", f"{method}_high", f"{method}_ceiling")
     if not np.isfinite(halves).any():
         return dict.fromkeys(names, float("nan"))
     half = float(np.nanmean(halves))
-    whole = spearman_brown(half)
+    factor = float(np.nanmean(factors[np.isfinite(halves)]))
     spread = percentile_interval(halves)
-    low, high = spearman_brown(spread.low), spearman_brown(spread.high)
+    whole, low, high = (spearman_brown(one, factor) for one in (half, spread.low, spread.high))
     return dict(zip(names, (half, whole, low, high, float(np.sqrt(max(whole, 0.0)))), strict=True))
 
 
-def spearman_brown(half: float) -> float:
+def spearman_brown(half: float, factor: float = 2.0) -> float:
     """Return the reliability of the whole group from the correlation of its halves.
 
-    NaN where the halves are each other's opposite, which has none.
+    Args:
+        half: The correlation.
+        factor: How many times as noisy a half is as the whole.
+
+    Returns:
+        NaN where the halves are each other's opposite, which has none.
     """
-    return 2 * half / (1 + half) if half > -1 else float("nan")
+    below = 1 + (factor - 1) * half
+    return factor * half / below if half > -1 and below > 0 else float("nan")
 
 
 def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

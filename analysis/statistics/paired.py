@@ -142,7 +142,7 @@ def people_against_models(
             pair = _people_and_model(own, theirs, person, item, group)
             rows = _tested(pair, margin).assign(**_sizes(group, item))
             named = rows.rename(columns={"first": "people", "second": "model"})
-            found.append(pd.concat([keys, _adjusted(named)], axis=1).assign(judge=model))
+            found.append(pd.concat([keys, adjusted(named)], axis=1).assign(judge=model))
     return pd.concat(found, ignore_index=True)
 
 
@@ -218,15 +218,15 @@ def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
     )
 
 
-def _adjusted(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with their p values adjusted for one another."""
+def adjusted(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with p_holm and p_fdr: their p adjusted for one another; NaN stays so."""
     p = rows["p"].to_numpy(dtype=float)
     known = ~np.isnan(p)
-    adjusted = {"p_holm": np.full(len(p), np.nan), "p_fdr": np.full(len(p), np.nan)}
+    found = {"p_holm": np.full(len(p), np.nan), "p_fdr": np.full(len(p), np.nan)}
     if known.any():
-        adjusted["p_holm"][known] = _holm(p[known])
-        adjusted["p_fdr"][known] = false_discovery_control(p[known])
-    return rows.assign(**adjusted)
+        found["p_holm"][known] = _holm(p[known])
+        found["p_fdr"][known] = false_discovery_control(p[known])
+    return rows.assign(**found)
 
 
 def _holm(p: Floats) -> Floats:
@@ -267,7 +267,7 @@ def models_against_models(
         if both.empty:
             continue
         for one in (both.assign(**{by: ""}), both):
-            rows = _adjusted(_models_compared(one, by, margin))
+            rows = adjusted(_models_compared(one, by, margin))
             found.append(rows.assign(first_model=first, second_model=second))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 

@@ -19,7 +19,8 @@ def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return the mean rating of each group with a 95% interval, two-way clustered.
 
     Args:
-        ratings: One row per rating, as ``analysis.data.join.judgments`` gives them.
+        ratings: One row per rating, as ``analysis.data.join.judgments`` gives them; clustered by
+            item, or by ``unit`` where there is such a column.
         by: The grouping columns.
 
     Returns:
@@ -79,8 +80,10 @@ def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame
 def _interval(
     estimate: Floats, influence: Floats, ratings: pd.DataFrame, group: NDArray[np.intp]
 ) -> dict[str, Floats]:
-    person, item = (codes(ratings[name])[0] for name in ("participant", "item_id"))
-    variance = two_way(influence, person, item, group)
+    # Items of one frame share their words: they are no independent draws.
+    repeats = "unit" if "unit" in ratings else "item_id"
+    person, unit = (codes(ratings[name])[0] for name in ("participant", repeats))
+    variance = two_way(influence, person, unit, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
     return {"low": estimate - half, "high": estimate + half}
 

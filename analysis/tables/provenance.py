@@ -87,7 +87,7 @@ class Provenance:
             f"{run.recruiter}; shown to people in {run.rendering.replace('_', ' ')}.",
             self._judged,
             f"Intervals: 95%; of people's {'ratings' if self.rated else 'accuracy'} two-way "
-            "clustered by participant and item. "
+            f"clustered by participant and {'frame' if self.rated else 'item'}. "
             f"Where resampled: {self.resamples:,} resamples, seed {self.seed}.",
             *self._of_models,
             f"Code: run {run.code_version}, comparison {self.code_version}.",
@@ -98,7 +98,7 @@ class Provenance:
         if not self.models:
             return ["People alone: no model was compared."]
         metric = f"Metric of the models: {metric_in_words(self.metric)}."
-        return [metric, *map(_model_note, self.models)]
+        return [metric, *(_model_note(model, ties=not self.rated) for model in self.models)]
 
     @property
     def _judged(self) -> str:
@@ -118,11 +118,11 @@ class Provenance:
         return f" {repeated} of an item that the same participant had judged before; all count."
 
 
-def _model_note(model: ModelFacts) -> str:
+def _model_note(model: ModelFacts, *, ties: bool) -> str:
     facts = model.facts
+    tied = f"{counted(model.n_ties, 'tie')} counted as wrong, " if ties else ""
     return (
         f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given "
-        f"{facts.given}; {counted(model.n_items, 'item')} scored, "
-        f"{counted(model.n_ties, 'tie')} counted as wrong, "
+        f"{facts.given}; {counted(model.n_items, 'item')} scored, {tied}"
         f"{counted(model.n_unknown, 'unknown token')}; code {facts.code_version}."
     )

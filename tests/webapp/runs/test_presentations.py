@@ -60,7 +60,8 @@ def test_ratings_are_stored_exported_and_reported_and_are_never_right_or_wrong(f
 
     found = compared(folder, scores_of(folder, ("bad",)))
     table = {one.name: one.frame for one in found.tables}
-    assert {"ratings", "rating_points", "rating_differences", "ratings_and_models"} == set(table)
+    of_pairs = {"rating_differences", "ratings_and_models"}
+    assert {"ratings", "rating_points", "rating_effects", *of_pairs} == set(table)
     means = table["ratings"].set_index(["construction", "condition", "version"])
     own = run.responses.merge(run.items, on="item_id")
     own = own[(own["condition"] == "long") & (own["version"] == "bad")]

@@ -1,0 +1,74 @@
+"""Ratings by condition: one panel for each construction."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures.style import (
+    MODELS,
+    PAGE_INCHES,
+    PEOPLE,
+    STYLE,
+    bare,
+    new_figure,
+    warn_of_programs,
+)
+
+_ACROSS, _HEIGHT_INCHES = 2, 2.4
+_ONE = ((PEOPLE, "o"), *MODELS)
+# Points of several lines would hide one another's intervals.
+_STEP = 0.06
+
+
+def cells_figure(
+    panels: Mapping[str, pd.DataFrame],
+    factors: Mapping[str, Sequence[Sequence[str]]],
+    *,
+    simulated: bool,
+) -> Figure:
+    """Draw each cell's mean with its interval, a line for each level of the first of two factors.
+
+    Args:
+        panels: By title: first, second (levels), mean, low, high; one row per cell.
+        factors: By title: the levels of each factor in order.
+        simulated: Whether the figure must say that programs answered.
+    """
+    down = -(-len(panels) // _ACROSS)
+    across = min(_ACROSS, len(panels))
+    with mpl.rc_context(STYLE):
+        figure = new_figure(PAGE_INCHES * across / _ACROSS, _HEIGHT_INCHES * down)
+        grid = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+        for place, (title, rows) in enumerate(panels.items()):
+            _panel(grid[place], title, rows, factors[title])
+        for axes in grid[len(panels) :]:
+            axes.set_visible(False)
+        if simulated:
+            warn_of_programs(grid[0])
+    return figure
+
+
+def _panel(axes: Axes, title: str, rows: pd.DataFrame, factors: Sequence[Sequence[str]]) -> None:
+    several = len(factors) == 2
+    lines = factors[0] if several else [""]
+    levels = list(factors[-1])
+    for number, line in enumerate(lines):
+        own = rows[rows["first"] == line] if several else rows
+        key = own["second" if several else "first"]
+        own = own.assign(x=key.map(levels.index)).sort_values("x")
+        x = own["x"] + _STEP * (number - (len(lines) - 1) / 2)
+        ends = [own["mean"] - own["low"], own["high"] - own["mean"]]
+        colour, marker = _ONE[number % len(_ONE)]
+        axes.errorbar(
+            x, own["mean"], ends, color=colour, marker=marker, markersize=4, linewidth=1,
+            elinewidth=0.8, linestyle="-" if several else "none", label=line,
+        )  # fmt: skip
+    axes.set_xticks(range(len(levels)), levels)
+    axes.set_xlim(-0.5, len(levels) - 0.5)
+    axes.set_ylabel("mean rating (z)")
+    axes.set_xlabel(title)
+    bare(axes)
+    if several:
+        axes.legend(frameon=False)

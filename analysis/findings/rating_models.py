@@ -1,0 +1,175 @@
+"""Ratings of single sentences beside a model's scores of the same sentences."""
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from analysis.data.load import Scores
+from analysis.findings.finding import Finding, Given, Need
+from analysis.findings.findings import Context, Findings
+from analysis.findings.rating_design import planned
+from analysis.findings.rating_effects import crossings
+from analysis.scores.metrics import METRICS, whole
+from analysis.statistics.ceiling import split_half
+from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.ratings import correlated
+from analysis.statistics.resample import numpy_generator
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+from experiment.records import Kind, Variant
+
+_MEASURES = {"sum": "log-probability", "mean": "per token", "slor": "SLOR"}
+_MOST_SPLITS = 1000
+
+
+def _run(given: Given) -> Findings:
+    ratings = given.data.judgments
+    targets = ratings[ratings["kind"].astype(str) == Kind.TARGET]
+    if targets["version"].astype(str).nunique() != 1 or targets["z"].isna().all():
+        return Findings()
+    measures = {
+        (one.facts.model, measure): values
+        for one in given.as_read
+        for measure, values in _values(one, given.options.unigram)
+    }
+    overall = _overall(targets, measures, given.context)
+    tables, statistics = [_overall_table(overall, given.context)], {"ratings_and_models": overall}
+    effects = pd.DataFrame(_effects(given, targets, measures))
+    if len(effects):
+        tables.append(_effects_table(effects, given.context))
+        statistics["rating_model_effects"] = effects
+    return Findings(tuple(tables), statistics)
+
+
+def _values(scores: Scores, unigram: Scores | None) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    """Yield each measure of whole sentences by item."""
+    rows = (scores.frame["variant"] == Variant.GOOD).to_numpy()
+    items = scores.frame.loc[rows, "item_id"].astype(str)
+    for measure in _MEASURES:
+        if measure != "slor" or unigram is not None:
+            yield measure, pd.Series(whole(scores, measure, unigram)[rows], items.to_numpy())
+
+
+def _overall(
+    targets: pd.DataFrame,
+    measures: Mapping[tuple[str, str], "pd.Series[float]"],
+    context: Context,
+) -> pd.DataFrame:
+    """Return for each construction, and all, how each measure goes with mean z over items."""
+    by_name = targets.groupby(targets["construction"].astype(str), sort=False)
+    groups = {str(name): rows for name, rows in by_name}
+    if len(groups) > 1:
+        groups = {"": targets} | groups
+    return pd.DataFrame(
+        {"construction": name, "judge": model, "measure": measure,
+         "ceiling": ceiling, **_together(people, values, context, f"{name} {model} {measure}")}
+        for name, rows in groups.items()
+        for people, ceiling in [(_means(rows), _ceiling(rows, context))]
+        for (model, measure), values in measures.items()
+    )  # fmt: skip
+
+
+def _means(rows: pd.DataFrame) -> "pd.Series[float]":
+    found: pd.Series[float] = rows.groupby(rows["item_id"].astype(str))["z"].mean().dropna()
+    return found
+
+
+def _ceiling(rows: pd.DataFrame, context: Context) -> float:
+    known = rows[rows["z"].notna()]
+    rng = numpy_generator(context.seed, "split half")
+    found = split_half(known.assign(chose_good=known["z"]), rng, _splits(context))
+    return float(found["spearman_ceiling"].item())
+
+
+def _splits(context: Context) -> int:
+    return min(_MOST_SPLITS, context.resamples)
+
+
+def _together(
+    people: "pd.Series[float]", values: "pd.Series[float]", context: Context, key: str
+) -> dict[str, float]:
+    both = pd.DataFrame({"people": people, "model": values}).dropna()
+    rng = numpy_generator(context.seed, "ratings", key)
+    found = correlated(both["people"].to_numpy(), both["model"].to_numpy(), rng, context.resamples)
+    return {name: value for name, value in found.items() if name != "agreement"}
+
+
+def _effects(
+    given: Given,
+    targets: pd.DataFrame,
+    measures: Mapping[tuple[str, str], "pd.Series[float]"],
+) -> Iterator[dict[str, object]]:
+    """Yield each contrast of a model's scores, on the items that people rated."""
+    columns = ["item_id", "construction", "cell", "unit"]
+    items = targets[columns].astype(str).drop_duplicates("item_id")
+    for name, cross in crossings(given).items():
+        own = items[items["construction"] == name]
+        for (model, measure), values in measures.items():
+            scored = own.assign(participant=model, value=own["item_id"].map(values))
+            for row in contrasts(scored, "value", planned(cross)).to_dict("records"):
+                named = {"construction": name, "judge": model, "measure": measure}
+                yield named | {str(key): value for key, value in row.items()}
+
+
+def _overall_table(found: pd.DataFrame, context: Context) -> Table:
+    rows = context.by_construction(found).sort_values("judge", kind="stable")
+    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ") + rows["label"]
+    above = rows["spearman"] > rows["ceiling"]
+    notes = [
+        "Per item: the mean z-score of its ratings and the model's score of the sentence. "
+        "Interval: 95%, over items. Ceiling: the Spearman correlation that perfect knowledge of people's "
+        f"preferences would reach (mean of {_splits(context):,} random splits of participants). "
+        "Conditions count as well: a correlation may come from their differences alone.",
+        "Measures: "
+        + "; ".join(f"{text}: {METRICS[one]}" for one, text in _MEASURES.items())
+        + ". "
+        "SLOR needs a unigram model's scores (--unigram).",
+    ]
+    if above.any():
+        notes.append(
+            "A correlation above its ceiling: both are estimates, and the ceiling is that of "
+            "people whose number of ratings is as small as here."
+        )
+    return context.table(
+        "ratings_and_models",
+        "Ratings and models",
+        "How models' scores of single sentences go with people's ratings, item by item.",
+        rows.assign(group=rows["judge"] + ": " + heading, label=rows["measure"].map(_MEASURES)),
+        (
+            Column("label", "", "text"),
+            Column("spearman", "Spearman", "estimate"),
+            Column("pearson", "Pearson", "signed"),
+            Column("ceiling", "Ceiling", "number"),
+            Column("n_items", "Items", "count"),
+        ),
+        notes,
+        Section.RATINGS,
+    )
+
+
+def _effects_table(found: pd.DataFrame, context: Context) -> Table:
+    rows = context.by_construction(found).sort_values(["judge", "measure"], kind="stable")
+    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ") + rows["label"]
+    measure = rows["measure"].map(_MEASURES)
+    return context.table(
+        "rating_model_effects",
+        "Models' differences and interactions",
+        "The same differences of conditions as of the ratings, in the models' scores.",
+        rows.assign(
+            group=rows["judge"] + ", " + measure + ": " + heading,
+            label=rows["contrast"],
+        ),
+        (
+            Column("label", "", "text"),
+            Column("estimate", "Nats", "estimate"),
+            Column("p", "p", "p"),
+            Column("p_holm", "Holm", "p"),
+        ),
+        ("Intervals: 95%, and p: Student's t over frames.",),
+        Section.SUPPLEMENT,
+    )
+
+
+RATING_MODELS = Finding(
+    "rating_models", Section.RATINGS, _run, needs=(Need.MODELS,), of=("rating",)
+)

@@ -1,0 +1,107 @@
+"""Differences, main effects and interactions of ratings, whatever the scale: sums of cell means."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from analysis.statistics.clustered import quantile, two_way
+from analysis.statistics.paired import adjusted
+from analysis.statistics.resample import codes
+
+Weights = Mapping[str, float]
+_ROUNDING = 1e-9
+
+
+def with_z_scores(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return ratings with ``z``: less the participant's mean, over the participant's SD.
+
+    Both are of all that the participant rated, fillers included. NaN for somebody who gave every
+    sentence the same point.
+    """
+    values = ratings["rating"].astype(float)
+    of_person = values.groupby(ratings["participant"], observed=True)
+    mean, sd = of_person.transform("mean"), of_person.transform("std")
+    return ratings.assign(z=((values - mean) / sd.where(sd > 0)).to_numpy())
+
+
+def cell_means(ratings: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return the mean of a value in each cell with a 95% interval.
+
+    Args:
+        ratings: One row per rating, with participant and unit (what repeats over conditions).
+        value: The column of the value; rows without one are left out.
+        by: The columns that make a cell.
+
+    Returns:
+        The columns of ``by``, mean, low, high, sd (of single values), n_ratings, n_units,
+        n_participants; clustered by participant and unit.
+    """
+    rows = ratings[ratings[value].notna()]
+    grouped = rows.groupby(list(by), sort=False, observed=True)
+    found = grouped.agg(
+        mean=(value, "mean"),
+        sd=(value, "std"),
+        n_ratings=(value, "size"),
+        n_units=("unit", "nunique"),
+        n_participants=("participant", "nunique"),
+    ).reset_index()
+    group = grouped.ngroup().to_numpy().astype(np.intp)
+    values = rows[value].to_numpy(dtype=float)
+    influence = (values - found["mean"].to_numpy()[group]) / found["n_ratings"].to_numpy()[group]
+    person, unit = (codes(rows[name])[0] for name in ("participant", "unit"))
+    variance = two_way(influence, person, unit, group)
+    half = quantile(variance.freedom) * np.sqrt(variance.total)
+    return found.assign(low=found["mean"] - half, high=found["mean"] + half)
+
+
+def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) -> pd.DataFrame:
+    """Return weighted sums of cells' means, each with a 95% interval and a p value.
+
+    What a participant or a unit has in several cells cancels in the interval.
+
+    Args:
+        ratings: One row per rating, with cell, participant and unit.
+        value: The column of the value; rows without one are left out.
+        wanted: For each contrast its cells' weights, by the cells' names.
+
+    Returns:
+        contrast, estimate, low, high, p (Student's t), p_holm (over these contrasts), n_ratings;
+        NaN where a cell has no rating or there is one cluster alone.
+    """
+    rows = ratings[ratings[value].notna()]
+    found = [{"contrast": name, **_contrast(rows, value, own)} for name, own in wanted.items()]
+    frame = pd.DataFrame(found, columns=["contrast", "estimate", "low", "high", "p", "n_ratings"])
+    return adjusted(frame).drop(columns="p_fdr")
+
+
+def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, float]:
+    nothing = dict.fromkeys(("estimate", "low", "high", "p"), float("nan"))
+    cell = rows["cell"].astype(str)
+    own = rows[cell.isin(weights)]
+    cell = cell[cell.isin(weights)]
+    means = own[value].astype(float).groupby(cell).agg(["mean", "size"])
+    if len(means) < len(weights):
+        return nothing | {"n_ratings": float(len(own))}
+    weight = cell.map(weights).to_numpy(dtype=float) / cell.map(means["size"]).to_numpy(dtype=float)
+    influence = weight * (own[value].to_numpy(dtype=float) - cell.map(means["mean"]).to_numpy())
+    person, unit = (codes(own[name])[0] for name in ("participant", "unit"))
+    variance = two_way(influence, person, unit, np.zeros(len(own), np.intp))
+    estimate = float(sum(weight * means["mean"][name] for name, weight in weights.items()))
+    # What is the same in every unit has an error of rounding alone.
+    rounding = (_ROUNDING * float(np.abs(own[value].astype(float)).max())) ** 2
+    total = float(variance.total[0])
+    total = total if total > rounding else 0.0
+    estimate = estimate if abs(estimate) > np.sqrt(rounding) else 0.0
+    return {**_tested(estimate, total, float(variance.freedom[0])),
+            "n_ratings": float(len(own))}  # fmt: skip
+
+
+def _tested(estimate: float, variance: float, freedom: float) -> dict[str, float]:
+    error = float(np.sqrt(variance))
+    half = float(quantile(np.array([freedom]))[0]) * error
+    p = float("nan")
+    if freedom > 0 and error > 0:
+        p = 2 * float(student.sf(abs(estimate) / error, freedom))
+    return {"estimate": estimate, "low": estimate - half, "high": estimate + half, "p": p}
