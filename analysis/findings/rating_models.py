@@ -117,8 +117,9 @@ def _overall_table(found: pd.DataFrame, context: Context) -> Table:
     above = rows["spearman"] > rows["ceiling"]
     notes = [
         "Per item: the mean z-score of its ratings and the model's score of the sentence. "
-        "Interval: 95%, over items. Ceiling: the Spearman correlation that perfect knowledge of people's "
-        f"preferences would reach (mean of {_splits(context):,} random splits of participants). "
+        "Interval: 95%, over items. Ceiling: the Spearman correlation that perfect knowledge of "
+        f"people's preferences would reach (mean of {_splits(context):,} random splits of "
+        "participants). "
         "Conditions count as well: a correlation may come from their differences alone.",
         "Measures: "
         + "; ".join(f"{text}: {METRICS[one]}" for one, text in _MEASURES.items())
