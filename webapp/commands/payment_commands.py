@@ -43,6 +43,7 @@ def pay_asking(
     *,
     yes: bool,
     undo_rejections: bool = False,
+    additional: bool = False,
 ) -> None:
     """Show what would be paid, ask, pay, and report the result.
 
@@ -53,7 +54,9 @@ def pay_asking(
     proposal = agreed(run_payments, entries, yes=yes)
     if proposal is None:
         return
-    outcome = run_payments.carry_out(proposal, undo_rejections=undo_rejections)
+    outcome = run_payments.carry_out(
+        proposal, undo_rejections=undo_rejections, additional=additional
+    )
     click.echo(str(outcome))
     if outcome.undone:
         raise RunError(

@@ -199,7 +199,10 @@ def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: P
 @click.option(
     "--additional",
     is_flag=True,
-    help="Also pay people who already got a bonus of the same amount for another reason.",
+    help=(
+        "Also pay people who already got a bonus of the same amount for another reason, or a "
+        "bonus by hand."
+    ),
 )
 @with_yes
 @with_live
@@ -215,12 +218,9 @@ def bonus(
     if path is not None:
         refs = [account.participant.ref for account in run_payments.accounts()]
         items = read_bonus_file(path, refs, run_payments.run.currency)
-        entries, waiting = listed_bonuses(run_payments, items, additional=additional)
+        found = listed_bonuses(run_payments, items, additional=additional)
     else:
-        entries, waiting = bonuses_of_rule(run_payments)
-    if waiting:
-        click.echo(
-            f"{len(waiting)} more can get their bonus once their reward or compensation is "
-            f"paid: parallax approve {run}"
-        )
-    pay_asking(run_payments, entries, yes=yes)
+        found = bonuses_of_rule(run_payments, additional=additional)
+    for note in found.notes(run):
+        click.echo(note)
+    pay_asking(run_payments, found.entries, yes=yes, additional=additional)

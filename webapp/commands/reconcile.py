@@ -120,6 +120,9 @@ def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
 @click.option(
     "--withdraw", "only_withdraw", is_flag=True, help="Withdraw the offer instead of making one."
 )
+@click.option(
+    "--additional", is_flag=True, help="Also pay somebody who already got a bonus by hand."
+)
 @with_yes
 @with_live
 @with_instance
@@ -131,6 +134,7 @@ def compensate(
     reason: str | None,
     amend: bool,
     only_withdraw: bool,
+    additional: bool,
     yes: bool,
     live: bool,
     instance: Path,
@@ -164,7 +168,7 @@ def compensate(
         _withdraw(run_payments, worker_id, amount_minor)
     entry = compensation_entry(run_payments, account, worker_id, amount_minor, reason)
     if by_bonus(run_payments):
-        pay_asking(run_payments, [entry], yes=yes)
+        pay_asking(run_payments, [entry], yes=yes, additional=additional)
         return
     if (proposal := agreed(run_payments, [entry], yes=yes)) is None:
         return

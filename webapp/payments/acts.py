@@ -1,6 +1,7 @@
 """The payment actions on a run, each as the ledger entries that it would make."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from experiment.payment.bonuses import bonuses_by_rule
 from experiment.payment.payment import (
@@ -54,26 +55,74 @@ def rejection_of(run_payments: RunPayments, who: str, reason: str, category: str
         return [review_decision(session, run_payments.run, owed, who, item, category=category)]
 
 
-def bonuses_of_rule(run_payments: RunPayments) -> tuple[list[Entry], list[PaymentItem]]:
-    """Return the bonuses that the study's rule gives, and those that must wait for the reward.
+@dataclass(frozen=True, slots=True)
+class Bonuses:
+    """Bonuses that somebody asks for.
+
+    Attributes:
+        entries: Those that can be paid.
+        waiting: How many must wait for the reward.
+        held: Whose are not paid because they had one by hand, which may be the same.
+    """
+
+    entries: list[Entry]
+    waiting: int
+    held: tuple[str, ...]
+
+    def notes(self, run_ref: str) -> list[str]:
+        """Return what is left out, a sentence each, and what to do about it."""
+        told = []
+        if self.waiting:
+            told.append(
+                f"{self.waiting} more can get their bonus once their reward or compensation is "
+                f"paid: parallax approve {run_ref}"
+            )
+        if self.held:
+            told.append(
+                f"{len(self.held)} already had a bonus that was paid by hand, so they are left "
+                f"out: {', '.join(self.held)}. To pay them this one too: parallax bonus "
+                f"{run_ref}, with --additional"
+            )
+        return told
+
+
+def bonuses_of_rule(run_payments: RunPayments, *, additional: bool = False) -> Bonuses:
+    """Return the bonuses that the study's rule gives.
+
+    Args:
+        run_payments: The run.
+        additional: Whether those are paid too who had a bonus by hand.
 
     Raises:
         PaymentError: The rule depends on the exclusion, and somebody has no verdict yet.
     """
     owed = run_payments.accounts()
     finished = [account.finisher for account in owed if account.finished]
-    return bonuses(owed, bonuses_by_rule(run_payments.study.payment, finished))
+    found = bonuses(owed, bonuses_by_rule(run_payments.study.payment, finished))
+    return _without_held(run_payments, *found, additional=additional)
+
+
+def _without_held(
+    run_payments: RunPayments,
+    entries: list[Entry],
+    waiting: list[PaymentItem],
+    *,
+    additional: bool,
+) -> Bonuses:
+    held = [] if additional else run_payments.held(entries)
+    left = [entry for entry in entries if entry not in held]
+    return Bonuses(left, len(waiting), tuple(entry.item.payee for entry in held))
 
 
 def listed_bonuses(
     run_payments: RunPayments, items: Sequence[PaymentItem], *, additional: bool
-) -> tuple[list[Entry], list[PaymentItem]]:
-    """Return the bonuses that somebody listed, and those that must wait for the reward.
+) -> Bonuses:
+    """Return the bonuses that somebody listed.
 
     Args:
         run_payments: The run.
         items: The bonuses, of participants of the run.
-        additional: Whether one may be like one that was paid for another reason.
+        additional: Whether one may be like one that was paid for another reason, or by hand.
 
     Raises:
         PaymentError: One is like one that was paid for another reason, and may be the same.
@@ -81,7 +130,7 @@ def listed_bonuses(
     entries, waiting = bonuses(run_payments.accounts(), items)
     if not additional:
         run_payments.refuse_look_alikes(entries)
-    return entries, waiting
+    return _without_held(run_payments, entries, waiting, additional=additional)
 
 
 def stated_reason(reason: str) -> str:

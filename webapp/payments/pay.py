@@ -1,13 +1,16 @@
 """Paying: each payment is a committed row before the platform is called, and a settled one after.
 
-Whatever happens in between - a crash, a lost reply, a second process - the next attempt first asks
-the platform whether the payment was made, and repeats it with the same token. The platform's token
-covers what its lists do not show yet; its lists cover what the token, after a day, forgot. Bonuses
-on platforms without tokens go another way: ``webapp.payments.two_steps``.
+The platform is read before each call, the first one too: the ledger may come from an older backup,
+and a colleague may have paid by hand. What was made is not made again; what nobody here decided
+about stops the payment (``webapp.payments.paid_elsewhere``). The platform's token covers what its
+lists do not show yet; its lists cover what the token, after a day, forgot. Bonuses on platforms
+without tokens go another way: ``webapp.payments.two_steps``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, PaymentState
@@ -18,12 +21,26 @@ from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
 from webapp.payments.entry import Entry
 from webapp.payments.ledger import ClaimedPayment, claim, record_payments, settle
+from webapp.payments.paid_elsewhere import OtherLines, refuse_paid_elsewhere
 from webapp.payments.two_steps import pay_in_two_steps
 from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses, TwoStepBonuses
-from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
+from webapp.recruiters.platform import Bonus, Platform, PlatformError, PlatformUnreachable
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 
 _MARK_LENGTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What a person allowed for one round of payments.
+
+    Attributes:
+        undo_rejections: To pay rewards for what was rejected before.
+        additional: To pay bonuses beside what was paid by hand.
+    """
+
+    undo_rejections: bool
+    additional: bool
 
 
 def pay_entries(
@@ -35,6 +52,7 @@ def pay_entries(
     now: Clock,
     *,
     undo_rejections: bool = False,
+    additional: bool = False,
     also: Callable[[Session], None] | None = None,
 ) -> list[Payment]:
     """Write the entries down, commit, make the payments, and return every one attempted.
@@ -47,6 +65,7 @@ def pay_entries(
         caps: The most that may be paid.
         now: The clock.
         undo_rejections: Whether rewards may be paid for what was rejected before.
+        additional: Whether bonuses may be paid beside what was paid by hand.
         also: What else the transaction that writes them down does.
 
     Raises:
@@ -59,7 +78,7 @@ def pay_entries(
         if also is not None:
             also(session)
     ids = [payment.id for payment in written]
-    return pay(sessions, platform, ids, now, undo_rejections=undo_rejections)
+    return pay(sessions, platform, ids, now, undo_rejections=undo_rejections, additional=additional)
 
 
 def pay(
@@ -69,6 +88,7 @@ def pay(
     now: Clock,
     *,
     undo_rejections: bool = False,
+    additional: bool = False,
 ) -> list[Payment]:
     """Make the payments that are not made yet, and return every one that was attempted.
 
@@ -79,18 +99,20 @@ def pay(
         now: The clock.
         undo_rejections: Whether rewards may be paid for what was rejected before. It is not
             stored: paying again without it undoes nothing.
+        additional: Whether bonuses may be paid beside what was paid by hand; not stored either.
 
     Raises:
         GateError: Nothing is paid until something is mended.
     """
     with reading(sessions) as session:
         refuse(Act.PAY, session.connection())
+    decisions = Decisions(undo_rejections, additional)
     attempted = []
     for payment_id in payments:
         claimed = claim(sessions, payment_id, now())
         if claimed is None:
             continue
-        state, answer = _attempt(sessions, platform, claimed, now, undo_rejection=undo_rejections)
+        state, answer = _attempt(sessions, platform, claimed, now, decisions)
         attempted.append(settle(sessions, payment_id, state, answer, now()))
     return attempted
 
@@ -100,15 +122,18 @@ def _attempt(
     platform: Platform,
     claimed: ClaimedPayment,
     now: Clock,
-    *,
-    undo_rejection: bool,
+    decisions: Decisions,
 ) -> tuple[PaymentState, str]:
-    payment = claimed.payment
+    payment, additional = claimed.payment, decisions.additional
     try:
         if is_bonus_of(platform, payment) and isinstance(platform, TwoStepBonuses):
-            return pay_in_two_steps(sessions, platform, platform, payment, now)
-        if not (claimed.tried and is_made(platform, payment)):
-            _call(platform, payment, undo_rejection=undo_rejection)
+            return pay_in_two_steps(
+                sessions, platform, platform, payment, now, additional=additional
+            )
+        if not is_made(platform, payment):
+            if payment.kind == PaymentKind.BONUS:
+                _refuse_beside_others(sessions, platform, payment, additional=additional)
+            _call(platform, payment, undo_rejection=decisions.undo_rejections)
             if platform.settles_later and not is_made(platform, payment):
                 return (
                     PaymentState.UNKNOWN,
@@ -159,10 +184,27 @@ def is_made(platform: Platform, payment: Payment) -> bool:
         return submission.status is AssignmentStatus.REJECTED
     if payment.kind != PaymentKind.BONUS:
         return submission.status in PAID_STATUSES
-    return any(
-        bonus.assignment_id == payment.assignment and mark(payment) in bonus.reason
-        for bonus in _with_tokens(platform).bonuses(submission.offer_id)
-    )
+    listed = _bonuses_on(platform, payment, submission.offer_id)
+    return any(mark(payment) in bonus.reason for bonus in listed)
+
+
+def _bonuses_on(platform: Platform, payment: Payment, offer_id: str) -> list[Bonus]:
+    listed = _with_tokens(platform).bonuses(offer_id)
+    return [bonus for bonus in listed if bonus.assignment_id == payment.assignment]
+
+
+def _refuse_beside_others(
+    sessions: Sessions, platform: Platform, payment: Payment, *, additional: bool
+) -> None:
+    assert payment.assignment is not None
+    listed = _bonuses_on(platform, payment, platform.submission(payment.assignment).offer_id)
+    with reading(sessions) as session:
+        others = OtherLines.of(session, payment)
+        lines = session.scalars(select(Payment).where(Payment.run_id == payment.run_id)).all()
+    marks = {mark(line) for line in lines}
+    # Those with a mark of ours are lines of their own, whether settled or not.
+    shown = [b.amount_minor for b in listed if not any(each in b.reason for each in marks)]
+    refuse_paid_elsewhere(payment, shown, replace(others, ours=()), additional=additional)
 
 
 def _with_tokens(platform: Platform) -> TokenBonuses:

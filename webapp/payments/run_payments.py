@@ -31,6 +31,7 @@ from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.compensate import offer_compensation, taken_up
 from webapp.payments.entry import Entry, line_of, refuse_other_amounts
 from webapp.payments.ledger import payments_of, record_payments
+from webapp.payments.paid_elsewhere import people_paid_by_hand
 from webapp.payments.pay import pay, pay_entries
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
@@ -136,7 +137,7 @@ class RunPayments:
         left = [
             entry
             for entry in entries
-            if (line := line_of(entry, self.run.ref, lines)) is None or not _is_done(line)
+            if (line := line_of(entry, self.run.ref, lines)) is None or not _is_decided(line)
         ]
         if any(entry.item.kind == PaymentKind.REWARD for entry in left):
             self._refuse_another_reward()
@@ -150,7 +151,20 @@ class RunPayments:
             currency=self.run.currency,
         )
 
-    def carry_out(self, proposal: Proposal, *, undo_rejections: bool = False) -> Outcome:
+    def held(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return the bonuses of people who had one by hand: it may be the same one."""
+        lines = self.ledger()
+        by_hand = people_paid_by_hand(lines)
+        return [
+            entry
+            for entry in entries
+            if entry.worker_id in by_hand
+            and ((line := line_of(entry, self.run.ref, lines)) is None or not _is_decided(line))
+        ]
+
+    def carry_out(
+        self, proposal: Proposal, *, undo_rejections: bool = False, additional: bool = False
+    ) -> Outcome:
         """Pay what was proposed, and return how it ended; nothing is done twice.
 
         Raises:
@@ -164,6 +178,7 @@ class RunPayments:
             self.caps,
             self.now,
             undo_rejections=undo_rejections,
+            additional=additional,
             also=partial(self._note, proposal, undo_rejections),
         )
         ledger = self.ledger()
@@ -344,3 +359,9 @@ def open_run_payments(
 
 def _is_done(payment: Payment) -> bool:
     return payment.state == PaymentState.DONE
+
+
+def _is_decided(payment: Payment) -> bool:
+    """Return whether nothing is left to pay: it is done, or was paid by hand in its place."""
+    by_hand = payment.kind == PaymentKind.BONUS and payment.state == PaymentState.WITHDRAWN
+    return by_hand or _is_done(payment)

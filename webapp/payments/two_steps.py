@@ -1,22 +1,26 @@
 """Bonuses on platforms that would pay a second call again: set up, stored, ordered once, read.
 
-Each step is committed before the next. A set-up that was lost with its answer is made anew, since
-it costs nothing. Once the order is committed the platform is only read, whatever became of the
-call: it is told to pay a set-up at most once. What it never shows is for a person to decide
-(``settle_by_hand``).
+Each step is committed before the next. The platform is read before the order, and how many bonuses
+of the amount it shows is stored with it: the bonus is paid once it shows more. A set-up that was
+lost with its answer is made anew, since it costs nothing. Once the order is committed the platform
+is only read, whatever became of the call: it is told to pay a set-up at most once. What it never
+shows is for a person to decide (``settle_by_hand``).
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from sqlalchemy import CursorResult, select, update
+from sqlalchemy.orm import Session
 
 from experiment.payment.payment import PaymentError, PaymentKind, PaymentState
 from webapp.core.clock import Clock
-from webapp.database.engine import Sessions
+from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
 from webapp.payments.ledger import is_claimed
+from webapp.payments.paid_elsewhere import OtherLines, refuse_paid_elsewhere
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
 
@@ -24,7 +28,13 @@ _NOT_SHOWN = "the payment was ordered from the platform, which does not show it 
 
 
 def pay_in_two_steps(
-    sessions: Sessions, platform: Platform, bonuses: TwoStepBonuses, payment: Payment, now: Clock
+    sessions: Sessions,
+    platform: Platform,
+    bonuses: TwoStepBonuses,
+    payment: Payment,
+    now: Clock,
+    *,
+    additional: bool = False,
 ) -> tuple[PaymentState, str]:
     """Continue one bonus from its last step; return its state and the platform's answer.
 
@@ -34,21 +44,24 @@ def pay_in_two_steps(
         bonuses: The same platform, as one that pays bonuses.
         payment: The bonus, in this process's hand.
         now: The clock.
+        additional: Whether it may be paid beside what was paid by hand.
 
     Raises:
         PlatformUnreachable: The set-up was not answered, or the platform cannot be read.
-        PlatformError: It refused: nothing was paid, and the next attempt sets up anew.
+        PlatformError: It refused, or shows a bonus that nobody decided about: nothing was paid,
+            and the next attempt sets up anew.
     """
     assert payment.assignment is not None
     if payment.ordered_at is None:
+        before = _baseline(sessions, bonuses, payment, additional=additional)
         set_up_id = payment.set_up_id or _set_up(sessions, platform, bonuses, payment)
-        if _is_to_order(sessions, payment, now):
+        if _is_to_order(sessions, payment, before, now):
             try:
                 bonuses.pay_bonus(set_up_id)
             except PlatformUnreachable as error:
                 return PaymentState.UNKNOWN, f"{_NOT_SHOWN} ({error.problem})"
             except PlatformError:
-                _update(sessions, payment, set_up_id=None, ordered_at=None)
+                _update(sessions, payment, set_up_id=None, ordered_at=None, shown_before=None)
                 raise
     try:
         shown = bonuses.bonuses_of(payment.assignment)
@@ -68,12 +81,15 @@ def settle_by_hand(
         run: The run.
         payment_id: The payment's number.
         now: The clock.
-        is_paid: Whether it was paid; else the next attempt pays it anew.
+        is_paid: Whether it was paid; else the next attempt pays it anew. One that was refused,
+            because a bonus that was paid by hand may be the same, is withdrawn in its favour.
 
     Raises:
         PaymentError: There is no such payment in doubt.
     """
     with sessions.begin() as session:
+        if is_paid and (same := _by_hand_instead(session, run, payment_id)) is not None:
+            return same
         payment = session.scalar(
             select(Payment)
             .where(Payment.id == payment_id, Payment.run_id == run.id)
@@ -93,6 +109,20 @@ def settle_by_hand(
     return payment
 
 
+def _by_hand_instead(session: Session, run: Run, payment_id: int) -> Payment | None:
+    """Withdraw a bonus that was not paid because another of its amount was paid by hand."""
+    payment = session.scalar(
+        select(Payment)
+        .where(Payment.id == payment_id, Payment.run_id == run.id)
+        .where(Payment.state == PaymentState.REFUSED, Payment.ordered_at.is_(None))
+        .with_for_update()
+    )
+    if payment is None or payment.amount_minor not in OtherLines.of(session, payment).by_hand:
+        return None
+    payment.state, payment.answer = PaymentState.WITHDRAWN, "paid by hand instead"
+    return payment
+
+
 def _set_up(
     sessions: Sessions, platform: Platform, bonuses: TwoStepBonuses, payment: Payment
 ) -> str:
@@ -103,13 +133,43 @@ def _set_up(
     return set_up_id
 
 
-def _is_to_order(sessions: Sessions, payment: Payment, now: Clock) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Baseline:
+    """What stood there before the order: on the platform, and in the ledger."""
+
+    shown: int
+    others: OtherLines
+
+
+def _baseline(
+    sessions: Sessions, bonuses: TwoStepBonuses, payment: Payment, *, additional: bool
+) -> _Baseline:
+    assert payment.assignment is not None
+    with reading(sessions) as session:
+        others = OtherLines.of(session, payment)
+    if others.in_doubt:
+        raise PlatformError(
+            f"payment {others.in_doubt[0]} for the same work is in doubt",
+            remedy="Nothing was paid. Settle that one first: parallax reconcile RUN says how",
+        )
+    shown = bonuses.bonuses_of(payment.assignment)
+    refuse_paid_elsewhere(payment, shown, others, additional=additional)
+    return _Baseline(Counter(shown)[payment.amount_minor], others)
+
+
+def _is_to_order(sessions: Sessions, payment: Payment, before: _Baseline, now: Clock) -> bool:
     """Commit that the platform is told to pay, and return whether nobody else did so before."""
     with sessions.begin() as session:
+        session.execute(select(Run.id).where(Run.id == payment.run_id).with_for_update())
+        if OtherLines.of(session, payment) != before.others:
+            raise PlatformError(
+                "another bonus for the same work was paid at the same moment",
+                remedy="Nothing was paid. Run the command again",
+            )
         first = session.execute(
             update(Payment)
             .where(Payment.id == payment.id, Payment.ordered_at.is_(None))
-            .values(ordered_at=now(), state=PaymentState.ORDERED)
+            .values(ordered_at=now(), state=PaymentState.ORDERED, shown_before=before.shown)
         )
         return cast(CursorResult[Any], first).rowcount == 1
 
@@ -117,10 +177,14 @@ def _is_to_order(sessions: Sessions, payment: Payment, now: Clock) -> bool:
 def _settle_if_shown(
     sessions: Sessions, payment: Payment, shown: Sequence[int], now: Clock
 ) -> bool:
-    """Mark the bonus as done if the platform shows one of its amount that is no other line's."""
+    """Mark the bonus as done if the platform shows one more of its amount than before the order.
+
+    Of what was ordered before that number was stored, it must be one that is no other line's.
+    """
     with sessions.begin() as session:
         # Of two bonuses of one amount, only one may claim what is shown once.
         session.execute(select(Run.id).where(Run.id == payment.run_id).with_for_update())
+        before = session.scalar(select(Payment.shown_before).where(Payment.id == payment.id))
         others = session.scalars(
             select(Payment.amount_minor).where(
                 Payment.assignment == payment.assignment,
@@ -129,7 +193,8 @@ def _settle_if_shown(
                 Payment.state == PaymentState.DONE,
             )
         ).all()
-        if not (Counter(shown) - Counter(others))[payment.amount_minor]:
+        explained = Counter(others)[payment.amount_minor] if before is None else before
+        if Counter(shown)[payment.amount_minor] <= explained:
             return False
         session.execute(
             update(Payment)

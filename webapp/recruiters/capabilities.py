@@ -71,6 +71,10 @@ class Qualifications(Protocol):
         """Return the id of our qualification of that name, made now unless it is there."""
         ...
 
+    def find_qualification(self, name: str) -> str | None:
+        """Return the id of our qualification of that name; None where there is none."""
+        ...
+
     def grant(self, qualification_id: str, worker_id: str) -> None:
         """Give a worker a qualification, without telling them; giving it twice is success."""
         ...

@@ -2,10 +2,11 @@
 
 An offer is a committed row with a token before the platform is asked for it. Whatever happens in
 between - a crash, a lost reply, two publishers at once - publishing again goes on with the same
-rows: an offer that was posted is found by its token, any other is posted now.
+rows: an offer that was posted is found by its token, any other is posted now. The platform is
+asked for the token before each offer, the first time too, and for offers that are not in the
+database: it may come from an older backup.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,8 +25,15 @@ from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
 from webapp.recruiters.capabilities import Drafts, GrowingOffers, Qualifications, ScreenOuts
 from webapp.recruiters.platform import Offer, Platform, Task
+from webapp.recruitment.lost_offers import (
+    RECRUITMENT,
+    LostOffer,
+    find_lost_offers,
+    offer_token,
+    own_qualification_words,
+    write_down,
+)
 from webapp.recruitment.terms import (
-    TAKEN_PART,
     lifetime_of,
     offer_of,
     qualifications,
@@ -38,7 +46,6 @@ from webapp.recruitment.terms import (
 )
 from webapp.runs.runs import named_run, study_as_launched
 
-RECRUITMENT = "recruitment"
 _YET_TO_BE_MADE = "(the id of the qualification)"
 
 
@@ -56,6 +63,7 @@ class PublishPlan:
         open: How many of them are offered or being worked on at the platform already.
         reopen: Offers that have expired with free places, to be open anew (their ids there).
         grow: Offers that get more places: their ids, and how many they have then.
+        lost: Offers that are posted and not written down, which they will be.
         offers: The offers to be posted, those first that were written down before.
         cost: What all of these cost at most; the platform set nothing aside for what expired.
     """
@@ -68,13 +76,14 @@ class PublishPlan:
     open: int
     reopen: tuple[str, ...]
     grow: tuple[tuple[str, int], ...]
+    lost: tuple[LostOffer, ...]
     offers: tuple[Offer, ...]
     cost: Cost
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self.reopen or self.grow or self.offers)
+        return not (self.reopen or self.grow or self.lost or self.offers)
 
 
 def draft(
@@ -101,7 +110,10 @@ def draft(
     if is_new:
         not_again.append(_YET_TO_BE_MADE)
     waiting = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
+    own = recruitment.qualification_id if recruitment is not None else None
+    lost = tuple(find_lost_offers(platform, run_ref, len(hits), own))
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
+    posted += [each.offer_id for each in lost]
     open_, reopen = _hit_status(platform, posted, now)
     missing = unfilled - open_ - sum(places for places, _ in waiting)
     reopened = dict[str, int]()
@@ -112,7 +124,8 @@ def draft(
     missing = max(0, missing)
     grow = _growth(platform, posted, missing)
     sizes = split_places(0 if grow else missing, platform.most_places)
-    new = [(places, _token(run_ref, len(hits) + n)) for n, places in enumerate(sizes, start=1)]
+    written = len(hits) + len(lost)
+    new = [(places, offer_token(run_ref, written + n)) for n, places in enumerate(sizes, start=1)]
     offers = tuple(offer_of(terms, link, places, token) for places, token in (*waiting, *new))
     task = task_of(study, not_again=not_again)
     sizes = [*reopened.values(), missing if grow else 0, *(offer.places for offer in offers)]
@@ -120,12 +133,13 @@ def draft(
     return PublishPlan(
         run_ref=run_ref,
         study=study,
-        qualification=_named(run_ref) if is_new else None,
+        qualification=own_qualification_words(run_ref) if is_new else None,
         task=task,
         unfilled=unfilled,
         open=open_,
         reopen=tuple(reopened),
         grow=grow,
+        lost=lost,
         offers=offers,
         cost=cost(
             study,
@@ -171,6 +185,11 @@ def publish(
         refuse(Act.PUBLISH, session.connection())
     _record_hits(sessions, platform.endpoint, plan, now())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
+    for lost in plan.lost:
+        if isinstance(platform, Drafts):
+            platform.launch(lost.offer_id)
+        if lost.offer_id not in plan.reopen:
+            yield lost.offer_id, platform.state(lost.offer_id).available
     for hit_id in plan.reopen:
         move_expiry(sessions, platform, hit_id, now() + lifetime_of(terms_of(plan.study)))
         yield hit_id, platform.state(hit_id).available
@@ -225,20 +244,14 @@ def _record_hits(sessions: Sessions, endpoint: str, plan: PublishPlan, now: date
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         if recruitment_of(session, run) is None:
             session.add(Recruitment(run_id=run.id, endpoint=endpoint, published_at=now))
+        for lost in plan.lost:
+            write_down(session, run, lost, now)
         written = {hit.token for hit in recruitment_hits(session, run)}
         session.add_all(
             Hit(run_id=run.id, token=offer.token, purpose=RECRUITMENT, places=offer.places)
             for offer in plan.offers
             if offer.token not in written
         )
-
-
-def _token(run_ref: str, number: int) -> str:
-    return hashlib.sha256(f"{run_ref}\x1f{RECRUITMENT}\x1f{number}".encode()).hexdigest()
-
-
-def _named(run_ref: str) -> tuple[str, str]:
-    return f"parallax run {run_ref}", TAKEN_PART
 
 
 def _grow(sessions: Sessions, platform: Platform, offer_id: str, places: int) -> int:
@@ -256,7 +269,7 @@ def _own_qualification(sessions: Sessions, platform: Platform, run_ref: str) -> 
         known = recruitment_of(session, named_run(session, run_ref))
         if known is not None and known.qualification_id is not None:
             return known.qualification_id
-    made = platform.make_qualification(*_named(run_ref))
+    made = platform.make_qualification(*own_qualification_words(run_ref))
     with sessions.begin() as session:
         recruitment = recruitment_of(session, named_run(session, run_ref))
         assert recruitment is not None
@@ -287,10 +300,11 @@ def post_hit(
         hit = _written(session, offer.token)
         if hit.platform_id is not None and hit.posted_at is not None:
             return hit.platform_id
-        posted, tried, hit.called_at = hit.platform_id, hit.called_at is not None, now()
+        posted, hit.called_at = hit.platform_id, now()
     if posted is None:
-        # The platform forgets tokens after a day, so what may be there already is looked for.
-        posted = platform.find_posted(offer.token, own_qualification) if tried else None
+        # The platform forgets tokens after a day, and the row may come from an older backup: what
+        # is there already is looked for.
+        posted = platform.find_posted(offer.token, own_qualification)
         posted = posted or platform.post(task, offer)
         with sessions.begin() as session:
             _written(session, offer.token).platform_id = posted

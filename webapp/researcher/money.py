@@ -81,41 +81,41 @@ class Asked:
         """Return what the present request's form asks for."""
         return cls(**{name: request.form.get(name, "").strip() for name in cls.__slots__})
 
-    def entries(self, payments: RunPayments) -> tuple[list[Entry], int]:
-        """Return what it would write down, and how many bonuses wait for their reward.
+    def entries(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
+        """Return what it would write down, and what to know of bonuses that are left out.
 
         Raises:
             ParallaxError: It cannot be paid like that.
         """
         if self.act == "approve":
-            return all_rewards(payments), 0
+            return all_rewards(payments), []
         if self.act == "bonus_rule":
-            entries, waiting = bonuses_of_rule(payments)
-            return entries, len(waiting)
+            found = bonuses_of_rule(payments, additional=bool(self.additional))
+            return found.entries, found.notes(payments.run.ref)
         if self.act not in FOR_ONE or not self.who:
             raise PaymentError("the form does not say what to do, and for whom")
         if self.act == "reject":
-            return rejection_of(payments, self.who, self.reason, self.category), 0
+            return rejection_of(payments, self.who, self.reason, self.category), []
         if self.act in ("approve_one", "undo_rejection"):
             undo = self.act == "undo_rejection"
-            return rewards_of(payments, [self.who], undo_rejection=undo), 0
+            return rewards_of(payments, [self.who], undo_rejection=undo), []
         return self._amount_for_one(payments)
 
-    def _amount_for_one(self, payments: RunPayments) -> tuple[list[Entry], int]:
+    def _amount_for_one(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
         amount_minor = minor_units(self.amount, payments.run.currency)
         if amount_minor == 0:
             raise PaymentError("the amount must be more than 0")
         reason = stated_reason(self.reason)
         account, worker_id = payee(payments, self.who)
         if self.act == "compensate":
-            return [compensation_entry(payments, account, worker_id, amount_minor, reason)], 0
+            return [compensation_entry(payments, account, worker_id, amount_minor, reason)], []
         assert account is not None
         # The serial of a file's bonus: the same bonus by a file or by this form is one.
         item = PaymentItem(
             account.participant.ref, PaymentKind.BONUS, amount_minor, reason, f"file\x1f{reason}"
         )
-        entries, waiting = listed_bonuses(payments, [item], additional=bool(self.additional))
-        return entries, len(waiting)
+        found = listed_bonuses(payments, [item], additional=bool(self.additional))
+        return found.entries, found.notes(payments.run.ref)
 
 
 @money_pages.get("/runs/<ref>/money")
@@ -131,8 +131,8 @@ def check(ref: str) -> str:
     """Show what would be paid, for somebody to confirm."""
     asked = Asked.from_form()
     payments = _open(ref, asked)
-    entries, waiting = asked.entries(payments)
-    return _confirm(ref, asked, payments.proposal(entries), waiting)
+    entries, notes = asked.entries(payments)
+    return _confirm(ref, asked, payments.proposal(entries), notes)
 
 
 @money_pages.post("/runs/<ref>/money/pay")
@@ -141,17 +141,21 @@ def carry_out(ref: str) -> ResponseReturnValue:
     """Pay what was confirmed, if it is still the same."""
     asked = Asked.from_form()
     payments = _open(ref, asked)
-    entries, waiting = asked.entries(payments)
+    entries, notes = asked.entries(payments)
     proposal = payments.proposal(entries)
     if proposal.digest != request.form.get("agreed", ""):
-        return _confirm(ref, asked, proposal, waiting, has_changed=True), 409
+        return _confirm(ref, asked, proposal, notes, has_changed=True), 409
     if not proposal.entries:
         return redirect(url_for("money.show", ref=ref), 303)
     if asked.act == "compensate" and not by_bonus(payments):
         sent = payments.offer(proposal, compensation_link(ref))
         payments.note("payment made", result="offered", told="by the platform" if sent else "no")
     else:
-        outcome = payments.carry_out(proposal, undo_rejections=asked.act == "undo_rejection")
+        outcome = payments.carry_out(
+            proposal,
+            undo_rejections=asked.act == "undo_rejection",
+            additional=bool(asked.additional),
+        )
         payments.note("payment made", result=str(outcome), answers=" ".join(outcome.answers))
     return redirect(url_for("money.show", ref=ref), 303)
 
@@ -182,7 +186,7 @@ def _open(ref: str, asked: Asked) -> RunPayments:
 
 
 def _confirm(
-    ref: str, asked: Asked, proposal: Proposal, waiting: int, *, has_changed: bool = False
+    ref: str, asked: Asked, proposal: Proposal, notes: list[str], *, has_changed: bool = False
 ) -> str:
     services = current_services()
     with reading(services.sessions) as session:
@@ -193,7 +197,7 @@ def _confirm(
         asked=asdict(asked),
         title={**FOR_ALL, **FOR_ONE}[asked.act],
         proposal=proposal,
-        waiting=waiting,
+        notes=notes,
         has_changed=has_changed,
         in_words=in_words,
     )

@@ -162,6 +162,10 @@ class PlatformDouble:
         with self._call("make_qualification"):
             return f"Q {name}"
 
+    def find_qualification(self, name: str) -> str | None:
+        with self._call("find_qualification"):
+            return f"Q {name}"
+
     def grant(self, qualification_id: str, worker_id: str) -> None:
         with self._call("grant"):
             self.granted.add((qualification_id, worker_id))

@@ -158,7 +158,8 @@ def test_eight_payers_at_the_same_time_call_once_for_each_payment(
     with ThreadPoolExecutor(8) as pool:
         for payer in [pool.submit(pay_rewards) for _ in range(8)]:
             payer.result()
-    assert platform.calls == ["approve"] * 5
+    # Each was read before it was paid, and paid by one of them.
+    assert platform.calls.count("approve") == len(platform.approvals) == 5
     assert states() == ["done"] * 5
 
 

@@ -7,7 +7,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
@@ -28,8 +28,9 @@ from tests.webapp.recruiters.late_platform import (
     LateRecruiter,
     lost,
 )
+from tests.webapp.restoring import copied
 from webapp.database.engine import Sessions, reading
-from webapp.database.models import Assignment, Hit, Participant, Payment, Place, Run
+from webapp.database.models import Assignment, Hit, Participant, Payment, Place, Recruitment, Run
 from webapp.payments.accounts import accounts
 from webapp.payments.compensate import compensation, unsubmitted
 from webapp.payments.ledger import payments_of
@@ -43,7 +44,7 @@ from webapp.payments.two_steps import settle_by_hand
 from webapp.recruiters.mturk.client import open_client
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.publish import draft, publish, recruitment_hits
 from webapp.runs.launch import launch
 
 pytestmark = pytest.mark.one_database
@@ -310,6 +311,47 @@ def test_a_process_that_dies_at_any_point_pays_everybody_once(stage):
     # Over HTTP a few points are tried; benchmarks/faults.py draws them by the thousand.
     for number in range(1, points + 1, 1 if stage.kind == "late" else points // 4):
         paid_with_death_at(stage, number)
+
+
+def test_an_older_backup_that_is_put_back_pays_nobody_twice(stage):
+    stage.finish("AANN")
+    stage.hand_in("AANN")
+    stage.poll()
+    restore = copied(stage.sessions)
+    assert agreed(stage, stage.settle())
+    stage.clock.go_on(hours=30)  # longer than any platform remembers a token
+    restore()
+    assert stage.ledger() == []
+    if stage.kind == "late":
+        # It shows amounts alone, so a person says that the bonus there is this one.
+        with pytest.raises(AssertionError, match="payment_refused"):
+            stage.settle()
+        [line] = [line for line in stage.ledger() if line.state == "refused"]
+        assert stage.paid("AANN") == stage.due
+        settle_by_hand(stage.sessions, stage.run, line.id, stage.clock, is_paid=True)
+    assert agreed(stage, stage.settle())
+    assert stage.paid("AANN") == stage.due
+
+
+def test_offers_that_an_older_backup_forgot_are_found_and_not_made_again(stage):
+    stage.hand_in("AANN")
+    with reading(stage.sessions) as session:
+        before = [(hit.token, hit.platform_id) for hit in recruitment_hits(session, stage.run)]
+    stage.clock.go_on(hours=30)
+    with stage.sessions.begin() as session:
+        for model in (Assignment, Hit, Recruitment):
+            session.execute(delete(model))
+    plan = draft(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
+    assert [(each.token, each.offer_id) for each in plan.lost] == before
+    # The place of whoever handed in, and is not in the database, is still to be filled.
+    assert plan.unfilled - plan.open == 1
+    list(publish(stage.sessions, stage.platform, replace(plan, offers=(), grow=()), stage.clock))
+    with reading(stage.sessions) as session:
+        after = [(hit.token, hit.platform_id) for hit in recruitment_hits(session, stage.run)]
+    assert after == before
+    stage.poll()
+    with reading(stage.sessions) as session:
+        assert [a.worker_id for a in session.scalars(select(Assignment))] == ["AANN"]
 
 
 def paid_with_death_at(stage: Stage, point: int) -> int:

@@ -38,6 +38,8 @@ class Payment(Base):
     # which it is at most once.
     set_up_id: Mapped[str | None] = mapped_column(SealedText)
     ordered_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # How many bonuses of this amount the work showed when the platform was about to be told.
+    shown_before: Mapped[int | None]
     settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     category: Mapped[str] = mapped_column(default="")  # of a rejection, where the platform asks
     # What the platform said when it was not done; else empty.

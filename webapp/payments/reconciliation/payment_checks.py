@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from experiment.money import in_words
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from webapp.database.models import Assignment, Payment
+from webapp.payments.paid_elsewhere import is_by_hand
 from webapp.payments.reconciliation.bonus_books import unrecorded
 from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
 from webapp.recruiters.platform import Bonus
@@ -32,6 +33,10 @@ _DECIDE_AGAIN = (
     "The rejection did not happen. Pay the reward with: parallax approve {run} --only {who}, "
     "or reject again in a way that the platform accepts"
 )
+_DECIDE_WHICH = (
+    "If the bonus that was paid by hand is this one: parallax settle {run} {id} --paid. To pay "
+    "this one too, give its command again with --additional"
+)
 _IN_HAND = "was started a moment ago, perhaps by a process that is still working on it"
 
 
@@ -50,7 +55,10 @@ def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
             f"{payment.answer and f': {payment.answer}'}",
             _what_next(snapshot, payment),
             safe=not (
-                claimed or _waits_for_undoing(snapshot, payment) or is_refused_rejection(payment)
+                claimed
+                or _waits_for_undoing(snapshot, payment)
+                or is_refused_rejection(payment)
+                or _stands_beside_another(snapshot, payment)
             ),
         )
 
@@ -58,6 +66,8 @@ def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
 def _what_next(snapshot: Snapshot, payment: Payment) -> str:
     if payment.id in snapshot.claimed:
         return "Run parallax reconcile again in five minutes"
+    if _stands_beside_another(snapshot, payment):
+        return _DECIDE_WHICH.format(run=snapshot.run_ref, id=payment.id)
     if payment.ordered_at is not None:
         return _LOOK_THERE.format(run=snapshot.run_ref, id=payment.id)
     if _waits_for_undoing(snapshot, payment):
@@ -71,6 +81,13 @@ def _waits_for_undoing(snapshot: Snapshot, payment: Payment) -> bool:
     """Return whether this pays what is rejected at this moment: nothing undoes that by itself."""
     rejected = _status(snapshot, payment) == AssignmentStatus.REJECTED
     return payment.kind == PaymentKind.REWARD and rejected
+
+
+def _stands_beside_another(snapshot: Snapshot, payment: Payment) -> bool:
+    """Return whether this bonus was not paid because another one was paid by hand."""
+    others = snapshot.ledger.get(payment.assignment, [])
+    refused = payment.state == PaymentState.REFUSED and payment.kind != PaymentKind.REJECTION
+    return refused and payment.ordered_at is None and any(map(is_by_hand, others))
 
 
 def is_refused_rejection(payment: Payment) -> bool:

@@ -246,6 +246,14 @@ class MturkClient:
     def make_qualification(self, name: str, description: str) -> str:
         """Return the id of our qualification of that name, made now unless it is there."""
         # There is no token for this call: what is there is looked for before one more is made.
+        if (known := self.find_qualification(name)) is not None:
+            return known
+        with platform_errors("create_qualification_type"):
+            made = self._once.create_qualification_type(**qualification_request(name, description))
+            return str(made["QualificationType"]["QualificationTypeId"])
+
+    def find_qualification(self, name: str) -> str | None:
+        """Return the id of our qualification of that name; None where there is none."""
         found = self._pages(
             "list_qualification_types",
             "QualificationTypes",
@@ -254,12 +262,7 @@ class MturkClient:
             MustBeRequestable=False,
             MustBeOwnedByCaller=True,
         )
-        for known_name, qualification_id in found:
-            if known_name == name:
-                return qualification_id
-        with platform_errors("create_qualification_type"):
-            made = self._once.create_qualification_type(**qualification_request(name, description))
-            return str(made["QualificationType"]["QualificationTypeId"])
+        return next((id_ for known_name, id_ in found if known_name == name), None)
 
     def grant(self, qualification_id: str, worker_id: str) -> None:
         """Give a worker a qualification, without telling them; giving it twice is success."""
