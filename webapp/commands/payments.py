@@ -31,7 +31,7 @@ from webapp.payments.acts import (
 )
 from webapp.payments.ledger import payments_of
 from webapp.payments.statement import statements
-from webapp.payments.two_steps import settle_by_hand
+from webapp.payments.withdraw import settle_by_hand
 from webapp.recruitment.publish import recruitment_of
 from webapp.runs.runs import named_run, study_as_launched
 

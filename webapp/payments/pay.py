@@ -8,9 +8,8 @@ without tokens go another way: ``webapp.payments.two_steps``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, PaymentState
@@ -19,15 +18,19 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
 from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
+from webapp.payments.as_listed import (
+    is_bonus_of,
+    is_made,
+    mark,
+    refuse_beside_others,
+    with_tokens,
+)
 from webapp.payments.entry import Entry
 from webapp.payments.ledger import ClaimedPayment, claim, record_payments, settle
-from webapp.payments.paid_elsewhere import OtherLines, refuse_paid_elsewhere
 from webapp.payments.two_steps import pay_in_two_steps
-from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses, TwoStepBonuses
-from webapp.recruiters.platform import Bonus, Platform, PlatformError, PlatformUnreachable
-from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
-
-_MARK_LENGTH = 12
+from webapp.recruiters.capabilities import TwoStepBonuses
+from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
+from webapp.recruiters.statuses import PAID_STATUSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ def _attempt(
             )
         if not is_made(platform, payment):
             if payment.kind == PaymentKind.BONUS:
-                _refuse_beside_others(sessions, platform, payment, additional=additional)
+                refuse_beside_others(sessions, platform, payment, additional=additional)
             _call(platform, payment, undo_rejection=decisions.undo_rejections)
             if platform.settles_later and not is_made(platform, payment):
                 return (
@@ -164,66 +167,12 @@ def _unnamed(error: PlatformError, payment: Payment) -> str:
     return said.replace(payment.assignment, "(the work)") if payment.assignment else said
 
 
-def is_bonus_of(platform: Platform, payment: Payment) -> bool:
-    """Return whether the platform pays this as a bonus; some pay compensation so too."""
-    by_bonus = isinstance(platform, BonusesForAnybody)
-    return payment.kind == PaymentKind.BONUS or (
-        payment.kind == PaymentKind.COMPENSATION and by_bonus
-    )
-
-
-def is_made(platform: Platform, payment: Payment) -> bool:
-    """Return whether the platform lists the payment (or the rejection) as made.
-
-    Raises:
-        PlatformError: The platform cannot be asked.
-    """
-    assert payment.assignment is not None
-    submission = platform.submission(payment.assignment)
-    if payment.kind == PaymentKind.REJECTION:
-        return submission.status is AssignmentStatus.REJECTED
-    if payment.kind != PaymentKind.BONUS:
-        return submission.status in PAID_STATUSES
-    listed = _bonuses_on(platform, payment, submission.offer_id)
-    return any(mark(payment) in bonus.reason for bonus in listed)
-
-
-def _bonuses_on(platform: Platform, payment: Payment, offer_id: str) -> list[Bonus]:
-    listed = _with_tokens(platform).bonuses(offer_id)
-    return [bonus for bonus in listed if bonus.assignment_id == payment.assignment]
-
-
-def _refuse_beside_others(
-    sessions: Sessions, platform: Platform, payment: Payment, *, additional: bool
-) -> None:
-    assert payment.assignment is not None
-    listed = _bonuses_on(platform, payment, platform.submission(payment.assignment).offer_id)
-    with reading(sessions) as session:
-        others = OtherLines.of(session, payment)
-        lines = session.scalars(select(Payment).where(Payment.run_id == payment.run_id)).all()
-    marks = {mark(line) for line in lines}
-    # Those with a mark of ours are lines of their own, whether settled or not.
-    shown = [b.amount_minor for b in listed if not any(each in b.reason for each in marks)]
-    refuse_paid_elsewhere(payment, shown, replace(others, ours=()), additional=additional)
-
-
-def _with_tokens(platform: Platform) -> TokenBonuses:
-    if not isinstance(platform, TokenBonuses):
-        raise PlatformError("the platform pays no bonuses", where=platform.endpoint)
-    return platform
-
-
-def mark(payment: Payment) -> str:
-    """Return what finds a bonus again in the platform's list, which knows no tokens."""
-    return f"[{payment.token[:_MARK_LENGTH]}]"
-
-
 def _call(platform: Platform, payment: Payment, *, undo_rejection: bool) -> None:
     assert payment.assignment is not None
     if payment.kind == PaymentKind.REJECTION:
         platform.reject(payment.assignment, payment.reason, payment.category)
     elif payment.kind == PaymentKind.BONUS:
-        _with_tokens(platform).send_bonus(
+        with_tokens(platform).send_bonus(
             payment.worker_id,
             payment.assignment,
             payment.amount_minor,

@@ -4,7 +4,7 @@ Each step is committed before the next. The platform is read before the order, a
 of the amount it shows is stored with it: the bonus is paid once it shows more. A set-up that was
 lost with its answer is made anew, since it costs nothing. Once the order is committed the platform
 is only read, whatever became of the call: it is told to pay a set-up at most once. What it never
-shows is for a person to decide (``settle_by_hand``).
+shows is for a person to decide (``webapp.payments.withdraw``).
 """
 
 from collections import Counter
@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sqlalchemy import CursorResult, select, update
-from sqlalchemy.orm import Session
 
-from experiment.payment.payment import PaymentError, PaymentKind, PaymentState
+from experiment.payment.payment import PaymentKind, PaymentState
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
-from webapp.payments.ledger import is_claimed
 from webapp.payments.paid_elsewhere import OtherLines, refuse_paid_elsewhere
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
@@ -69,58 +67,6 @@ def pay_in_two_steps(
         return PaymentState.UNKNOWN, f"{_NOT_SHOWN} ({error.problem})"
     is_paid = _settle_if_shown(sessions, payment, shown, now)
     return (PaymentState.DONE, "") if is_paid else (PaymentState.UNKNOWN, _NOT_SHOWN)
-
-
-def settle_by_hand(
-    sessions: Sessions, run: Run, payment_id: int, now: Clock, *, is_paid: bool
-) -> Payment:
-    """Settle a payment that the platform does not show, on the word of a person who looked there.
-
-    Args:
-        sessions: The installation's.
-        run: The run.
-        payment_id: The payment's number.
-        now: The clock.
-        is_paid: Whether it was paid; else the next attempt pays it anew. One that was refused,
-            because a bonus that was paid by hand may be the same, is withdrawn in its favour.
-
-    Raises:
-        PaymentError: There is no such payment in doubt.
-    """
-    with sessions.begin() as session:
-        if is_paid and (same := _by_hand_instead(session, run, payment_id)) is not None:
-            return same
-        payment = session.scalar(
-            select(Payment)
-            .where(Payment.id == payment_id, Payment.run_id == run.id)
-            .where(Payment.state.in_((PaymentState.UNKNOWN, PaymentState.ORDERED)))
-            .with_for_update()
-        )
-        if payment is None or is_claimed(payment, now()):
-            raise PaymentError(
-                f"payment {payment_id} is not in doubt",
-                where=f"run {run.ref}",
-                expected="the number of a payment that parallax reconcile lists as in doubt",
-            )
-        payment.set_up_id = payment.ordered_at = None
-        payment.settled_at = now()
-        payment.state = PaymentState.DONE if is_paid else PaymentState.REFUSED
-        payment.answer = "" if is_paid else "not paid, as someone who checked by hand recorded"
-    return payment
-
-
-def _by_hand_instead(session: Session, run: Run, payment_id: int) -> Payment | None:
-    """Withdraw a bonus that was not paid because another of its amount was paid by hand."""
-    payment = session.scalar(
-        select(Payment)
-        .where(Payment.id == payment_id, Payment.run_id == run.id)
-        .where(Payment.state == PaymentState.REFUSED, Payment.ordered_at.is_(None))
-        .with_for_update()
-    )
-    if payment is None or payment.amount_minor not in OtherLines.of(session, payment).by_hand:
-        return None
-    payment.state, payment.answer = PaymentState.WITHDRAWN, "paid by hand instead"
-    return payment
 
 
 def _set_up(

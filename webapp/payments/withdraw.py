@@ -1,4 +1,4 @@
-"""Withdrawing an offer of compensation before anybody accepts it."""
+"""What a person decides about one payment: an offer is taken back, a doubt is settled by hand."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -7,7 +7,8 @@ from experiment.payment.payment import PaymentError, PaymentKind, PaymentState
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Payment, Run
-from webapp.payments.ledger import payments_of, settle
+from webapp.payments.ledger import is_claimed, payments_of, settle
+from webapp.payments.paid_elsewhere import OtherLines
 from webapp.recruiters.platform import Platform
 from webapp.recruitment.publish import move_expiry
 
@@ -53,6 +54,58 @@ def withdraw(sessions: Sessions, platform: Platform, payment: Payment, now: Cloc
                 "Wait until the worker submits or returns it; pay any further amount as a bonus",
             )
     settle(sessions, payment.id, PaymentState.WITHDRAWN, "", now())
+
+
+def settle_by_hand(
+    sessions: Sessions, run: Run, payment_id: int, now: Clock, *, is_paid: bool
+) -> Payment:
+    """Settle a payment that the platform does not show, on the word of a person who looked there.
+
+    Args:
+        sessions: The installation's.
+        run: The run.
+        payment_id: The payment's number.
+        now: The clock.
+        is_paid: Whether it was paid; else the next attempt pays it anew. One that was refused,
+            because a bonus that was paid by hand may be the same, is withdrawn in its favour.
+
+    Raises:
+        PaymentError: There is no such payment in doubt.
+    """
+    with sessions.begin() as session:
+        if is_paid and (same := _by_hand_instead(session, run, payment_id)) is not None:
+            return same
+        payment = session.scalar(
+            select(Payment)
+            .where(Payment.id == payment_id, Payment.run_id == run.id)
+            .where(Payment.state.in_((PaymentState.UNKNOWN, PaymentState.ORDERED)))
+            .with_for_update()
+        )
+        if payment is None or is_claimed(payment, now()):
+            raise PaymentError(
+                f"payment {payment_id} is not in doubt",
+                where=f"run {run.ref}",
+                expected="the number of a payment that parallax reconcile lists as in doubt",
+            )
+        payment.set_up_id = payment.ordered_at = None
+        payment.settled_at = now()
+        payment.state = PaymentState.DONE if is_paid else PaymentState.REFUSED
+        payment.answer = "" if is_paid else "not paid, as someone who checked by hand recorded"
+    return payment
+
+
+def _by_hand_instead(session: Session, run: Run, payment_id: int) -> Payment | None:
+    """Withdraw a bonus that was not paid because another of its amount was paid by hand."""
+    payment = session.scalar(
+        select(Payment)
+        .where(Payment.id == payment_id, Payment.run_id == run.id)
+        .where(Payment.state == PaymentState.REFUSED, Payment.ordered_at.is_(None))
+        .with_for_update()
+    )
+    if payment is None or payment.amount_minor not in OtherLines.of(session, payment).by_hand:
+        return None
+    payment.state, payment.answer = PaymentState.WITHDRAWN, "paid by hand instead"
+    return payment
 
 
 def _taken_up(problem: str, remedy: str) -> PaymentError:

@@ -7,7 +7,7 @@ asked for the token before each offer, the first time too, and for offers that a
 database: it may come from an older backup.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -116,12 +116,8 @@ def draft(
     posted += [each.offer_id for each in lost]
     open_, reopen = _hit_status(platform, posted, now)
     missing = unfilled - open_ - sum(places for places, _ in waiting)
-    reopened = dict[str, int]()
-    for hit_id, available in reopen.items():
-        if available <= missing:
-            reopened[hit_id] = available
-            missing -= available
-    missing = max(0, missing)
+    reopened = _worth_reopening(reopen, missing)
+    missing = max(0, missing - sum(reopened.values()))
     grow = _growth(platform, posted, missing)
     sizes = split_places(0 if grow else missing, platform.most_places)
     written = len(hits) + len(lost)
@@ -148,6 +144,15 @@ def draft(
             screening=len(offers) if isinstance(platform, ScreenOuts) else 0,
         ),
     )
+
+
+def _worth_reopening(expired: Mapping[str, int], missing: int) -> dict[str, int]:
+    """Return the expired offers whose free places are not more than are missing."""
+    reopened = dict[str, int]()
+    for hit_id, available in expired.items():
+        if available <= missing - sum(reopened.values()):
+            reopened[hit_id] = available
+    return reopened
 
 
 def _growth(platform: Platform, posted: Sequence[str], missing: int) -> tuple[tuple[str, int], ...]:

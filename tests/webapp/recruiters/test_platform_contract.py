@@ -40,7 +40,7 @@ from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepa
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.rejections import refuse_rejection
 from webapp.payments.statement import Statement
-from webapp.payments.two_steps import settle_by_hand
+from webapp.payments.withdraw import settle_by_hand
 from webapp.recruiters.mturk.client import open_client
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.recruitment.poll import poll
