@@ -98,6 +98,10 @@ _IMPORT = {
         "Read judgments from FILE, whichever program collected them.",
     ),
     "scores": Lazy("analysis.commands.import_scores", "Read models' scores from FILE."),
+    "undo": Lazy(
+        "analysis.commands.import_undo",
+        "Remove from FOLDER what an import wrote there, and nothing else.",
+    ),
 }
 _SERVER = {
     "serve": Lazy(

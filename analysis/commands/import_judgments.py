@@ -5,14 +5,15 @@ from pathlib import Path
 
 import click
 
-from analysis.data.load import ExportedRun, ScoreFacts
+from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import UNIGRAM, Published, read_colorless_green
 from analysis.readers.guess import guess_mapping
-from analysis.readers.judgments import interpreted, read_known_items
+from analysis.readers.judgments import Imported, interpreted, read_known_items
 from analysis.readers.mapping import Meaning, read_mapping
-from analysis.readers.plausibility import check_accuracy
+from analysis.readers.plausibility import check_accuracy, check_keys
 from analysis.readers.preview import judgments_table, preview
+from analysis.readers.record import RECORD, write_record
 from analysis.readers.sources import Source, read_source
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_row
@@ -61,27 +62,31 @@ def judgments(
         JUDGMENTS,
         ITEM_TABLE,
         MAPPING,
+        RECORD,
         *(path.name for path in out.glob(SCORE_FILE.format("*"))),
     }
     refuse_overwrite(out, own)
     if source.is_colorless_green:
-        _write_published(read_colorless_green(source.table, file), out, own)
+        _write_published(source, read_colorless_green(source.table, file), out, own)
         return
-    meaning, run = _understood(source, items, mapping)
-    click.echo(preview(source, meaning, run))
+    meaning, found = _understood(source, items, mapping)
+    run = found.run
+    click.echo(preview(source, meaning, found))
     if not accept_low_accuracy:
         check_accuracy(run)
+        check_keys(run)
     if not (yes or mapping):
         click.confirm("Write these judgments?", abort=True)
     with atomic_folder(out, own) as folder:
         (folder / MAPPING).write_text(meaning.to_toml(), encoding="utf-8")
         judgments_table(run).to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
+        write_record(folder, file, {"format": source.format, **found.account.as_json()})
     _say(out, len(run.responses))
 
 
 def _understood(
     source: Source, items: Path | None, mapping: Path | None
-) -> tuple[Meaning, ExportedRun]:
+) -> tuple[Meaning, Imported]:
     if items is None:
         raise AnalysisError(
             "the file of judgments does not contain the items",
@@ -111,12 +116,13 @@ def _say(out: Path, n_judgments: int) -> None:
     click.echo(f"{out}: {n_judgments:,} judgments; {', '.join(files[:_SHOWN])}{more}")
 
 
-def _write_published(published: Published, out: Path, own: set[str]) -> None:
+def _write_published(source: Source, published: Published, out: Path, own: set[str]) -> None:
     with atomic_folder(out, own) as folder:
         write_published_scores(published, folder)
         # A table of models alone holds nobody's judgments.
         if len(published.long):
             published.long.to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
+        write_record(folder, source.path, {"format": source.format, "rows": len(source.table)})
     _say(out, len(published.long))
 
 

@@ -79,16 +79,16 @@ class Flow:
 
     Attributes:
         recruited: Opened the link.
-        consented: Agreed to take part.
-        finished: Completed the session.
+        consented: Agreed to take part; None where nobody recorded it.
+        finished: Completed the session; None likewise.
         excluded: Removed, by the rule that did so.
         kept: Enter the analysis.
         simulated: Of those kept, how many were programs.
     """
 
     recruited: int
-    consented: int
-    finished: int
+    consented: int | None
+    finished: int | None
     excluded: dict[str, int]
     kept: int
     simulated: int
@@ -105,12 +105,14 @@ def flow(run: ExportedRun) -> Flow:
     # Published judgments may come without the participants who gave them.
     people = run.participants.dropna(subset="participant")
     verdicts = run.verdicts.dropna(subset="participant")
+    # Judgments from elsewhere were launched at no time that is known here.
+    recorded = run.facts.launched_at is not None
     kept = set(verdicts.loc[verdicts["kept"], "participant"])
     excluded = verdicts.loc[~verdicts["kept"], "rule"].value_counts().sort_index()
     return Flow(
         recruited=len(people),
-        consented=int(people["consented_at"].notna().sum()),
-        finished=int((people["state"] == State.FINISHED).sum()),
+        consented=int(people["consented_at"].notna().sum()) if recorded else None,
+        finished=int((people["state"] == State.FINISHED).sum()) if recorded else None,
         excluded={str(rule): int(count) for rule, count in excluded.items()},
         kept=len(kept),
         simulated=int(people.loc[people["participant"].isin(kept), "simulated"].sum()),

@@ -45,6 +45,8 @@ def _steps(flow: Flow) -> Sequence[tuple[str, str]]:
         f"{count} excluded for\n{reason(rule)}" for rule, count in flow.excluded.items()
     )
     # A finished participant without a verdict is neither kept nor excluded.
+    if flow.consented is None or flow.finished is None:
+        return (f"{flow.recruited} judged", excluded), (f"{flow.kept} kept", "")
     without_verdict = flow.finished - flow.kept - sum(flow.excluded.values())
     waiting = f"{without_verdict} without a verdict" if without_verdict > 0 else ""
     return (

@@ -110,11 +110,15 @@ def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
 
 
 def _participants(judgments: pd.DataFrame, context: Context) -> Findings:
+    # Judgments from elsewhere may come without the sides of the options: then all stand first.
+    sided = judgments["good_side"].nunique() > 1
     of_people = participants(judgments)
+    if not sided:
+        of_people["share_first"] = float("nan")
     frames = {
         "participants": of_people,
-        "distributions": distributions(of_people),
-        "sides": sides(judgments),
+        "distributions": distributions(of_people).query("n > 0"),
+        "sides": sides(judgments) if sided else pd.DataFrame(),
         "learning": learning(judgments),
         "speed_accuracy": speed_accuracy(judgments),
         "ways": ways_of_answering(judgments),
@@ -123,7 +127,7 @@ def _participants(judgments: pd.DataFrame, context: Context) -> Findings:
     across = speed_across_people(of_people)
     tables = [
         _distribution_table(frames["distributions"], context),
-        _sides_table(frames["sides"], context),
+        *([_sides_table(frames["sides"], context)] if sided else []),
         _learning_table(frames["learning"], effect, context),
     ]
     if len(frames["speed_accuracy"]):

@@ -1,36 +1,16 @@
 """Choices as they were recorded - a version, a side, a text - as the version that was chosen."""
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from analysis.errors import AnalysisError
+from analysis.readers.texts import Options, comparable
 from experiment.records import Item, Variant
 
 _VERSIONS = {one.value for one in Variant}
 _TWO, _LISTED = 2, 5
-_MARKS = re.compile(r"[\s.!?]+$")
-
-
-def comparable(text: str) -> str:
-    """Return a text as two writings of one sentence share it: case, spaces, final marks apart."""
-    plain = " ".join(unicodedata.normalize("NFC", str(text)).casefold().split())
-    return _MARKS.sub("", plain)
-
-
-def options_of(item: Item) -> dict[str, str]:
-    """Return which version each of an item's two options is, by its text made comparable.
-
-    The whole sentence, context included, names the option as well.
-    """
-    found = {}
-    for version, text in ((Variant.GOOD, item.good), (item.contrast, item.alternative)):
-        found[comparable(text)] = version.value
-        found[comparable(f"{item.context} {text}")] = version.value
-    return found
 
 
 def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.DataFrame:
@@ -49,7 +29,7 @@ def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.D
         AnalysisError: A choice is neither of the two options of its item.
     """
     of_item = {item.item_id: item for item in items}
-    texts = {name: options_of(item) for name, item in of_item.items()}
+    texts = {name: Options(item) for name, item in of_item.items()}
     found = long
     if "option_first" in found:
         found = found.assign(option_first=_versions(found, "option_first", texts, path))
@@ -61,7 +41,7 @@ def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.D
 def _chosen(
     rows: pd.DataFrame,
     items: Mapping[str, Item],
-    texts: Mapping[str, Mapping[str, str]],
+    texts: Mapping[str, Options],
     path: Path,
 ) -> list[str]:
     if "good_side" in rows:
@@ -102,7 +82,7 @@ def _listed(values: "pd.Series[str]") -> str:
 
 
 def _versions(
-    rows: pd.DataFrame, column: str, texts: Mapping[str, Mapping[str, str]], path: Path
+    rows: pd.DataFrame, column: str, texts: Mapping[str, Options], path: Path
 ) -> list[str]:
     """Return the versions that a column names, or whose texts it holds."""
     values = rows[column].fillna("").astype(str)
@@ -110,17 +90,29 @@ def _versions(
         return values.tolist()
     found = []
     for item, value in zip(rows["item"], values, strict=True):
-        version = value if value in _VERSIONS else texts.get(item, {}).get(comparable(value))
+        version = value if value in _VERSIONS else _version(texts.get(item), value)
         if version is None:
             _refuse_text(value, item, column, texts, path)
         found.append(str(version))
     return found
 
 
+def _version(options: Options | None, text: str) -> str | None:
+    return options.version(text) if options else None
+
+
 def _refuse_text(
-    value: str, item: str, column: str, texts: Mapping[str, Mapping[str, str]], path: Path
+    value: str, item: str, column: str, texts: Mapping[str, Options], path: Path
 ) -> None:
-    options = " or ".join(f'"{text}"' for text in list(texts.get(item, {}))[::2])
+    if item in texts and texts[item].alike:
+        raise AnalysisError(
+            f"both options of the item {item} are the same text, so nobody can tell which was "
+            "chosen",
+            where=f'{path}, the column "{column}"',
+            expected="two options that differ",
+            remedy=f'Correct the items, or leave the item out: [drop_trials] item = "{item}"',
+        )
+    options = " or ".join(f'"{text}"' for text in texts[item].written) if item in texts else ""
     raise AnalysisError(
         f'"{value[:60]}" is not one of the options of the item {item}',
         where=f'{path}, the column "{column}"',

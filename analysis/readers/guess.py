@@ -7,36 +7,13 @@ from typing import Literal
 
 import pandas as pd
 
-from analysis.readers.choices import comparable, options_of
 from analysis.readers.mapping import Meaning
+from analysis.readers.numbered import numbers_in
+from analysis.readers.roles import ROLES, columns_of, first_of, people_by_contents, simple
 from analysis.readers.sources import Source
+from analysis.readers.texts import Options, comparable, items_by_texts
 from experiment.records import Item, Variant
 
-# Names under which programs and researchers write what we need, the likelier first, made plain.
-_PARTICIPANT = (
-    "participant", "participantid", "prolificpid", "participantcode", "workerid",
-    "participantprivateid", "responseid", "uniqueid", "subject", "subjectid", "subj", "studyresult",
-    "md5hashofparticipantsipaddress", "md5hashthathopefullyuniquelyidentifiesparticipant", "runid",
-    "sessionid", "result",
-)  # fmt: skip
-_RT = (
-    "rtms", "rt", "reactiontime", "responsetime", "playerrt", "playerrtms", "playerresponsetime",
-    "playerreactiontime", "latency", "timetakentoanswer", "hitrt", "decisiontime",
-)  # fmt: skip
-_GOOD_SIDE = (
-    "goodside", "correctside", "correctresponse", "correctkey", "correctanswer", "answerkey",
-    "targetside", "goodposition", "correctposition", "expected", "playergoodside",
-)  # fmt: skip
-_FIRST = ("optionfirst", "firstoption", "first", "left", "leftoption", "lefttext", "optionleft")
-_CHOSEN = (
-    "chosen", "choice", "answer", "response", "value", "selection", "selected", "buttonpressed",
-    "keypress", "key",
-)  # fmt: skip
-_CHOSEN_WORDS = ("chosen", "choice", "answer", "response", "select")
-_CORRECT = (
-    "correct", "iscorrect", "accuracy", "acc", "hit", "right",
-    "whetherornotanswerwascorrectnullifna",
-)  # fmt: skip
 # What tells the rows of choices from the others that a program records.
 _KINDS = (
     "PennElementType", "PennElementName", "Controller name", "trial_type", "phase", "Zone Type",
@@ -48,10 +25,10 @@ _SIDES = {
     for first, second in (("first", "second"), ("left", "right"), ("top", "bottom"), ("up", "down"))
     for side, place in ((first, "first"), (second, "second"))
 }
-_TRUTH = {"true", "false", "1", "0", "yes", "no", "1.0", "0.0"}
 _VERSIONS = {one.value for one in Variant}
 _LIKELY, _SECONDS_BELOW, _TWO = 0.9, 60.0, 2
-Options = Mapping[str, Mapping[str, str]]
+Known = Mapping[str, Options]
+_CHOSEN_WORDS = ("chosen", "choice", "answer", "response", "select", "judgment")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -79,7 +56,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         source: The table.
         items: The items; without them only columns that bear usual names are found.
     """
-    known = {item.item_id: options_of(item) for item in items}
+    known = {item.item_id: Options(item) for item in items}
     table = source.table
     by_item = _columns_of_items(table, known)
     if by_item:
@@ -87,13 +64,21 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     patterns = _numbered_columns(table, known)
     rows = _stacked(table, patterns) if patterns else table
     item = _item_column(rows, known)
+    by_texts: list[str] = []
+    if item is None and not patterns:
+        by_texts = _text_columns(rows, items)
+        rows = rows.assign(item=items_by_texts(rows[by_texts], items)) if by_texts else rows
+        item = "item" if by_texts else None
     if item is None:
         return Guess(Meaning(), ("a column that holds the items' ids",))
     keep, choice = _choice_among(rows, item, known)
-    columns = {"item": item} | choice.columns | _plain(rows, {"rt_ms": _RT})
+    columns = {"item": item} | choice.columns | _named(rows, "rt_ms")
+    if by_texts:
+        del columns["item"]
     mapping = Meaning(
         columns={ours: patterns.get(theirs, theirs) for ours, theirs in columns.items()},
         values=choice.values,
+        item_by_texts=by_texts,
         wide=bool(patterns),
         skip_blank=["item", *list(choice.columns)[:1]],
         rt_unit=_unit(rows, columns.get("rt_ms", "")),
@@ -101,7 +86,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         drop_trials={} if patterns else _unanswered(rows, choice),
         drop=_left_out(table),
     )
-    return _with_participant(table, mapping)
+    return _with_participant(table, mapping, "" if patterns else item, rows)
 
 
 def _unanswered(rows: pd.DataFrame, choice: "_Choice") -> dict[str, str | list[str]]:
@@ -109,7 +94,7 @@ def _unanswered(rows: pd.DataFrame, choice: "_Choice") -> dict[str, str | list[s
     if "correct" not in choice.columns:
         return {}
     told = rows[rows[choice.columns["correct"]] != ""]
-    blank = {one: float((told[one] == "").mean()) for one in _by_name(rows, _CHOSEN)}
+    blank = {one: float((told[one] == "").mean()) for one in columns_of(rows, "chosen")}
     # With several such columns, each may belong to trials of another kind.
     return {one: "" for one, share in blank.items() if len(blank) == 1 and 0 < share < 1 / 2}
 
@@ -123,38 +108,26 @@ def _left_out(table: pd.DataFrame) -> dict[str, str | list[str]]:
     }
 
 
-def _with_participant(table: pd.DataFrame, mapping: Meaning) -> Guess:
+def _with_participant(
+    table: pd.DataFrame, mapping: Meaning, item: str = "", rows: pd.DataFrame | None = None
+) -> Guess:
     columns = dict(mapping.columns)
     lacking = () if {"chosen", "correct"} & set(columns) else ("a column that holds the choice",)
-    columns |= _plain(table, {"participant": _PARTICIPANT})
+    person = first_of(table, "participant")
+    if person is None and item and rows is not None:
+        person = people_by_contents(rows.drop(columns=list(mapping.columns.values())), item)
+    if person is not None:
+        columns["participant"] = person
     skip = [*mapping.skip_blank]
-    person = columns.get("participant")
     if person and (table[person] == "").any():
         skip.append("participant")
     own = {ours: theirs for ours, theirs in columns.items() if ours != theirs or mapping.wide}
     return Guess(mapping.model_copy(update={"columns": own, "skip_blank": skip}), lacking)
 
 
-def _simple(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _shortened(name: str) -> str:
-    """Return a column's name without the model or form that it belongs to, made plain."""
-    return _simple(re.sub(r"^((player|Answer|Input|response)\.|Spreadsheet: )", "", name))
-
-
-def _by_name(table: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
-    """Yield the columns that bear one of the names, the likelier first, unless they are empty."""
-    for name in names:
-        for column in table.columns:
-            if name in (_simple(column), _shortened(column)) and (table[column] != "").any():
-                yield column
-
-
-def _plain(table: pd.DataFrame, wanted: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    found = {ours: next(_by_name(table, names), None) for ours, names in wanted.items()}
-    return {ours: theirs for ours, theirs in found.items() if theirs is not None}
+def _named(table: pd.DataFrame, role: str) -> dict[str, str]:
+    found = first_of(table, role)
+    return {} if found is None else {role: found}
 
 
 def _share(values: "pd.Series[str]", among: object) -> float:
@@ -164,15 +137,40 @@ def _share(values: "pd.Series[str]", among: object) -> float:
 
 def _item_column(table: pd.DataFrame, known: Mapping[str, object]) -> str | None:
     if not known:
-        return next(_by_name(table, ("item", "itemid", "sentenceid", "stimulusid")), None)
+        return first_of(table, "item")
     # Instructions and pauses hold other words where trials hold items.
     hits = {name: int(table[name].isin(list(known)).sum()) for name in table.columns}
     best = max(hits, key=lambda name: hits[name], default=None)
     return best if best is not None and hits[best] else None
 
 
+def _text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
+    """Return the two columns that hold both options of an item in each row, or the one text."""
+    texts = {way for item in items for way in _ways(item)}
+    holding = [
+        column
+        for column in table.columns
+        if (table[column] != "").any()
+        and table[column][table[column] != ""].map(comparable).isin(texts).mean() > _LIKELY
+    ]
+    known = {item.item_id for item in items}
+    pairs = [[one, other] for n, one in enumerate(holding) for other in holding[n + 1 :]]
+    for columns in pairs or [[one] for one in holding]:
+        filled = table[columns][(table[columns] != "").all(axis=1)]
+        found = pd.Series(items_by_texts(filled, items))
+        if len(found) and found.isin(list(known)).mean() > _LIKELY:
+            return columns
+    return []
+
+
+def _ways(item: Item) -> Iterator[str]:
+    for text in (item.good, item.alternative):
+        yield comparable(text)
+        yield comparable(f"{item.context} {text}")
+
+
 def _choice_among(
-    rows: pd.DataFrame, item: str, known: Options
+    rows: pd.DataFrame, item: str, known: Known
 ) -> tuple[dict[str, str | list[str]], "_Choice"]:
     """Return the choice, and by which column and value its rows differ from the others.
 
@@ -180,7 +178,7 @@ def _choice_among(
     that always holds the expected version may say what was right, in rows of any kind: it counts
     only where nothing else does.
     """
-    person = next(_by_name(rows, _PARTICIPANT), None)
+    person = first_of(rows, "participant")
     parts: list[tuple[dict[str, str | list[str]], pd.DataFrame]] = [({}, rows)]
     for column in _KINDS:
         if column in rows:
@@ -215,14 +213,11 @@ class _Choice:
     sure: bool = True
 
 
-def _choice(rows: pd.DataFrame, item: str, known: Options) -> _Choice:
+def _choice(rows: pd.DataFrame, item: str, known: Known) -> _Choice:
     """Return the columns that say what was chosen: the surest of those that do."""
-    named = [one for one in _by_name(rows, _CHOSEN) if one != item]
-    similar = [
-        one
-        for one in rows.columns
-        if one not in (*named, item) and any(word in _simple(one) for word in _CHOSEN_WORDS)
-    ]
+    named = [one for one in columns_of(rows, "chosen") if one != item]
+    others = [one for one in rows.columns if one not in (*named, item)]
+    similar = [one for one in others if any(word in simple(one) for word in _CHOSEN_WORDS)]
     told = {column: _versions(rows, column, item, known) for column in [*named, *similar]}
     for column, versions in told.items():
         if len(versions) > 1:
@@ -230,21 +225,55 @@ def _choice(rows: pd.DataFrame, item: str, known: Options) -> _Choice:
     for column in named:
         if sided := _side(rows, column, item, known):
             return sided
-    for column in _by_name(rows, _CORRECT):
-        if set(rows[column].str.lower()) - {""} <= _TRUTH:
-            return _Choice({"correct": column}, {})
+    for column in columns_of(rows, "correct"):
+        return _Choice({"correct": column}, {})
+    if by_contents := _by_contents(
+        rows, [one for one in others if one not in similar], item, known
+    ):
+        return _Choice({"chosen": by_contents}, {})
     one = next((column for column in named if told[column]), None)
     return _Choice({"chosen": one}, {}, sure=False) if one else _Choice({}, {})
 
 
-def _side(rows: pd.DataFrame, column: str, item: str, known: Options) -> _Choice | None:
+def _by_contents(rows: pd.DataFrame, columns: Sequence[str], item: str, known: Known) -> str | None:
+    """Return the one column that holds now the one version, now the other, whatever its name.
+
+    Two columns that always hold different versions are the two options as they were shown.
+    """
+    told = {one: _versions_by_row(rows, one, item, known) for one in columns}
+    both = [one for one, found in told.items() if len(set(found.dropna())) > 1]
+    shown = {
+        one
+        for one in both
+        for other in both
+        if one != other and not (told[one] == told[other]).any() and told[one].notna().any()
+    }
+    left = [one for one in both if one not in shown]
+    return left[0] if len(left) == 1 else None
+
+
+def _versions_by_row(rows: pd.DataFrame, column: str, item: str, known: Known) -> "pd.Series[str]":
+    if not _versions(rows, column, item, known):
+        return pd.Series(None, rows.index, object)
+    found = [
+        text if text in _VERSIONS else known[one].version(text) if one in known else None
+        for one, text in zip(rows[item], rows[column], strict=True)
+    ]
+    return pd.Series(found, rows.index, object)
+
+
+def _side(rows: pd.DataFrame, column: str, item: str, known: Known) -> _Choice | None:
     """Return the choice of a side, where another column tells what stood there."""
     values = set(rows[column].map(comparable)) - {""}
-    for side in _by_name(rows, _GOOD_SIDE):
+    for side in columns_of(rows, "good_side"):
         sides = set(rows[side].map(comparable)) - {""}
         if values & sides and len(values | sides) <= _TWO:
             return _Choice({"chosen": column, "good_side": side}, {})
-    shown = [one for one in _by_name(rows, _FIRST) if len(_versions(rows, one, item, known)) > 1]
+    shown = [
+        one
+        for one in columns_of(rows, "option_first")
+        if len(_versions(rows, one, item, known)) > 1
+    ]
     if shown and values and values <= set(_SIDES):
         written = sorted(set(rows[column]) - {""})
         means = {value: _SIDES[comparable(value)] for value in written}
@@ -252,11 +281,11 @@ def _side(rows: pd.DataFrame, column: str, item: str, known: Options) -> _Choice
     return None
 
 
-def _versions(rows: pd.DataFrame, column: str, item: str, known: Options) -> set[str]:
+def _versions(rows: pd.DataFrame, column: str, item: str, known: Known) -> set[str]:
     """Return which versions a column holds, by name or by text; none where it holds others."""
     filled = rows[(rows[column] != "") & rows[item].isin(list(known))]
     versions = [
-        text if text in _VERSIONS else known[one].get(comparable(text))
+        text if text in _VERSIONS else known[one].version(text)
         for one, text in zip(filled[item], filled[column], strict=True)
     ]
     recognised = [version for version in versions if version is not None]
@@ -264,34 +293,51 @@ def _versions(rows: pd.DataFrame, column: str, item: str, known: Options) -> set
     return set(recognised) if likely else set()
 
 
-def _numbered_columns(table: pd.DataFrame, known: Options) -> dict[str, str]:
+def _numbered_columns(table: pd.DataFrame, known: Known) -> dict[str, str]:
     """Return, of a table with numbered columns that hold items, their names and patterns.
 
-    A name is the pattern without its number: ``Answer.choice`` for ``Answer.choice{n}``.
+    A name is the pattern without its number: ``Answer.choice`` for ``Answer.choice{n}``. Numbers
+    begin anywhere and may have gaps; patterns that lack a number of the items' are no trials'.
     """
+    names = list(map(str, table.columns))
     patterns = {
         f"{before}{after}": f"{before}{{n}}{after}"
-        for column in table.columns
-        for before, after in _around_one(column)
-        if f"{before}2{after}" in table.columns
+        for column in names
+        for before, after in _around_numbers(column)
     }
-    first = [pattern.replace("{n}", "1") for pattern in patterns.values()]
-    return patterns if any(_share(table[one], known) > _LIKELY for one in first) else {}
+    numbers = {name: numbers_in(names, pattern) for name, pattern in patterns.items()}
+    several = {name for name, own in numbers.items() if len(own) > 1}
+    items = [
+        name
+        for name in several
+        if _share(_cells(table, patterns[name], numbers[name]), known) > _LIKELY
+    ]
+    if not items:
+        return {}
+    wanted = max((numbers[name] for name in items), key=len)
+    return {name: patterns[name] for name in patterns if numbers[name] == wanted}
 
 
-def _around_one(column: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands before and after each number 1 in a column's name."""
+def _cells(table: pd.DataFrame, pattern: str, numbers: set[str]) -> "pd.Series[str]":
+    found: pd.Series[str] = pd.concat([table[pattern.replace("{n}", n)] for n in numbers])
+    return found
+
+
+def _around_numbers(column: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands before and after each number in a column's name."""
     for number in _NUMBER.finditer(column):
-        if number[0] == "1":
-            yield column[: number.start()], column[number.end() :]
+        yield column[: number.start()], column[number.end() :]
 
 
 def _stacked(table: pd.DataFrame, patterns: Mapping[str, str]) -> pd.DataFrame:
     """Return all trials below each other, under the names of the patterns."""
-    blocks, number = [], 1
-    while set(named := [p.replace("{n}", str(number)) for p in patterns.values()]) <= set(table):
-        blocks.append(table[named].set_axis(list(patterns), axis=1))
-        number += 1
+    numbers = numbers_in(list(table.columns), next(iter(patterns.values())))
+    blocks = [
+        table[[pattern.replace("{n}", number) for pattern in patterns.values()]].set_axis(
+            list(patterns), axis=1
+        )
+        for number in sorted(numbers, key=int)
+    ]
     return pd.concat(blocks, ignore_index=True)
 
 
@@ -307,7 +353,7 @@ def _columns_of_items(table: pd.DataFrame, known: Mapping[str, object]) -> dict[
 
 
 def _named_after_items(
-    table: pd.DataFrame, patterns: Mapping[str, list[str]], known: Options
+    table: pd.DataFrame, patterns: Mapping[str, list[str]], known: Known
 ) -> Meaning:
     columns: dict[str, str] = {}
     unit = "ms"
@@ -317,10 +363,15 @@ def _named_after_items(
         ]
         if not cells:
             continue
-        texts = sum(comparable(text) in known[item] or text in _VERSIONS for item, text in cells)
+        texts = sum(
+            known[item].version(text) is not None or text in _VERSIONS for item, text in cells
+        )
         if texts / len(cells) > _LIKELY:
             columns["chosen"] = pattern
-        elif "submit" in pattern.lower() or _simple(pattern.replace("{item}", "")) in _RT:
+        elif (
+            "submit" in pattern.lower()
+            or simple(pattern.replace("{item}", "")) in ROLES["rt_ms"].names
+        ):
             # Qualtrics measures pages in seconds.
             columns["rt_ms"], unit = pattern, "s" if "submit" in pattern.lower() else "ms"
     return Meaning.model_validate({"columns": columns, "wide": True, "rt_unit": unit})

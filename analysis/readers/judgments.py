@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -10,9 +11,18 @@ import pandas as pd
 from analysis.data.load import PEOPLE, ExportedRun, RunFacts
 from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
+from analysis.readers.accounting import Accounting
+from analysis.readers.checks import (
+    check_stated,
+    check_texts,
+    describe,
+    refuse_doubled,
+    without_copies,
+)
 from analysis.readers.choices import with_versions
 from analysis.readers.colorless_green import read_colorless_green
-from analysis.readers.mapping import Meaning, read_mapping, to_long
+from analysis.readers.long_form import to_long
+from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_times
 from analysis.readers.sources import Source, read_source
 from experiment.materials.formats.files import open_materials
@@ -63,7 +73,8 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
             where=str(path),
             remedy="Name the table of items with --items",
         )
-    return interpreted(source, read_mapping(mapping), read_known_items(items))
+    known = read_known_items(items)
+    return interpreted(source, read_mapping(mapping), known, decided=False).run
 
 
 def read_known_items(path: Path) -> list[Item]:
@@ -87,14 +98,46 @@ def read_known_items(path: Path) -> list[Item]:
     return items
 
 
-def interpreted(source: Source, mapping: Meaning, items: Sequence[Item]) -> ExportedRun:
-    """Return a source's judgments as a run, as a mapping says.
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A source's judgments as a run, and what became of every part of the source."""
+
+    run: ExportedRun
+    account: Accounting
+
+
+def interpreted(
+    source: Source, mapping: Meaning, items: Sequence[Item], *, decided: bool = True
+) -> Imported:
+    """Return a source's judgments as a run, as a mapping says, with every cell accounted for.
+
+    Args:
+        source: The source.
+        mapping: What its columns mean.
+        items: The items.
+        decided: Whether copies of judgments must have been decided about by the mapping; if not,
+            only a file that holds every judgment twice is refused.
 
     Raises:
-        AnalysisError: The mapping does not fit the table, or the table not the items.
+        AnalysisError: The mapping does not fit the table, or the table not the items; texts
+            contradict ids, or the source's own accuracy what was read.
     """
-    long = to_long(source.table, mapping, source.path, [item.item_id for item in items])
-    return as_run(with_versions(long, items, source.path), items, source.path)
+    path = source.path
+    found = to_long(source.table, mapping, path, items)
+    rows, account = found.rows, found.account
+    account.before = dict(source.left_out)
+    account.attention += source.notes
+    refuse_unknown(rows["item"], items, path)
+    check_texts(rows, source.table, items, mapping, account)
+    if decided:
+        rows = without_copies(rows, source.table, mapping, account)
+    else:
+        refuse_doubled(rows, source.table, str(path))
+    run = as_run(with_versions(rows, items, path), items, path)
+    check_stated(rows, source.table, run.responses["chose_good"], mapping, account)
+    describe(run, items, account)
+    account.balance()
+    return Imported(run, account)
 
 
 def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun:
@@ -121,7 +164,7 @@ def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun
                 "simulated": False,
                 "state": State.FINISHED.value,
                 "list": people["list"],
-                "consented_at": pd.Timestamp(0, tz="UTC"),
+                "consented_at": pd.NaT,
             }
         ),
         trials=rows[["participant", "position", "item_id", "kind", "good_side"]],
@@ -141,6 +184,22 @@ def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun
     )  # fmt: skip
 
 
+def refuse_unknown(judged: "pd.Series[str]", items: Sequence[Item], path: Path) -> None:
+    """Raise where an item was judged that is not among the items.
+
+    Raises:
+        AnalysisError: It is not.
+    """
+    unknown = sorted(set(judged) - {item.item_id for item in items})
+    if unknown:
+        raise AnalysisError(
+            f"{len(unknown)} judged item(s) are not among the items; the first: "
+            f"{', '.join(unknown[:_SHOWN])}",
+            where=str(path),
+            expected="the item_id of a row of the items",
+        )
+
+
 def _of_people(long: pd.DataFrame, path: Path) -> pd.DataFrame:
     judges = set(long["judge"].dropna()) - {PEOPLE, ""} if "judge" in long else set()
     if judges:
@@ -156,14 +215,6 @@ def _of_people(long: pd.DataFrame, path: Path) -> pd.DataFrame:
 def _completed(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return one row per judgment with every column that an export has."""
     rows = long.rename(columns={"item": "item_id"}).reset_index(drop=True)
-    unknown = sorted(set(rows["item_id"]) - set(items["item_id"]))
-    if unknown:
-        raise AnalysisError(
-            f"{len(unknown)} judged item(s) are not among the items; the first: "
-            f"{', '.join(unknown[:_SHOWN])}",
-            where=str(path),
-            expected="the item_id of a row of the items",
-        )
     described = items.set_index("item_id")
     contrast = described["contrast"].reindex(rows["item_id"]).tolist()
     good = _chose_good(rows, contrast, path)

@@ -1,6 +1,7 @@
 """Whether judgments can be what their mapping says: accuracies above chance, times of people."""
 
 import pandas as pd
+from scipy.stats import binom
 
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
@@ -8,6 +9,7 @@ from analysis.errors import AnalysisError
 # People who attend to a forced choice do better; a mapping that is wrong gives this or less.
 LOWEST_ACCURACY = 0.6
 _FASTEST_MS = 100.0
+_RARE, _TENTH = 0.05, 0.1
 _PASS = "--accept-low-accuracy"
 
 
@@ -65,6 +67,38 @@ def _mirrored(run: ExportedRun) -> str:
         f". {low} of {len(each)} participants are below {_share(1 - LOWEST_ACCURACY)} and "
         f"{high} above {_share(LOWEST_ACCURACY)}: their keys may have been assigned in two "
         "ways"
+    )
+
+
+def below_chance(run: ExportedRun) -> int:
+    """Return how many participants chose the expected version so rarely that it is no chance.
+
+    By a binomial test of each participant, at .05.
+    """
+    rows = run.responses.dropna(subset="participant")
+    each = rows.groupby("participant", observed=True)["chose_good"].agg(["sum", "size"])
+    p_values = binom.cdf(each["sum"].astype(int), each["size"], 0.5)
+    return int((p_values < _RARE).sum())
+
+
+def check_keys(run: ExportedRun) -> None:
+    """Raise where some participants are the mirror images of the others.
+
+    Raises:
+        AnalysisError: A tenth of the participants, and at least two, chose the expected version
+            less often than by chance, while the others chose it more often.
+    """
+    people = int(run.responses["participant"].dropna().nunique())
+    low = below_chance(run)
+    if low < max(2, people * _TENTH) or low > people / 2:
+        return
+    raise AnalysisError(
+        f"{low} of {people} participants chose the expected version less often than by chance, "
+        "and the others more often: their keys were probably assigned the other way round",
+        where=str(run.folder),
+        expected="participants whose choices are coded in one way",
+        remedy="Map the column good_side or option_first; if they really were wrong that often, "
+        f"add {_PASS}",
     )
 
 

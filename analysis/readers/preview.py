@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import ExportedRun
+from analysis.readers.judgments import Imported
 from analysis.readers.mapping import Meaning
 from analysis.readers.sources import Source
 from analysis.tables.provenance import counted
 from experiment.records import Side, Variant
 
 _SHOWN = 5
-_WIDEST = 28
+_WIDEST, _TWO = 28, 2
 
 
 def judgments_table(run: ExportedRun) -> pd.DataFrame:
@@ -30,12 +31,18 @@ def judgments_table(run: ExportedRun) -> pd.DataFrame:
         "kept": rows["participant"].map(run.verdicts.set_index("participant")["kept"]),
     }
     table = pd.DataFrame(columns)
+    if not (~first).any():
+        # All expected versions first is what judgments without sides are read as.
+        table = table.drop(columns="option_first")
+    if table["list"].nunique() < _TWO:
+        table = table.drop(columns="list")
     # What the source did not tell is left out.
     return table.dropna(axis=1, how="all")
 
 
-def preview(source: Source, mapping: Meaning, run: ExportedRun) -> str:
-    """Return the format, the mapping, the first judgments and what they amount to, as text."""
+def preview(source: Source, mapping: Meaning, found: Imported) -> str:
+    """Return the format, the mapping, the first judgments and the reconciliation, as text."""
+    run = found.run
     table = judgments_table(run)
     people = int(run.responses["participant"].nunique())
     shown = table.head(_SHOWN).map(lambda value: str(value)[:_WIDEST])
@@ -56,4 +63,5 @@ def preview(source: Source, mapping: Meaning, run: ExportedRun) -> str:
     times = run.responses["rt_ms"].dropna()
     if len(times):
         lines.append(f"Median reaction time: {times.median():,.0f} ms.")
+    lines += ["", "Reconciliation:", *(f"  {line}" for line in found.account.lines())]
     return "\n".join(lines)

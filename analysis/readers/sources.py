@@ -2,9 +2,9 @@
 
 import csv
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from io import StringIO
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,7 +15,10 @@ import pyarrow.parquet as pq
 from analysis.errors import AnalysisError
 from analysis.readers import jatos, pcibex, recorded, tables
 from analysis.readers.colorless_green import COLUMNS as COLORLESS_GREEN
+from analysis.readers.delimited import read_delimited
 
+# The number of a result within its file, where a folder of files is read.
+WITHIN_FILE = "result_in_file"
 _ARCHIVES = (".zip", ".jrzip")
 _ENCODINGS = ("utf-8-sig", "utf-16", "cp1252")
 # A format's name, and the columns by which its table is known; the first that fits counts.
@@ -48,11 +51,15 @@ class Source:
         path: Where it was read from.
         format: The program that wrote it, in words; "table" where it is not known.
         table: Every value as text, empty text where there is none.
+        left_out: What of the file is no row of the table, by rule: how many lines.
+        notes: What was odd about the file, in sentences.
     """
 
     path: Path
     format: str
     table: pd.DataFrame
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def is_colorless_green(self) -> bool:
@@ -90,7 +97,8 @@ def read_source(path: Path) -> Source:
 
 def _together(folder: Path) -> Source:
     """Return the tables of a folder's files below each other; ``result`` tells them apart."""
-    files = sorted(one for one in folder.iterdir() if one.is_file() and one.name[0] != ".")
+    every = sorted(one for one in folder.iterdir() if one.is_file())
+    files = [one for one in every if one.name[0] != "."]
     sources = [read_source(one) for one in files]
     formats = sorted({one.format for one in sources})
     if len(formats) != 1:
@@ -102,17 +110,21 @@ def _together(folder: Path) -> Source:
             expected="files of one program, one for each participant",
             remedy="Leave only the files of judgments in the folder",
         )
-    parts = [
-        one.table.assign(**{recorded.RESULT: _within(one.path.name, one.table)}) for one in sources
-    ]
-    return Source(folder, formats[0], pd.concat(parts, ignore_index=True).fillna(""))
+    parts = [_named_by_file(one) for one in sources]
+    left_out: Counter[str] = Counter()
+    if hidden := len(every) - len(files):
+        left_out["files whose names begin with a dot"] = hidden
+    for one in sources:
+        left_out.update(one.left_out)
+    notes = tuple(dict.fromkeys(f"{one.path.name}: {n}" for one in sources for n in one.notes))
+    table = pd.concat(parts, ignore_index=True).fillna("")
+    return Source(folder, formats[0], table, left_out, notes)
 
 
-def _within(name: str, table: pd.DataFrame) -> "pd.Series[str]":
-    """Return the name of each row's result: its file, and its number where a file has several."""
-    if recorded.RESULT in table:
-        return name + " " + table[recorded.RESULT]
-    return pd.Series(name, table.index)
+def _named_by_file(source: Source) -> pd.DataFrame:
+    """Return a file's table, whose result is the file, however many results stand in it."""
+    table = source.table.rename(columns={recorded.RESULT: WITHIN_FILE})
+    return table.assign(**{recorded.RESULT: source.path.name})
 
 
 def _read(path: Path) -> Source:
@@ -130,13 +142,27 @@ def _read(path: Path) -> Source:
     if text.lstrip().startswith(("[", "{")):
         frame, several = recorded.read_json(text)
         return Source(path, "JATOS", frame) if several else _named(path, frame, "JSON")
-    return _named(path, _delimited(text), "table")
+    delimited = read_delimited(text)
+    left_out = {"lines before the headers": delimited.before} if delimited.before else {}
+    frame, again = _apart(delimited.table)
+    if again:
+        left_out["repeated headers"] = again
+    return _named(path, frame, "table", left_out, delimited.notes)
 
 
-def _named(path: Path, frame: pd.DataFrame, otherwise: str) -> Source:
+def _named(
+    path: Path,
+    frame: pd.DataFrame,
+    otherwise: str,
+    left_out: Mapping[str, int] = MappingProxyType({}),
+    notes: tuple[str, ...] = (),
+) -> Source:
     columns = set(frame.columns)
     name = next((one for one, needed in _BY_COLUMNS.items() if set(needed) <= columns), otherwise)
-    return Source(path, name, _TIDY.get(name, pd.DataFrame.copy)(frame))
+    table = _TIDY.get(name, pd.DataFrame.copy)(frame)
+    if (fewer := len(frame) - len(table)) > 0:
+        left_out = {**left_out, f"what {name} writes beside its results": fewer}
+    return Source(path, name, table, left_out, notes)
 
 
 def _decoded(path: Path) -> str:
@@ -145,26 +171,19 @@ def _decoded(path: Path) -> str:
     encodings = _ENCODINGS if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
     for encoding in encodings:
         try:
-            return content.decode(encoding)
+            text = content.decode(encoding)
         except UnicodeDecodeError:
             continue
+        if "\0" not in text:
+            return text
     raise ValueError("it is not text in UTF-8, UTF-16 or Windows-1252")
 
 
-def _delimited(text: str) -> pd.DataFrame:
-    """Return CSV or TSV as a table; the first line tells by which mark its cells are divided."""
-    first = text.split("\n", 1)[0]
-    separator = max((",", "\t", ";"), key=first.count)
-    frame = pd.read_csv(
-        StringIO(text), sep=separator, dtype=str, keep_default_na=False, skipinitialspace=True
-    )
-    return _apart(frame.rename(columns=lambda name: str(name).strip()))
-
-
-def _apart(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without repeated headers, which begin the next result; JATOS writes them."""
+def _apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Return a table without repeated headers, each of which begins a result, and how many."""
     again = (frame == list(frame.columns)).all(axis=1)
     if not again.any():
-        return frame
+        return frame, 0
     numbers = (again.cumsum() + 1).astype(str)
-    return frame.assign(**{recorded.RESULT: numbers})[~again].reset_index(drop=True)
+    found = frame.assign(**{recorded.RESULT: numbers})[~again].reset_index(drop=True)
+    return found, int(again.sum())

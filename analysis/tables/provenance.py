@@ -83,8 +83,7 @@ class Provenance:
         run = self.run
         return [
             f"Study {run.study}, version {run.study_version}; materials {run.materials_hash}.",
-            f"Run {run.run}, seed {run.seed}, launched {run.launched}, recruiter "
-            f"{run.recruiter}; shown to people in {run.rendering.replace('_', ' ')}.",
+            self._run,
             self._judged,
             f"Intervals: 95%; of people's {'ratings' if self.rated else 'accuracy'} two-way "
             f"clustered by participant and {'frame' if self.rated else 'item'}. "
@@ -92,6 +91,16 @@ class Provenance:
             *self._of_models,
             f"Code: run {run.code_version}, comparison {self.code_version}.",
         ]
+
+    @property
+    def _run(self) -> str:
+        run = self.run
+        if run.launched_at is None:
+            return f"Judgments of {run.run}, collected elsewhere."
+        return (
+            f"Run {run.run}, seed {run.seed}, launched {run.launched}, recruiter "
+            f"{run.recruiter}; shown to people in {run.rendering.replace('_', ' ')}."
+        )
 
     @property
     def _of_models(self) -> list[str]:

@@ -1,0 +1,245 @@
+"""What is compared before judgments are believed: copies, texts against ids, and accuracies."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
+from analysis.readers.accounting import Accounting
+from analysis.readers.long_form import ROW
+from analysis.readers.mapping import Meaning
+from analysis.readers.plausibility import below_chance
+from analysis.readers.roles import TRUTH, columns_of
+from analysis.readers.texts import Options, comparable
+from experiment.records import Item
+
+_TRUE = frozenset({"true", "1", "yes", "1.0"})
+_MOSTLY, _SHOWN = 0.5, 3
+_BINS = 10
+
+
+def without_copies(
+    rows: pd.DataFrame, table: pd.DataFrame, mapping: Meaning, account: Accounting
+) -> pd.DataFrame:
+    """Return judgments without copies of others, as the mapping says; else refuse copies.
+
+    A copy repeats a whole row of the source, or the same person, item, choice and time. Where
+    nobody knows who judged, equal rows are different people's.
+
+    Raises:
+        AnalysisError: There are copies, and the mapping does not say what to do with them.
+    """
+    if "participant" not in rows:
+        return rows
+    copies = copied(rows, table)
+    if not copies.any():
+        return rows
+    if not mapping.duplicates:
+        raise AnalysisError(
+            f"{int(copies.sum()):,} of {len(rows):,} judgments are copies of others: the same "
+            "participant, item, choice and time, or a whole row again",
+            where=account.where,
+            expected="each judgment once",
+            remedy='Write duplicates = "drop" in the mapping, or duplicates = "keep" if they are '
+            "different judgments",
+        )
+    if mapping.duplicates == "keep":
+        account.attention.append(f"{int(copies.sum()):,} judgments are copies of others, and kept")
+        return rows
+    account.trials_dropped["copy of another judgment"] = int(copies.sum())
+    account.cells_used = int(account.cells_used * (1 - copies.mean()))
+    account.used -= int(copies.sum())
+    return rows[~copies].reset_index(drop=True)
+
+
+def copied(rows: pd.DataFrame, table: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which judgments are copies of earlier ones."""
+    said = [name for name in ("chosen", "correct") if name in rows]
+    found = pd.Series(False, rows.index)
+    if "participant" not in rows:
+        return found
+    key = ["participant", "item", *said]
+    if "rt_ms" in rows:
+        found |= rows.duplicated([*key, "rt_ms"]) & (rows["rt_ms"] != "")
+    again = table.duplicated().to_numpy()
+    if again.any():
+        found |= pd.Series(again[rows[ROW].to_numpy()], rows.index)
+    sizes = rows.groupby(["participant", "item"])["item"].transform("size")
+    if len(rows) > 1 and sizes.min() > 1 and sizes.min() == sizes.max():
+        # Everybody judged every item equally often: a file written twice, or a design.
+        doubled = rows.duplicated(key)
+        if doubled.sum() * int(sizes.min()) == len(rows) * (int(sizes.min()) - 1):
+            found |= doubled
+    return found
+
+
+def refuse_doubled(rows: pd.DataFrame, table: pd.DataFrame, where: str) -> None:
+    """Raise where every judgment stands in the file more than once.
+
+    Raises:
+        AnalysisError: It does.
+    """
+    copies = copied(rows, table)
+    if len(rows) > 1 and copies.sum() >= len(rows) / 2:
+        raise AnalysisError(
+            f"{int(copies.sum()):,} of {len(rows):,} judgments are copies of others",
+            where=where,
+            expected="each judgment once",
+            remedy="Import the file first with `parallax import judgments`, whose mapping says "
+            "what to do with copies",
+        )
+
+
+def check_texts(
+    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    items: Sequence[Item],
+    mapping: Meaning,
+    account: Accounting,
+) -> None:
+    """Compare the ids of items with the texts that stand in the same rows of the source.
+
+    Raises:
+        AnalysisError: A column holds texts of items, and in some row another item's.
+    """
+    if mapping.wide or mapping.item_by_texts:
+        _tell_sentences(table, account)
+        return
+    own = {item.item_id: Options(item) for item in items}
+    every = {
+        comparable(text)
+        for item in items
+        for part in (item.good, item.alternative)
+        for text in (part, f"{item.context} {part}")
+    }
+    for column in table.columns.difference(mapping.unrelated, sort=False):
+        texts = table[column].to_numpy()[rows[ROW].to_numpy()]
+        filled = texts != ""
+        if not filled.any():
+            continue
+        plain = {text: comparable(text) for text in set(texts[filled])}
+        if np.mean([plain[text] in every for text in texts[filled]]) <= _MOSTLY:
+            continue
+        pairs = zip(rows["item"][filled], texts[filled], strict=True)
+        wrong = [(item, text) for item, text in pairs if own[item].version(text) is None]
+        if wrong:
+            item, text = wrong[0]
+            raise AnalysisError(
+                f'in {len(wrong):,} of {int(filled.sum()):,} rows the column "{column}" holds a '
+                f'text that is not of the row\'s item; the first: "{text[:60]}", {item}',
+                where=account.where,
+                expected=f'"{own[item].written[0]}" or "{own[item].written[1]}"',
+                remedy="Check whether ids and texts were shifted, or use the items that were "
+                f'judged; if the column means something else, write unrelated = ["{column}"] in '
+                "the mapping",
+            )
+        account.checks.append(
+            f'Texts of "{column}" belong to the items of their rows: {int(filled.sum()):,} of '
+            f"{int(filled.sum()):,}"
+        )
+
+
+def _tell_sentences(table: pd.DataFrame, account: Accounting) -> None:
+    """Say which columns hold sentences and were not read: they may be trials of unknown items."""
+    left = []
+    for column in account.unused:
+        filled = table[column][table[column] != ""]
+        words = filled.str.contains(r"\S\s+\S", regex=True)
+        if len(filled) and words.mean() > _MOSTLY and filled.nunique() > 1:
+            left.append(column)
+    if left:
+        account.attention.append(
+            f"{len(left)} column(s) hold sentences and were not read: {', '.join(left[:_SHOWN])}"
+        )
+
+
+def check_stated(
+    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    chose_good: "pd.Series[bool]",
+    mapping: Meaning,
+    account: Accounting,
+) -> None:
+    """Compare what was read with what the source itself says was right.
+
+    Raises:
+        AnalysisError: A column of the source says otherwise of some judgment.
+    """
+    if mapping.wide or "correct" in mapping.columns:
+        return
+    for column in columns_of(table, "correct"):
+        if column in (*mapping.columns.values(), *mapping.unrelated):
+            continue
+        stated = table[column].str.lower().to_numpy()[rows[ROW].to_numpy()]
+        said = np.isin(stated, list(TRUTH))
+        if not said.any():
+            continue
+        right = np.isin(stated, list(_TRUE))
+        other = said & (right != chose_good.to_numpy())
+        if other.any():
+            raise AnalysisError(
+                f'the column "{column}" calls {right[said].mean():.1%} of the choices right, and '
+                f"as they were read {chose_good.to_numpy()[said].mean():.1%} are; they differ in "
+                f"{int(other.sum()):,} of {int(said.sum()):,} rows",
+                where=account.where,
+                expected="the same judgments to be right in both",
+                remedy="Correct the mapping; if the column means something else, write "
+                f'unrelated = ["{column}"] in it',
+            )
+        account.checks.append(
+            f'Accuracy as the source states it ("{column}"): {right[said].mean():.1%}, the same '
+            f"judgments in all {int(said.sum()):,} rows"
+        )
+
+
+def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> None:
+    """Add who judged what, how often and how accurately, and what is odd about it."""
+    rows = run.responses
+    in_question = set(rows["item_id"])
+    alike = [one.item_id for one in items if one.item_id in in_question and Options(one).alike]
+    if alike:
+        account.attention.append(
+            f"{len(alike)} judged item(s) have the same text in both versions; the first: "
+            f"{alike[0]}"
+        )
+    judged = int(rows["item_id"].nunique())
+    account.checks.append(
+        f"Items: {judged:,} of {len(run.items):,} were judged, {len(run.items) - judged:,} were not"
+    )
+    of_people = rows.dropna(subset="participant").groupby("participant", observed=True)
+    if not of_people.ngroups:
+        account.attention.append("no column says who judged")
+        return
+    sizes = of_people.size()
+    account.checks.append(
+        f"Participants: {len(sizes):,}, of {sizes.min():,} to {sizes.max():,} judgments each "
+        f"(median {sizes.median():g})"
+    )
+    repeated = int(rows.duplicated(["participant", "item_id"]).sum())
+    if repeated:
+        account.attention.append(
+            f"{repeated:,} judgments are of an item that the same participant had judged before"
+        )
+    if len(sizes) > 1 and sizes.median() == 1 and judged > 1:
+        account.attention.append(
+            f"most of the {len(sizes):,} participants judged once: is each row a person?"
+        )
+    accuracy = of_people["chose_good"].mean().astype(float)
+    account.checks.append(
+        f"Accuracy of participants: {accuracy.min():.0%} to {accuracy.max():.0%}, median "
+        f"{accuracy.median():.0%}; {_shape(accuracy)}"
+    )
+    if low := below_chance(run):
+        account.attention.append(
+            f"{low} of {len(sizes)} participants chose the expected version less often than by "
+            "chance: were their keys assigned the other way round?"
+        )
+
+
+def _shape(accuracy: "pd.Series[float]") -> str:
+    """Return how many participants there are in each tenth of the accuracies, as words."""
+    counts, _ = np.histogram(accuracy, bins=_BINS, range=(0, 1))
+    parts = [f"{n} in {k * 10}-{k * 10 + 10}%" for k, n in enumerate(counts) if n]
+    return ", ".join(parts)

@@ -1,0 +1,321 @@
+"""Every table of judgments brought into one long form, each row and column accounted for."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.errors import AnalysisError
+from analysis.readers.accounting import Accounting
+from analysis.readers.mapping import ITEM, LONG, NUMBER, UNITS, Meaning, Rows
+from analysis.readers.numbered import numbers_of
+from analysis.readers.texts import items_by_texts
+from experiment.records import Item
+
+_TEXTS_SHOWN, _VALUES_SHOWN = 30, 8
+# The row of the source that a trial is from.
+ROW = "row of the source"
+_NEEDED = ("item",)
+
+
+@dataclass(frozen=True, slots=True)
+class LongForm:
+    """A source's judgments in our columns, and what became of the rest.
+
+    Attributes:
+        rows: Our columns as far as the source has them, as texts, and ``ROW``.
+        account: What was used, and what was dropped by which rule.
+    """
+
+    rows: pd.DataFrame
+    account: Accounting
+
+
+def to_long(
+    table: pd.DataFrame, mapping: Meaning, path: Path, items: Sequence[Item] = ()
+) -> LongForm:
+    """Return a table with our columns, as far as it has them; values as text.
+
+    Participants become p1, p2 and so on: the names they had go no further.
+
+    Args:
+        table: The table.
+        mapping: What its columns mean.
+        path: Where it was read from.
+        items: The items, for columns that are named after them or hold their texts.
+
+    Raises:
+        AnalysisError: A mapped column is not there, no column tells the item or the choice, a rule
+            drops nothing, or no row is left.
+    """
+    return _Reading(table, mapping, path).long(items)
+
+
+class _Reading:
+    """One table on its way into the long form."""
+
+    def __init__(self, table: pd.DataFrame, mapping: Meaning, path: Path) -> None:
+        self._table, self._mapping, self._path = table, mapping, path
+        self._account = Accounting(str(path), len(table), tuple(map(str, table.columns)))
+        self._per_trial = self._shared = 0
+
+    def long(self, items: Sequence[Item]) -> LongForm:
+        mapping, account = self._mapping, self._account
+        table = self._table.assign(**{ROW: range(len(self._table))})
+        rows = self._filtered(table, mapping.keep, mapping.drop, account.rows_dropped)
+        rows = self._divided(rows, items)
+        account.trials = len(rows) + sum(account.trials_dropped.values())
+        rows = self._filtered(
+            rows, mapping.keep_trials, mapping.drop_trials, account.trials_dropped
+        )
+        rows = self._without_blanks(rows)
+        for column, values in mapping.values.items():
+            self._need(rows, [column])
+            rows = rows.assign(**{column: _translated(rows[column], values, self._path)})
+        self._need(rows, _NEEDED)
+        if not {"chosen", "correct"} & set(rows.columns):
+            self._need(rows, ["chosen"])
+        self._refuse_none(rows)
+        if mapping.rt_unit != "ms" and "rt_ms" in rows:
+            rows = rows.assign(rt_ms=_in_ms(rows["rt_ms"], UNITS[mapping.rt_unit]))
+        if "participant" in rows:
+            _refuse_blank(rows["participant"], self._path)
+            # A worker's id is nobody's business but the platform's.
+            rows = rows.assign(participant=_references(rows["participant"]))
+        self._count(rows)
+        kept = [name for name in (*LONG, ROW) if name in rows.columns]
+        return LongForm(rows[kept].reset_index(drop=True), account)
+
+    def _count(self, rows: pd.DataFrame) -> None:
+        account = self._account
+        for ours in LONG:
+            if ours in self._table.columns and not self._mapping.wide and ours in rows.columns:
+                account.columns_used.setdefault(ours, ours)
+        account.used = len(rows)
+        if self._mapping.wide:
+            shared = self._shared * rows[ROW].nunique()
+            account.cells_used = len(rows) * self._per_trial + shared
+        else:
+            account.cells_used = len(rows) * len(account.columns_used)
+
+    def _filtered(
+        self, rows: pd.DataFrame, keep: Rows, drop: Rows, counted: dict[str, int]
+    ) -> pd.DataFrame:
+        for wanted, conditions in ((True, keep), (False, drop)):
+            for column, named in conditions.items():
+                self._need(rows, [column])
+                values = [named] if isinstance(named, str) else named
+                among = rows[column].isin(values)
+                self._refuse_idle(rows[column], values, wanted, bool(among.any()))
+                if column in self._table.columns and not self._mapping.wide:
+                    self._account.columns_used.setdefault(column, "a rule of the mapping")
+                left = rows[among == wanted]
+                rule = f"{column} is {'not ' if wanted else ''}{_listed(values)}"
+                counted[rule] = counted.get(rule, 0) + len(rows) - len(left)
+                rows = left
+        return rows
+
+    def _refuse_idle(
+        self, column: "pd.Series[str]", values: Sequence[str], keep: bool, any_: bool
+    ) -> None:
+        """Refuse a rule with a value that no row has: it may be misspelt."""
+        found = set(column.dropna())
+        idle = [value for value in values if value not in found]
+        # Where nothing at all is kept, the reader is told that nothing is left.
+        if idle and len(column) and (any_ or not keep):
+            raise AnalysisError(
+                f'no row has "{idle[0]}" in the column "{column.name}", which the mapping '
+                f"{'keeps' if keep else 'drops'}",
+                where=str(self._path),
+                expected=f"one of: {_listed(sorted(found)[:_VALUES_SHOWN])}",
+                remedy="Correct the value in the mapping, or leave it out",
+            )
+
+    def _without_blanks(self, rows: pd.DataFrame) -> pd.DataFrame:
+        for column in self._mapping.skip_blank:
+            self._need(rows, [column])
+            left = rows[rows[column] != ""]
+            if len(left) < len(rows):
+                rule = f"{column} is empty"
+                dropped = self._account.trials_dropped
+                dropped[rule] = dropped.get(rule, 0) + len(rows) - len(left)
+            rows = left
+        return rows
+
+    def _divided(self, rows: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
+        if not self._mapping.wide:
+            return self._renamed(rows, items)
+        if any(ITEM in theirs for theirs in self._mapping.columns.values()):
+            return self._by_item(rows, [item.item_id for item in items])
+        return self._by_number(rows)
+
+    def _renamed(self, table: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
+        mapping = self._mapping
+        self._need(table, [*mapping.columns.values(), *mapping.item_from, *mapping.item_by_texts])
+        used = self._account.columns_used
+        used |= {theirs: ours for ours, theirs in mapping.columns.items()}
+        used |= dict.fromkeys(mapping.item_from, "item")
+        found = table.assign(**{ours: table[theirs] for ours, theirs in mapping.columns.items()})
+        if mapping.item_from:
+            found["item"] = found[mapping.item_from].agg("-".join, axis=1)
+        if mapping.item_by_texts:
+            used |= {name: used.get(name, "item's texts") for name in mapping.item_by_texts}
+            found["item"] = items_by_texts(found[mapping.item_by_texts], items)
+        return found
+
+    def _by_number(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return one row per trial of a table with one row per session."""
+        mapping = self._mapping
+        patterns = {**mapping.columns, **{f"item_{n}": p for n, p in enumerate(mapping.item_from)}}
+        numbered = [pattern for pattern in patterns.values() if NUMBER in pattern]
+        numbers = numbers_of(list(table.columns), numbered, self._path)
+        if not numbers:
+            first = [one.replace(NUMBER, "1") for one in numbered]
+            self._need(table, first or [f"a column written with {NUMBER}"])
+        self._tell_gaps(numbers)
+        blocks = []
+        for number in numbers:
+            named = {ours: one.replace(NUMBER, number) for ours, one in patterns.items()}
+            block = self._block(table, named)
+            if mapping.item_from:
+                parts = [f"item_{n}" for n in range(len(mapping.item_from))]
+                block["item"] = block[parts].agg("-".join, axis=1)
+            blocks.append(block)
+        self._per_trial = len(numbered)
+        return self._blocks(blocks, patterns)
+
+    def _tell_gaps(self, numbers: Sequence[str]) -> None:
+        values = sorted(map(int, numbers))
+        missing = sorted(set(range(values[0], values[-1] + 1)) - set(values)) if values else []
+        if missing:
+            self._account.attention.append(
+                f"the numbered columns begin at {values[0]} and end at {values[-1]}, without "
+                f"{', '.join(map(str, missing[:_VALUES_SHOWN]))}"
+            )
+
+    def _by_item(self, table: pd.DataFrame, items: Sequence[str]) -> pd.DataFrame:
+        """Return one row per trial of a table whose columns are named after the items."""
+        mapping, blocks = self._mapping, []
+        for item in items:
+            named = {ours: one.replace(ITEM, item) for ours, one in mapping.columns.items()}
+            if named.get("chosen", named.get("correct")) in table.columns:
+                blocks.append(self._block(table, named).assign(item=item))
+        if not blocks:
+            self._need(table, [one for one in mapping.columns.values() if ITEM in one])
+        self._per_trial = sum(ITEM in one for one in mapping.columns.values())
+        rows = self._blocks(blocks, mapping.columns)
+        # Whoever was not shown an item has an empty cell.
+        shown = rows["chosen" if "chosen" in rows else "correct"] != ""
+        return self._dropped(rows, shown, "the cell named after the item is empty")
+
+    def _dropped(self, rows: pd.DataFrame, kept: "pd.Series[bool]", rule: str) -> pd.DataFrame:
+        if n := int((~kept).sum()):
+            self._account.trials_dropped[rule] = n
+        return rows[kept]
+
+    def _block(self, table: pd.DataFrame, named: Mapping[str, str]) -> pd.DataFrame:
+        mapping = self._mapping
+        self._need(table, list(named.values()))
+        self._account.columns_used |= {theirs: ours for ours, theirs in named.items()}
+        used = {*mapping.keep_trials, *mapping.drop_trials} - set(named) & set(table.columns)
+        block = table[list(named.values())].set_axis(list(named), axis=1)
+        return block.join(table[[name for name in table.columns if name in {*used, ROW}]])
+
+    def _blocks(self, blocks: Sequence[pd.DataFrame], patterns: Mapping[str, str]) -> pd.DataFrame:
+        self._shared = len(
+            {one for one in patterns.values() if NUMBER not in one and ITEM not in one}
+        )
+        # Each session's trials stand together, as they were judged.
+        rows = pd.concat(blocks).sort_values(ROW, kind="stable").reset_index(drop=True)
+        if "item" not in rows:
+            return rows
+        blank = rows["item"].fillna("") == ""
+        said = next((ours for ours in ("chosen", "correct") if ours in rows), None)
+        if said and (lost := int((blank & (rows[said] != "")).sum())):
+            raise AnalysisError(
+                f"{lost} trial(s) have a choice, but no item",
+                where=str(self._path),
+                expected="an item in each numbered column that has a choice",
+                remedy="Check the columns that the mapping names for items",
+            )
+        return self._dropped(rows, ~blank, "item is empty")
+
+    def _refuse_none(self, rows: pd.DataFrame) -> None:
+        if rows.empty:
+            raise AnalysisError(
+                f"no judgment is left of {len(self._table):,} row(s)",
+                where=str(self._path),
+                remedy="Check what the mapping keeps, drops and skips",
+            )
+
+    def _need(self, table: pd.DataFrame, names: Sequence[str]) -> None:
+        missing = [name for name in names if name not in table.columns]
+        if missing:
+            tried = ", ".join(f"{one} = {theirs}" for one, theirs in self._mapping.columns.items())
+            seen = [str(name) for name in table.columns if name != ROW]
+            raise AnalysisError(
+                f"the table lacks the column(s) {', '.join(missing)}; the mapping tried was: "
+                f"{tried or 'none'}",
+                where=str(self._path),
+                expected=f"columns named by the mapping, or {', '.join(LONG)}",
+                remedy=f"The columns seen are {', '.join(seen) or 'none'}",
+            )
+
+
+def _listed(values: Sequence[str]) -> str:
+    return " or ".join(f'"{one}"' for one in values)
+
+
+def _refuse_blank(participants: "pd.Series[str]", path: Path) -> None:
+    blank = participants.fillna("").astype(str).str.strip() == ""
+    if blank.any():
+        raise AnalysisError(
+            f"{int(blank.sum())} of {len(blank)} judgments have an empty participant",
+            where=str(path),
+            expected="a participant in every row, or no column of participants at all",
+            remedy='Leave such rows out with skip_blank = ["participant"] in the mapping',
+        )
+
+
+def _in_ms(values: "pd.Series[str]", factor: float) -> list[str]:
+    numbers = pd.to_numeric(values, errors="coerce")
+    kept = numbers.notna() | (values.fillna("") == "")
+    # What is no number is named where reaction times are read.
+    return [
+        "" if pd.isna(number) and ok else f"{number * factor:.6g}" if ok else str(value)
+        for number, ok, value in zip(numbers, kept, values, strict=True)
+    ]
+
+
+def _references(participants: "pd.Series[str]") -> list[str]:
+    """Return p1, p2 and so on in place of names, in the order of their first judgments."""
+    numbers, _ = pd.factorize(participants)
+    return [f"p{number + 1}" for number in numbers]
+
+
+def _translated(values: "pd.Series[str]", known: Mapping[str, str], path: Path) -> "pd.Series[str]":
+    meanings = {value: _meaning(value, known) for value in set(values.dropna())}
+    strange = sorted(value for value, meaning in meanings.items() if meaning is None)
+    if strange:
+        raise AnalysisError(
+            f'the value "{strange[0][:_TEXTS_SHOWN]}" of the column "{values.name}" is not in the '
+            "mapping",
+            where=str(path),
+            expected=f"one of: {', '.join(known)}",
+            remedy=f"Add it below [values.{values.name}] in the mapping file",
+        )
+    return values.map(meanings)
+
+
+def _meaning(value: str, known: Mapping[str, str]) -> str | None:
+    """Return what a value means: its own line, or the first line whose ``*`` can stand for it."""
+    if value in known:
+        return known[value]
+    for pattern, meaning in known.items():
+        if "*" in pattern and re.fullmatch(
+            ".*".join(map(re.escape, pattern.split("*"))), value, re.DOTALL
+        ):
+            return meaning
+    return None

@@ -1,0 +1,118 @@
+"""What a source holds and what came out of it are reconciled, and shown."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from analysis.commands.import_judgments import judgments
+from analysis.errors import AnalysisError
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ITEMS
+from parallax import cli
+from tests.analysis import small_run
+
+GOOD = "participant,item,chosen,rt_ms\n" + "".join(
+    f"{p},{i},{'bad' if (n + k) % 5 == 4 else 'good'},{700 + 10 * n + k}\n"
+    for n, p in enumerate(["Ann", "Ben", "Cat"])
+    for k, i in enumerate(["s-1", "s-2", "p-1", "p-2"])
+).replace("p-2,bad", "p-2,distractor")
+
+
+@pytest.fixture
+def imported(tmp_path):
+    write_table(ITEMS, small_run.items(), tmp_path / "items.csv")
+
+    def run(text, mapping=None, *more, name="judged.csv"):
+        (tmp_path / name).write_text(text)
+        options = ["--items", str(tmp_path / "items.csv"), "--out", str(tmp_path / "out"), "--yes"]
+        if mapping is not None:
+            (tmp_path / "m.toml").write_text(mapping)
+            options += ["--mapping", str(tmp_path / "m.toml")]
+        return CliRunner().invoke(
+            judgments, [str(tmp_path / name), *options, *more], catch_exceptions=False
+        )
+
+    return run
+
+
+def test_rows_columns_and_cells_are_reconciled_and_stored(imported, tmp_path):
+    done = imported(GOOD.replace("rt_ms\n", "rt_ms,note\n"))
+    assert "= 12 judgments" in done.output
+    record = json.loads((tmp_path / "out" / "import.json").read_text())
+    assert record["judgments"] == record["trials"] == record["rows"] == 12
+    assert sum(record["cells"].values()) == 12 * 5
+    assert record["columns_not_used"] == ["note"]
+
+
+def test_copies_stop_until_the_mapping_decides(imported, tmp_path):
+    twice = GOOD + GOOD.split("\n", 1)[1]
+    with pytest.raises(AnalysisError, match="12 of 24 judgments are copies"):
+        imported(twice)
+    dropped = imported(twice, 'duplicates = "drop"\n').output
+    assert "- 12 trials: copy of another judgment" in dropped
+    assert "= 12 judgments" in dropped
+    kept = imported(twice, 'duplicates = "keep"\n').output
+    assert "ATTENTION: 12 judgments are copies of others, and kept" in kept
+
+
+@pytest.mark.parametrize("key", ["drop", "drop_trials", "keep"])
+def test_a_rule_whose_value_no_row_has_stops(imported, key):
+    with pytest.raises(AnalysisError, match='no row has "ann" in the column "participant"'):
+        imported(GOOD, f'[{key}]\nparticipant = ["Ann", "ann"]\n')
+
+
+def test_ids_that_contradict_the_texts_beside_them_stop(imported):
+    rows = [line.split(",") for line in GOOD.splitlines()]
+    items = {row["item_id"]: row for row in small_run.items()}
+    texts = ["text", *(items[row[1]]["good"] for row in rows[1:])]
+    lines = [",".join([*row, text]) for row, text in zip(rows, texts, strict=True)]
+    assert "belong to the items of their rows: 12 of 12" in imported("\n".join(lines)).output
+    swapped = "\n".join(lines).replace("s-1", "s-0").replace("s-2", "s-1").replace("s-0", "s-2")
+    with pytest.raises(AnalysisError, match='the column "text" holds a text that is not of'):
+        imported(swapped)
+
+
+def test_an_accuracy_that_the_source_states_otherwise_stops(imported):
+    stated = GOOD.replace("rt_ms\n", "rt_ms,accuracy\n")
+    lines = [line + ("" if n == 0 else ",1") for n, line in enumerate(stated.splitlines())]
+    with pytest.raises(AnalysisError, match=r'"accuracy" calls 100\.0% of the choices right'):
+        imported("\n".join(lines))
+    assert imported("\n".join(lines), 'unrelated = ["accuracy"]\n').exit_code == 0
+
+
+def test_items_named_by_several_columns_work_with_a_session_per_row(imported):
+    text = "who,a0,b0,c0,a1,b1,c1\nAnn,s,1,good,s,2,good\nBen,p,1,good,s,1,bad\n"
+    mapping = (
+        'wide = true\nitem_from = ["a{n}", "b{n}"]\n'
+        '[columns]\nparticipant = "who"\nchosen = "c{n}"\n'
+    )
+    assert "= 4 judgments" in imported(text, mapping).output
+
+
+def test_an_import_can_be_undone_unless_its_files_were_changed(imported, tmp_path):
+    imported(GOOD)
+    out = tmp_path / "out"
+    (out / "judgments.csv").write_text("mine")
+    with pytest.raises(AnalysisError, match=r"judgments\.csv was changed after the import"):
+        CliRunner().invoke(cli, ["import", "undo", str(out)], catch_exceptions=False)
+    imported(GOOD)
+    CliRunner().invoke(cli, ["import", "undo", str(out)], catch_exceptions=False)
+    assert not out.exists()
+
+
+def test_what_nobody_recorded_is_absent_from_the_report(imported, tmp_path):
+    imported(GOOD)
+    out, items = tmp_path / "out", tmp_path / "items.csv"
+    assert "option_first" not in (out / "judgments.csv").read_text()
+    CliRunner().invoke(
+        cli,
+        ["compare", "--judgments", str(out / "judgments.csv"), "--items", str(items), "--out",
+         str(tmp_path / "report"), "--resamples", "100", "--no-figures"],
+        catch_exceptions=False,
+    )  # fmt: skip
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "3 participants judged" in page
+    for word in ("consented</li>", " list of ", "recruiter unknown", "for lists, sides"):
+        assert word not in page
+    assert not (tmp_path / "report" / "tables" / "sides.csv").exists()
