@@ -38,6 +38,8 @@ def read_delimited(text: str) -> Delimited:
     """
     before, body = _from_headers(text)
     separator = _separator(body)
+    # Before pandas reads it, which drops the cells that have no header.
+    notes = _notes(body, separator, before)
     frame = pd.read_csv(
         StringIO(body),
         sep=separator,
@@ -46,7 +48,6 @@ def read_delimited(text: str) -> Delimited:
         skipinitialspace=True,
         index_col=False,
     )
-    notes = _notes(body, separator, before)
     named = frame.rename(columns=lambda name: str(name).strip())
     return Delimited(named.fillna(""), before, notes)
 

@@ -47,7 +47,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
              "participantprivateid", "responseid", "uniqueid", "subject", "subjectid", "subj",
              "subjid", "studyresult", "md5hashofparticipantsipaddress",
              "md5hashthathopefullyuniquelyidentifiesparticipant", "runid", "sessionid", "anoncode",
-             "person", "who", "respondent", "result"),
+             "person", "who", "respondentid", "result"),
             _anything,
         ),
         "rt_ms": Role(

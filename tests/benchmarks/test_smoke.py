@@ -68,7 +68,7 @@ RUNS = {
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
     *("panel_faults", "point_in_time"),
-    *("same_study", "scale", "uptime"),
+    *("import_mutations", "same_study", "scale", "uptime"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}
@@ -80,7 +80,8 @@ def write_batch(path: Path) -> None:
     for n in range(1, 6):
         head += f",Input.item_{n}_condition,Input.field_{n}_1,Input.field_{n}_2,Answer.Choice{n}"
         row += f",islandans{1 + n // 5},Who isn't {n}?,Whose {n} are?,1. Who isn"
-    path.write_text(f"{head}\n{row}\n", encoding="utf-8")
+    rejected = row.replace("1,Approved", "2,Rejected")
+    path.write_text(f"{head}\n{row}\n{rejected}\n", encoding="utf-8")
 
 
 def run(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -36,7 +36,7 @@ FILES = [
     ("words.json", '["good", "bad"]', None, "a trial must be a JSON object"),
     ("noise.parquet", "not parquet", None, "cannot be read"),
     ("noise.zip", "not a zip", None, "cannot be read"),
-    ("ragged.csv", "item,chosen\ns-1,good,1,2\ns-2,bad,3,4\n", None, "lacks|not among|no judgment"),
+    ("ragged.csv", "item,chosen\ns-1,good,1,2\ns-2,bad,3,4\n", None, "4 cells below 2 headers"),
     ("quotes.csv", 'item,chosen\n"s-1,good\n', None, "cannot be read|has no rows"),
     ("blank_people.csv", GOOD.replace("Ben,s-2", ",s-2"), "", "1 of 4 judgments have an empty"),
     ("spaces.csv", GOOD.replace("Ben,s-2", "   ,s-2"), "", "have an empty participant"),
