@@ -282,8 +282,9 @@ def test_the_nightly_line_makes_a_backup_of_the_unit_s_folder_as_cron_runs_it(tm
     finally:
         server.stop(instance)
     assert done.returncode == 0, done.stderr
-    [backup] = (tmp_path / "backups").iterdir()
+    backup, record = sorted((tmp_path / "backups").iterdir())
     assert backup.name.startswith("parallax-") and "tables agree" in done.stdout
+    assert record.name == f"{backup.name}.erasures"
 
 
 def test_the_settings_of_a_node_are_settings(instance):
