@@ -74,7 +74,9 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     retry_failed_requests(app)
     register_error_handlers(app)
     compress_pages(app)
-    add_headers(app, settings.frame_ancestors, _sites(services), assets.boot_source)
+    add_headers(
+        app, settings.frame_ancestors, _sites(services), assets.boot_source, settings.public_url
+    )
     return app
 
 

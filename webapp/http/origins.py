@@ -78,7 +78,14 @@ def comes_from_another_site() -> bool:
     if said is not None:
         return said not in ("same-origin", "none")
     origin = request.headers.get("Origin", "null")
-    return origin != "null" and urlsplit(origin).netloc != request.host
+    return origin != "null" and _netloc(origin) != request.host
+
+
+def _netloc(address: str) -> str:
+    try:
+        return urlsplit(address).netloc
+    except ValueError:  # a bracket that does not close, or what is no address in it
+        return ""
 
 
 def _refuse_other_sites() -> None:

@@ -1,10 +1,13 @@
 """The headers every response carries."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, current_app, g, request
 
+from webapp.core.urls import is_loopback
+
+_PUBLIC = "parallax_public"
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -17,11 +20,21 @@ _CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 
+# Nothing here needs a sensor or a purse, and no page that is framed may ask for one.
+_PERMISSIONS = ", ".join(
+    f"{name}=()"
+    for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
+)
+_A_YEAR = "max-age=31536000"
+# The researchers' pages, which nobody may frame: a click there may pay.
+_ROOM = "/researcher"
 # Only the replies to these are ever kept where nothing says so.
 _KEPT = ("GET", "HEAD")
 
 
-def add_headers(app: Flask, frame_ancestors: str, platforms: Iterable[str], script: str) -> None:
+def add_headers(
+    app: Flask, frame_ancestors: str, platforms: Iterable[str], script: str, public_url: str = ""
+) -> None:
     """Make the app's pages load nothing from elsewhere and leave nothing behind.
 
     What programs get is shown nowhere and leads nowhere, so it goes without the headers of pages:
@@ -32,10 +45,16 @@ def add_headers(app: Flask, frame_ancestors: str, platforms: Iterable[str], scri
         frame_ancestors: The sites that may show its pages in a frame, as a policy writes them.
         platforms: The sites of all recruiting platforms: they may frame what belongs to no run.
         script: The only program that may stand in a page itself, by its hash.
+        public_url: Where the app is reached; behind a public address no platform on this machine
+            may frame anything, and one with https is never asked for by http again.
     """
     ancestors = tuple(frame_ancestors.split())
     fetched = _CONTENT_SECURITY_POLICY.format(script=script)
-    app.after_request(partial(_with_headers, fetched, ancestors, tuple(platforms)))
+    public = bool(public_url) and not is_loopback(public_url)
+    app.extensions[_PUBLIC] = public
+    sites = tuple(_reachable(platforms, public=public))
+    transport = _A_YEAR if public and public_url.startswith("https:") else ""
+    app.after_request(partial(_with_headers, fetched, ancestors, sites, transport))
 
 
 def open_to(sites: Iterable[str]) -> None:
@@ -43,10 +62,17 @@ def open_to(sites: Iterable[str]) -> None:
 
     Finished participants are sent there too.
     """
-    g.platform_sites = tuple(sites)
+    g.platform_sites = tuple(_reachable(sites, public=current_app.extensions[_PUBLIC]))
+
+
+def _reachable(sites: Iterable[str], *, public: bool) -> Iterator[str]:
+    """Yield the sites that may be met: a stand-in on this machine only where the app is too."""
+    return (site for site in sites if not (public and is_loopback(site)))
 
 
 def _policy(fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]) -> str:
+    if request.path == _ROOM or request.path.startswith(f"{_ROOM}/"):
+        return f"{fetched}; form-action 'self'; frame-ancestors 'none'"
     sites = g.get("platform_sites")
     framing = dict.fromkeys(("'self'", *ancestors, *(platforms if sites is None else sites)))
     sent = dict.fromkeys(("'self'", *(sites or ())))
@@ -54,13 +80,20 @@ def _policy(fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]
 
 
 def _with_headers(
-    fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...], response: Response
+    fetched: str,
+    ancestors: tuple[str, ...],
+    platforms: tuple[str, ...],
+    transport: str,
+    response: Response,
 ) -> Response:
+    if transport:
+        response.headers["Strict-Transport-Security"] = transport
     response.headers["X-Content-Type-Options"] = "nosniff"
     if not response.is_json:
         response.headers["Content-Security-Policy"] = _policy(fetched, ancestors, platforms)
         # Participants' tokens stand in the addresses, so no address may leave the site.
         response.headers["Referrer-Policy"] = "no-referrer"
+        response.headers["Permissions-Policy"] = _PERMISSIONS
     if request.method in _KEPT:
         # Programs and styles say themselves how they may be kept; nothing else may be.
         response.headers.setdefault("Cache-Control", "no-store")

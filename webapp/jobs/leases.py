@@ -7,6 +7,7 @@ from webapp.database.models import Run
 from webapp.services import Services
 from webapp.sessions.crowding import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
+from webapp.users.sign_in import delete_old_guesses
 
 
 def release_leases(services: Services) -> int:
@@ -24,9 +25,13 @@ def release_leases(services: Services) -> int:
 
 
 def delete_addresses(services: Services) -> int:
-    """Delete where people came from once an hour is over, and return of how many."""
+    """Delete digests of addresses when their time is over, and return how many.
+
+    Of arrivals that is an hour, of failed sign-ins a quarter of one.
+    """
     with services.sessions.begin() as session:
-        return forget_addresses(session, services.now())
+        guesses = delete_old_guesses(session, services.now())
+        return forget_addresses(session, services.now()) + guesses
 
 
 _OPEN = select(Run).where(Run.closed_at.is_(None))

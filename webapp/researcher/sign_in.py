@@ -44,8 +44,9 @@ def show() -> str:
 def enter() -> ResponseReturnValue:
     """Sign somebody in, or say that the name or the password is not right."""
     services, name = current_services(), request.form.get("name", "").strip()
+    address, digest = _address(), services.tokens.digest
     attempt = Attempt(
-        name, services.addresses.of(request.environ) or request.remote_addr or "", browser_family()
+        name, browser_family(), digest(f"sign-in name {name}"), digest(f"sign-in from {address}")
     )
     way_back = request.form.get("next", "")
     try:
@@ -84,6 +85,10 @@ def leave_everywhere() -> ResponseReturnValue:
         sign_out_everywhere(session, user, services.now())
         record_act(session, user.name, "signed out everywhere", services.now())
     return without_cookie(redirect(url_for("sign_in.show"), 303))
+
+
+def _address() -> str:
+    return current_services().addresses.of(request.environ) or request.remote_addr or ""
 
 
 def _form(way_back: str, name: str = "", problem: str = "") -> str:

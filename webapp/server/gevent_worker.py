@@ -55,6 +55,10 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
             deadline.stop()
             deadline.close()
 
+    def _connection_upgrade_requested(self) -> bool:
+        # Nothing here speaks another protocol; a body that waited for one would wait for ever.
+        return False
+
     def _read_no_more(self) -> None:
         with suppress(OSError):
             self.socket.shutdown(SHUT_RD)

@@ -13,7 +13,6 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple, cast
-from urllib.parse import urlsplit
 
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
@@ -93,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _PATIENCE_S
 
     def do_GET(self) -> None:
-        status, content_type, body = self.server.answer(urlsplit(self.path).path)
+        status, content_type, body = self.server.answer(self.path.partition("?")[0])
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))

@@ -197,5 +197,5 @@ def waiting_app() -> Flask:
     app.add_url_rule("/<path:path>", "wait", wait, methods=methods)
     register_error_handlers(app)
     compress_pages(app)
-    add_headers(app, settings.frame_ancestors, (), assets.boot_source)
+    add_headers(app, settings.frame_ancestors, (), assets.boot_source, settings.public_url)
     return app

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from functools import cache
+from threading import BoundedSemaphore
 from typing import TypeVar
 
-import gevent
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from gevent.monkey import is_module_patched
+from gevent.threadpool import ThreadPool
 
-from webapp.errors import WebappError
+from webapp.errors import RequestError, WebappError
 
 Result = TypeVar("Result")
 
@@ -17,6 +18,8 @@ SHORTEST_PASSWORD = 12
 # Hashing takes as long for a megabyte as for a sentence, nearly.
 _LONGEST_PASSWORD = 1024
 _HASHER = PasswordHasher()
+_MOST_AT_WORK, _MOST_WAITING = 2, 32
+_AT_WORK, _WAITING = BoundedSemaphore(_MOST_AT_WORK), BoundedSemaphore(_MOST_WAITING)
 
 
 def hash_password(password: str) -> str:
@@ -63,8 +66,24 @@ def _nobodys() -> str:
 
 def _in_worker_thread(work: Callable[[], Result]) -> Result:
     # Hashing takes tens of milliseconds and lets go of the interpreter: under gevent's server it
-    # would keep every participant waiting.
-    if not is_module_patched("threading"):
-        return work()
-    result: Result = gevent.get_hub().threadpool.apply(work)
-    return result
+    # would keep every participant waiting. Each takes 64 MiB, so few are at work at a time.
+    if not _WAITING.acquire(blocking=False):
+        raise RequestError(
+            "Many people are signing in right now. Please try again in a few seconds.",
+            status=429,
+            code="busy",
+        )
+    try:
+        if not is_module_patched("threading"):
+            with _AT_WORK:
+                return work()
+        result: Result = _threads().apply(work)
+        return result
+    finally:
+        _WAITING.release()
+
+
+@cache
+def _threads() -> ThreadPool:
+    # Its own: what else is done in threads does not wait for passwords.
+    return ThreadPool(_MOST_AT_WORK)

@@ -5,11 +5,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, cast
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import CursorResult, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from webapp.database.engine import Sessions, reading
+from webapp.database.engine import Sessions
+from webapp.database.locks import advisory_lock
 from webapp.database.models import FailedSignIn, SignIn, User
 from webapp.errors import RequestError
 from webapp.users.passwords import is_password
@@ -21,6 +23,8 @@ LONGEST_SESSION = timedelta(days=7)
 _SEEN_EVERY = timedelta(minutes=5)
 _GUESSES_WITHIN = timedelta(minutes=15)
 # Of one name from one address, of one address, and of one name from anywhere.
+# Any number that no other program takes for a lock of the same PostgreSQL database.
+_LOCK = 0x7061_7261_7369_676E
 _GUESSES_HERE, _GUESSES_OF_ADDRESS, _GUESSES_OF_NAME = 5, 30, 100
 
 
@@ -29,14 +33,16 @@ class Attempt:
     """Somebody wants to sign in.
 
     Attributes:
-        name: The name they typed.
-        address: The network address they come from; it is stored as a digest alone.
+        name: The name they typed; people type passwords there, so it is stored as a digest alone.
         browser: The family of their browser.
+        name_digest: A digest of the name under the installation's key.
+        address_digest: The same of the network address they come from.
     """
 
     name: str
-    address: str
     browser: str
+    name_digest: str
+    address_digest: str
 
 
 def sign_in(sessions: Sessions, attempt: Attempt, password: str, now: datetime) -> str:
@@ -51,17 +57,18 @@ def sign_in(sessions: Sessions, attempt: Attempt, password: str, now: datetime) 
     Raises:
         RequestError: The name or the password is wrong, or too many wrong ones came before.
     """
-    with reading(sessions) as session:
-        _refuse_guessing(session, attempt, now)
+    with sessions.begin() as session:
+        # Counted before the password is looked at: of many at once, none slips through meanwhile.
+        guess = _count_guess(session, attempt, now)
         user = session.scalar(select(User).where(User.name == attempt.name))
     usable = user is not None and user.disabled_at is None
     right = is_password(user.password_hash if user and usable else "", password)
     if user is None or not right:
-        _note_failure(sessions, attempt, now)
         raise RequestError(
             "The name or the password is not right.", status=401, code="wrong_password"
         )
     with sessions.begin() as session:
+        session.execute(delete(FailedSignIn).where(FailedSignIn.id == guess))
         return open_session(session, user, attempt.browser, now)
 
 
@@ -135,8 +142,31 @@ def form_token(session_token: str) -> str:
     return _digest(f"form {session_token}")
 
 
+def _count_guess(session: Session, attempt: Attempt, now: datetime) -> int:
+    """Count an attempt as a failure until it succeeds, and return its key.
+
+    Raises:
+        RequestError: Too many came before.
+    """
+    if session.get_bind().dialect.name != "sqlite":
+        advisory_lock(session.connection(), _LOCK, wait=True)
+    _refuse_guessing(session, attempt, now)
+    failed = FailedSignIn(
+        name_digest=attempt.name_digest, address_digest=attempt.address_digest, at=now
+    )
+    session.add(failed)
+    session.flush()
+    return failed.id
+
+
+def delete_old_guesses(session: Session, now: datetime) -> int:
+    """Delete the failed attempts that no longer count, and return how many those were."""
+    old = delete(FailedSignIn).where(FailedSignIn.at <= now - _GUESSES_WITHIN)
+    return cast(CursorResult[Any], session.execute(old)).rowcount
+
+
 def _refuse_guessing(session: Session, attempt: Attempt, now: datetime) -> None:
-    name, address = _digest(attempt.name), _digest(attempt.address)
+    name, address = attempt.name_digest, attempt.address_digest
     recent = (
         select(FailedSignIn.name_digest, FailedSignIn.address_digest, func.count())
         .where(FailedSignIn.at > now - _GUESSES_WITHIN)
@@ -153,18 +183,6 @@ def _refuse_guessing(session: Session, attempt: Attempt, now: datetime) -> None:
             f"Too many wrong passwords came before. Please try again in {minutes} minutes.",
             status=429,
             code="too_many_attempts",
-        )
-
-
-def _note_failure(sessions: Sessions, attempt: Attempt, now: datetime) -> None:
-    with sessions.begin() as session:
-        session.execute(delete(FailedSignIn).where(FailedSignIn.at < now - _GUESSES_WITHIN))
-        session.add(
-            FailedSignIn(
-                name_digest=_digest(attempt.name),
-                address_digest=_digest(attempt.address),
-                at=now,
-            )
         )
 
 

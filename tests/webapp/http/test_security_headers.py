@@ -3,6 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from webapp import create_app
+
 # Where the platforms' pages are as long as no setting says otherwise.
 pytestmark = pytest.mark.one_database
 STAND_INS = ("http://127.0.0.1:8100", "http://localhost:8100", "http://127.0.0.1:8200")
@@ -112,3 +114,29 @@ def test_participants_addresses_are_not_logged(visitor, caplog):
     visitor.answer(99)
     assert "unknown_position" in caplog.text
     assert visitor.home not in caplog.text
+
+
+def test_no_page_may_use_the_camera_and_its_kind(responses):
+    for response in responses:
+        if not response.is_json:
+            assert "camera=()" in response.headers["Permissions-Policy"]
+            assert "Strict-Transport-Security" not in response.headers, "this address is not https"
+
+
+def test_behind_a_public_address_no_stand_in_frames_and_http_is_never_asked_again(
+    instance, run, sessions
+):
+    with (instance / "parallax.toml").open("a") as settings:
+        settings.write('public_url = "https://study.example.org"\n')
+    app = create_app(instance)
+    public = app.test_client().get("/nowhere", base_url="https://study.example.org")
+    app.extensions["parallax"].engine.dispose()
+    policy = public.headers["Content-Security-Policy"]
+    assert not any(site in policy for site in ("127.0.0.1", "localhost"))
+    assert public.headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+def test_nobody_may_frame_the_researcher_s_room(client, app):
+    for path in ("/researcher/", "/researcher/sign-in", "/researcher/nowhere", "/researcher"):
+        policy = client.get(path).headers["Content-Security-Policy"]
+        assert policy.endswith("; form-action 'self'; frame-ancestors 'none'"), path

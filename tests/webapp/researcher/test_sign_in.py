@@ -1,7 +1,18 @@
 """Signing in and out in the browser."""
 
-import pytest
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from threading import Event, Lock
 
+import pytest
+from sqlalchemy import select
+
+from webapp.database.engine import reading
+from webapp.database.models import FailedSignIn
+from webapp.errors import RequestError
+from webapp.jobs.leases import delete_addresses
+from webapp.users import passwords, sign_in
 from webapp.users.roles import Role
 from webapp.users.sign_in import IDLE_LIMIT, LONGEST_SESSION
 
@@ -79,3 +90,62 @@ def test_signing_out_here_and_everywhere(browser, researcher):
     third.sign_in("viewer")
     assert second.post("/sessions/end").status_code == 303
     assert "/sign-in" in third.get("/").location
+
+
+def test_of_many_wrong_passwords_at_once_only_five_are_looked_at(app, researcher, monkeypatch):
+    researcher(Role.VIEWER)
+    looked = []
+    monkeypatch.setattr(sign_in, "is_password", lambda *_: looked.append(1) or False)
+
+    def guess(_number: int) -> int:
+        form = {"name": "viewer", "password": "wrong"}
+        return app.test_client().post("/researcher/sign-in", data=form).status_code
+
+    with ThreadPoolExecutor(20) as pool:
+        statuses = Counter(pool.map(guess, range(40)))
+    assert (statuses, len(looked)) == ({401: 5, 429: 35}, 5)
+
+
+def test_what_somebody_typed_and_where_they_sat_is_kept_as_a_keyed_digest_for_a_quarter_hour(
+    app, browser, researcher, clock, sessions
+):
+    researcher(Role.VIEWER)
+    browser().sign_in("my secret password", "wrong")
+    with reading(sessions) as session:
+        [row] = session.execute(select(FailedSignIn)).scalars()
+    for text in ("my secret password", "127.0.0.1"):
+        plain = sha256(text.encode()).hexdigest()
+        assert plain not in (row.name_digest, row.address_digest)
+    clock.go_on(minutes=15)
+    delete_addresses(app.extensions["parallax"])
+    with reading(sessions) as session:
+        assert session.execute(select(FailedSignIn)).all() == []
+
+
+def test_few_passwords_are_hashed_at_a_time_and_a_crowd_is_asked_to_come_again(monkeypatch):
+    at_once, most, lock = 0, 0, Lock()
+
+    def slow(*_: str) -> bool:
+        nonlocal at_once, most
+        with lock:
+            at_once += 1
+            most = max(most, at_once)
+        Event().wait(0.02)
+        with lock:
+            at_once -= 1
+        return False
+
+    monkeypatch.setattr(passwords, "_verified", slow)
+
+    def guess(_number: int) -> str:
+        try:
+            passwords.is_password("stored", "typed")
+        except RequestError as error:
+            return error.code
+        return "looked at"
+
+    with ThreadPoolExecutor(60) as pool:
+        said = Counter(pool.map(guess, range(60)))
+    assert most <= 2
+    assert said["looked at"] >= 32
+    assert said["looked at"] + said["busy"] == 60
