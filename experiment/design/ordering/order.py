@@ -8,12 +8,12 @@ from functools import lru_cache
 from experiment.design.ordering.chain import draw_by_chain
 from experiment.design.ordering.constraints import Constraint, Distance, Labels, Spread
 from experiment.design.ordering.counting import count_layers, draw_sequence
-from experiment.design.ordering.spreading import draw_freely, draw_spread
+from experiment.design.ordering.spreading import draw_freely, draw_spread, share_accepted
 from experiment.errors import DesignError
 
 # Counting takes some seconds for so many trials; beyond this a chain is faster. Where a group is
-# spread, counted orders are drawn until one leaves room for it, which may take long.
-_MOST_COUNTED, _MOST_WITH_SPREAD = 1200, 400
+# spread, counted orders are drawn until one is accepted, which may take long.
+_MOST_COUNTED, _MOST_WITH_SPREAD, _LEAST_ACCEPTED = 1200, 400, 1 / 1000
 
 
 def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) -> list[int]:
@@ -52,7 +52,7 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
 
     They are where neighbours must not share something that divides the trials into groups (several
     columns do if sharing any of them is an equivalence), and where besides that at most one such
-    group is spread over the session.
+    group is spread over the session, in a way that one of a thousand proposals or more keeps.
     """
     apart = _neighbours(constraints)
     spread = [each for each in constraints if isinstance(each, Spread)]
@@ -62,8 +62,13 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     groups = _groups_apart(n, apart)
     if groups is None:
         return False
-    return not (spread and apart) or all(
-        set(group) == spread[0].members for group in groups if spread[0].members & set(group)
+    if not (spread and apart):
+        return True
+    others = [group for group in groups if not spread[0].members & set(group)]
+    n_spread = len(spread[0].members)
+    return (
+        sum(map(len, others)) + n_spread == n
+        and share_accepted(tuple(map(len, others)), n_spread) >= _LEAST_ACCEPTED
     )
 
 
