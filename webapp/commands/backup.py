@@ -29,6 +29,7 @@ from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
+from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
 from webapp.recruiters.settings import load_settings
 
@@ -144,8 +145,12 @@ def restore_(
         said = newest_record(
             folder, sealer_of(engine.dialect), file, record, although_missing=without_record
         )
+        restoring(folder)
         content = restore(engine, plain, replace=replace)
         problem = schema_problem(content.revision)
+        if not problem:
+            with engine.connect().execution_options(reading=True) as connection:
+                restored(connection, folder)
         gone = 0 if problem else carry_out_again(folder, engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(said)

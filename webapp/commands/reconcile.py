@@ -105,9 +105,11 @@ def reconcile(
 
 def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
     tokens = Tokens.of(read_keys(instance, run_payments.settings.secret_key_file))
-    return take_snapshot(
+    snapshot = take_snapshot(
         run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
     )
+    run_payments.compared()
+    return snapshot
 
 
 @click.command()

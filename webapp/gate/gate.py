@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from sqlalchemy import Connection, Dialect, Engine
 
 from webapp.errors import WebappError
-from webapp.gate import erasures
+from webapp.gate import erasures, ledger
 from webapp.gate.premises import Act, Check, Objection, Premises
 
 # A new check is a file of this folder and a line here.
-CHECKS: Mapping[str, Check] = {"erasures": erasures.check}
+CHECKS: Mapping[str, Check] = {"erasures": erasures.check, "ledger": ledger.check}
 _PREMISES = "parallax_premises"
 
 
@@ -47,6 +47,16 @@ def refuse(act: Act, connection: Connection) -> None:
                 where="the installation",
                 remedy=each.remedy,
             )
+
+
+def ledger_written(connection: Connection) -> None:
+    """Note beside the database how far its ledger has come; before the platform is called."""
+    ledger.written(connection, _premises(connection.dialect))
+
+
+def ledger_reconciled(connection: Connection, run_ref: str) -> None:
+    """Note that a run was compared with its platform; the connection writes."""
+    ledger.reconciled(connection, _premises(connection.dialect), run_ref)
 
 
 def _premises(dialect: Dialect) -> Premises:

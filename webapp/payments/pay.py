@@ -16,7 +16,7 @@ from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, Paymen
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
-from webapp.gate.gate import refuse
+from webapp.gate.gate import ledger_written, refuse
 from webapp.gate.premises import Act
 from webapp.payments.as_listed import (
     is_bonus_of,
@@ -80,6 +80,8 @@ def pay_entries(
         written = record_payments(session, run, entries, caps, now())
         if also is not None:
             also(session)
+    with reading(sessions) as session:
+        ledger_written(session.connection())
     ids = [payment.id for payment in written]
     return pay(sessions, platform, ids, now, undo_rejections=undo_rejections, additional=additional)
 

@@ -27,6 +27,7 @@ from webapp.core.settings import Settings
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
 from webapp.errors import RunError
+from webapp.gate.gate import ledger_reconciled
 from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.compensate import offer_compensation, taken_up
 from webapp.payments.entry import Entry, line_of, refuse_other_amounts
@@ -258,6 +259,11 @@ class RunPayments:
         """Return the run's whole ledger."""
         with reading(self.sessions) as session:
             return payments_of(session, self.run)
+
+    def compared(self) -> None:
+        """Note that the ledger was compared with the platform, as a restored one must be."""
+        with self.sessions.begin() as session:
+            ledger_reconciled(session.connection(), self.run.ref)
 
     def note(self, act: str, **after: str) -> None:
         """Write an act on this run's money in the audit log."""

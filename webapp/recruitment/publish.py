@@ -21,7 +21,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
 from webapp.errors import RunError
-from webapp.gate.gate import refuse
+from webapp.gate.gate import ledger_written, refuse
 from webapp.gate.premises import Act
 from webapp.recruiters.capabilities import Drafts, GrowingOffers, Qualifications, ScreenOuts
 from webapp.recruiters.platform import Offer, Platform, Task
@@ -189,6 +189,8 @@ def publish(
     with reading(sessions) as session:
         refuse(Act.PUBLISH, session.connection())
     _record_hits(sessions, platform.endpoint, plan, now())
+    with reading(sessions) as session:
+        ledger_written(session.connection())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
     for lost in plan.lost:
         if isinstance(platform, Drafts):

@@ -13,6 +13,7 @@ from webapp.core.i18n import SOURCE_LANGUAGE, set_language
 from webapp.database.engine import reading
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
+from webapp.gate.gate import objections
 from webapp.services import current_services
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, signed_in, still_here
@@ -152,10 +153,20 @@ def without_cookie(response: Response) -> Response:
     return response
 
 
+def _warnings_of_gate() -> list[tuple[str, str, str]]:
+    """Return what is not done before something is mended, why, and how to mend it."""
+    with reading(current_services().sessions) as session:
+        return [
+            (", ".join(sorted(each.forbids)), each.says, each.remedy)
+            for _, each in objections(session.connection())
+        ]
+
+
 def _shown_everywhere() -> dict[str, object]:
     user: User | None = g.get("user")
     return {
         "user": user,
+        "warnings_of_gate": _warnings_of_gate() if user is not None else [],
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
     }

@@ -78,6 +78,8 @@ def _open(ref: str) -> RunPayments:
 
 def _snapshot(payments: RunPayments) -> Snapshot:
     services = current_services()
-    return take_snapshot(
+    snapshot = take_snapshot(
         payments.sessions, payments.platform, payments.run, services.tokens, payments.now()
     )
+    payments.compared()
+    return snapshot

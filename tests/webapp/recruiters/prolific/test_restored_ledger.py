@@ -1,0 +1,88 @@
+"""The gate before money: a ledger that may be old pays and publishes nothing unseen."""
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+import parallax
+from tests.webapp.restoring import copied
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+def submission(lab, shell) -> str:
+    """A submission whose reward is paid."""
+    submission = lab.hand_in(lab.publish())
+    assert shell("approve", lab.run.ref, "--yes").exit_code == 0
+    return submission
+
+
+@pytest.fixture
+def db(instance, app):
+    """Return a function that gives a command of the database, as while no server runs."""
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+
+    def call(*command: str) -> None:
+        app.extensions["parallax"].engine.dispose()
+        result = runner.invoke(parallax.cli, ["db", *command])
+        assert result.exit_code == 0, (result.output, result.exception)
+
+    return call
+
+
+@pytest.fixture(params=["db restore", "copied file"])
+def an_older_one(request, sessions, instance, db, tmp_path, monkeypatch):
+    """Return a function that keeps the database as it is, and returns what puts it back."""
+    if request.param == "copied file":
+        return lambda: copied(sessions)
+
+    def keep():
+        file = str(tmp_path / "backup")
+        db("backup", file)
+        monkeypatch.setattr("webapp.commands.backup.refuse_while_serving", lambda _: None)
+        return lambda: db("restore", file, "--replace", "--without-record")
+
+    return keep
+
+
+def test_an_older_ledger_pays_and_publishes_nothing_before_it_was_reconciled(
+    lab, stand_in, submission, shell, bonus_file, an_older_one, app, instance
+):
+    file = bonus_file(submission, "0.25")
+    put_back = an_older_one()
+    assert shell("bonus", lab.run.ref, "--file", file, "--yes").exit_code == 0
+    paid = stand_in.payments()
+    put_back()
+    said = shell("bonus", lab.run.ref, "--file", file, "--yes")
+    assert "the server does not pay now" in str(said.exception)
+    assert f"parallax reconcile {lab.run.ref}" in str(said.exception)
+    assert stand_in.payments() == paid
+    assert "bonus_elsewhere" in shell("reconcile", lab.run.ref).output
+    # The gate is open, and the platform decides.
+    said = shell("bonus", lab.run.ref, "--file", file, "--yes")
+    assert "which the ledger does not have" in str(said.exception)
+    assert stand_in.payments() == paid
+
+
+def test_where_the_file_beside_it_was_copied_too_the_platform_decides(
+    lab, sessions, stand_in, submission, shell, bonus_file, instance, tmp_path
+):
+    bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.25"), "--yes")
+    put_back = copied(sessions)
+    shutil.copy(instance / "ledger", tmp_path / "ledger")
+    assert shell(*bonus).exit_code == 0
+    paid = stand_in.payments()
+    put_back()
+    shutil.copy(tmp_path / "ledger", instance / "ledger")
+    assert "which the ledger does not have" in str(shell(*bonus).exception)
+    assert stand_in.payments() == paid
+
+
+def test_a_file_that_cannot_be_read_is_one_paragraph(lab, submission, shell, bonus_file, instance):
+    assert json.loads((instance / "ledger").read_text())["payments"] == 1
+    (instance / "ledger").write_text("{")
+    said = shell("bonus", lab.run.ref, "--file", bonus_file(submission, "0.25"), "--yes")
+    assert "the file cannot be read" in str(said.exception)
