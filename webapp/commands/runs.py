@@ -18,6 +18,7 @@ from webapp.database.retry import in_transaction
 from webapp.errors import RunError
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.settings import load_settings
+from webapp.recruiters.terms import set_aside
 from webapp.runs import exclude as exclude_flow
 from webapp.runs import export as export_flow
 from webapp.runs import launch as launch_flow
@@ -66,6 +67,8 @@ def launch(study: str, seed: int, recruiter: str, simulated: bool, instance: Pat
     link = recruits.posted_link(link_base(instance), run.ref, loaded)
     click.echo(f"Run {run.ref} of {run.study} {run.study_version} is launched (seed {seed}).")
     click.echo("Every check of the design passed.")
+    if unused := set_aside(recruits.terms, loaded):
+        click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
     _tell_link(run, loaded, link)
     return run.ref
 

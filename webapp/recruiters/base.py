@@ -18,6 +18,7 @@ from webapp.core.i18n import gettext
 from webapp.recruiters.arrivals import Arrival, Landing
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruiters.platform import Platform, Submission
+from webapp.recruiters.terms import Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -39,6 +40,8 @@ class Recruiter:
         settings_model: What declares its settings; the instance is made with them.
         id_patterns: Regular expressions of what its platform calls people, which the log hides.
         link_ids: The arguments of its links that say who comes, which no log may hold.
+        terms: What it does with each key of [recruitment], [payment] and [panel]; by default it
+            sets them aside, as it offers nothing and pays nobody.
 
     Args:
         settings: Its own, as the model declares them.
@@ -49,6 +52,7 @@ class Recruiter:
     settings_model: ClassVar[type[BaseModel]] = NoSettings
     id_patterns: ClassVar[tuple[str, ...]] = ()
     link_ids: ClassVar[tuple[str, ...]] = ()
+    terms: ClassVar[Terms] = Terms()
 
     def __init__(self, settings: BaseModel) -> None:
         self.settings = settings

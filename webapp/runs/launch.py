@@ -14,6 +14,7 @@ from webapp.core.tokens import new_reference
 from webapp.database.models import Place, Run, RunItem, StudyFile
 from webapp.errors import RunError
 from webapp.recruiters.registry import recruiter_class
+from webapp.recruiters.terms import refuse_unknown_terms
 
 _SEEDS = range(2**63)
 
@@ -45,11 +46,13 @@ def launch(
             the study's files are too large.
         DesignError: The lists cannot be built, or fail a check of the audit.
         ParallaxError: Anything else that ``experiment.authoring.check`` finds wrong.
-        RunError: The seed is out of range.
+        RunError: The seed is out of range, or the study's terms are none of the recruiter's.
     """
     if seed not in _SEEDS:
         raise RunError(f"{seed} is not a valid seed", expected="a whole number from 0 to 2^63 - 1")
-    simulated = simulated or recruiter_class(recruiter).simulated
+    found = recruiter_class(recruiter)
+    refuse_unknown_terms(recruiter, found.terms, study)
+    simulated = simulated or found.simulated
     built = require_sound(study, seed)
     files = study_files(study)
     run = Run(

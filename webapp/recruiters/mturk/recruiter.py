@@ -14,6 +14,7 @@ from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.mturk.settings import MturkSettings
 from webapp.recruiters.mturk.sites import framing_sites, worker_sites
 from webapp.recruiters.platform import Platform
+from webapp.recruiters.terms import Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -31,6 +32,18 @@ class MturkRecruiter(Recruiter):
     settings_model = MturkSettings
     id_patterns = (r"\bA[0-9A-Z]{9,}\b",)
     link_ids = ("workerId", "assignmentId")
+    terms = Terms(
+        honoured=frozenset(
+            f"recruitment.{name}"
+            for name in (
+                "title", "description", "keywords", "reward", "median_minutes", "duration_minutes",
+                "lifetime_hours", "auto_approve_days", "frame_height_px", "countries",
+                "min_approval_percent", "min_approved", "masters", "require", "refuse",
+                "exclude_earlier_runs",
+            )
+        ) | {"payment"},
+        set_aside=frozenset({"panel"}),
+    )  # fmt: skip
 
     def __init__(self, settings: MturkSettings) -> None:
         super().__init__(settings)

@@ -18,6 +18,7 @@ from webapp.recruiters.prolific.hooks import submission_of_hook
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.signature import SIGNED, Signatures
 from webapp.recruiters.prolific.sites import participant_site
+from webapp.recruiters.terms import Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -35,6 +36,20 @@ class ProlificRecruiter(Recruiter):
     settings_model = ProlificSettings
     id_patterns = (rf"\b{_ID}\b",)
     link_ids = (_PERSON, _SESSION)
+    terms = Terms(
+        honoured=frozenset(
+            f"recruitment.{name}"
+            for name in (
+                "title", "description", "reward", "screen_out_reward", "screen_out_places",
+                "median_minutes", "duration_minutes", "devices", "filters",
+            )
+        ) | {"payment"},
+        # Prolific has no such words, frames or times of its own: nobody is promised anything.
+        set_aside=frozenset(
+            {"recruitment.keywords", "recruitment.lifetime_hours", "recruitment.auto_approve_days",
+             "recruitment.frame_height_px", "panel"}
+        ),
+    )  # fmt: skip
 
     def __init__(self, settings: ProlificSettings) -> None:
         super().__init__(settings)
