@@ -24,12 +24,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from experiment.records import Kind, Side
+from experiment.responses.registry import response_of
 from experiment.seeds import generator
 from experiment.simulation.responders import load_responder
 from experiment.simulation.session import accuracy_of, assign_responders, reaction_time_ms
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
-from experiment.trials.presentations import load_presentation
 from webapp.simulation.session import INPUT_METHODS
 
 # Drawn anew by every run, whatever the seed: references are secrets, and clocks go on.
@@ -106,8 +106,8 @@ def replayed(export: Path, seed: int) -> tuple[int, int]:
     answers = pd.read_csv(export / "responses.csv").merge(
         pd.read_csv(export / "trials.csv"), on=["participant", "position", "item_id"]
     )
-    presentation = load_presentation(study.presentation, study.trial.parameters)
-    typical_ms = study.simulation.median_rt_ms or presentation.typical_rt_ms
+    response = response_of(study)
+    typical_ms = study.simulation.median_rt_ms or response.typical_rt_ms
     roles = assign_responders(study.simulation.mix, len(people), seed)
     same = 0
     for ref, shown in answers.sort_values("position").groupby("participant"):

@@ -23,6 +23,7 @@ class Registry:
         kind: What the names stand for, in the singular, as an error should say it.
         entries: The built-in names.
         group: The group of entry points through which packages offer more; none when empty.
+        earlier_group: What the group was called before; its names still load.
         requires: The attributes that whatever a package or a study brings must have.
     """
 
@@ -32,9 +33,10 @@ class Registry:
         entries: Mapping[str, str],
         *,
         group: str = "",
+        earlier_group: str = "",
         requires: Iterable[str] = (),
     ) -> None:
-        self.kind, self.group = kind, group
+        self.kind, self.group, self._earlier = kind, group, earlier_group
         self._entries, self._requires = dict(entries), tuple(requires)
 
     def __iter__(self) -> Iterator[str]:
@@ -76,7 +78,8 @@ class Registry:
         return self._import(offers[0])
 
     def _installed(self) -> Iterable[EntryPoint]:
-        return entry_points(group=self.group) if self.group else ()
+        groups = filter(None, (self.group, self._earlier))
+        return [each for group in groups for each in entry_points(group=group)]
 
     def _own(self, name: str) -> EntryPoint:
         own = EntryPoint(name, name, self.group)

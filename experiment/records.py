@@ -127,7 +127,9 @@ class Judgment:
         condition: The item's condition.
         extra: The researcher's own columns of the item, as (name, value).
         rating: The point of the scale, from 1; None of a choice.
-        version: The version that was rated.
+        version: The version that was on the screen alone; empty where options were.
+        answer: What was answered, as an exclusion's evidence names it; empty where it is the
+            side.
     """
 
     position: int
@@ -141,6 +143,7 @@ class Judgment:
     extra: tuple[tuple[str, str], ...] = ()
     rating: int | None = None
     version: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from pydantic import BaseModel
 
 import parallax
 from experiment.exclusion.rules import RULES
+from experiment.responses.registry import RESPONSE_TYPES
 from experiment.simulation.responders import RESPONDERS
 from experiment.studies.study import Study
-from experiment.trials.presentations import PRESENTATIONS
 from webapp.core.settings import Settings, flat_name
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import SECTIONS
 
-REGISTRIES = (RULES, RESPONDERS, RECRUITERS, PRESENTATIONS)
+REGISTRIES = (RULES, RESPONDERS, RECRUITERS, RESPONSE_TYPES)
 ROOT = Path(__file__).parent.parent
 PAGES = {path: path.read_text("utf-8") for path in [ROOT / "README.md", *ROOT.glob("docs/*.md")]}
 EVERYTHING = "\n".join(PAGES.values())
@@ -65,7 +65,7 @@ def test_every_study_key_is_documented(key: str):
 
 
 @pytest.mark.parametrize("name", [name for registry in REGISTRIES for name in registry.built_in])
-def test_every_rule_responder_recruiter_and_presentation_is_documented(name: str):
+def test_every_rule_responder_recruiter_and_type_of_response_is_documented(name: str):
     assert f"`{name}`" in EVERYTHING
 
 

@@ -15,10 +15,11 @@ from experiment.exclusion.rules import RULES, load_rule
 from experiment.exclusion.verdict import verdict
 from experiment.materials.render import RENDERINGS, render
 from experiment.records import Item, Judgment, Kind, Side
+from experiment.responses.base import Given
+from experiment.responses.registry import RESPONSE_TYPES, load_response, tables_shown
 from experiment.simulation.responders import RESPONDERS, load_responder
 from experiment.studies.load import load_study
 from experiment.studies.study import Rule
-from experiment.trials.presentations import PRESENTATIONS, load_presentation
 from lm.errors import LmError
 from lm.registry import load_scorer
 from webapp.core.settings import Settings
@@ -69,7 +70,7 @@ not_callable = 3
 """
 OFFERED = {
     "parallax.rules": ("slow", "Slow"),
-    "parallax.presentations": ("shouted", "Shouted"),
+    "parallax.responses": ("shouted", "Shouted"),
     "parallax.renderings": ("backwards", "backwards"),
     "parallax.recruiters": ("lab_panel", "Panel"),
     "parallax.responders": ("second", "Second"),
@@ -80,7 +81,7 @@ JUDGMENT = Judgment(1, "i", Kind.TARGET, "c", True, Side.FIRST, 900.0)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 EVERY = {
     "exclusion rule": RULES,
-    "presentation": PRESENTATIONS,
+    "type of response": RESPONSE_TYPES,
     "rendering": RENDERINGS,
     "responder": RESPONDERS,
     "recruiter": RECRUITERS,
@@ -138,9 +139,55 @@ def test_a_rule_of_a_package_has_its_parameters_checked(names: dict[str, str]):
 
 
 @both_ways
-def test_a_presentation_of_a_package_shows(names: dict[str, str]):
-    present = load_presentation(names["parallax.presentations"], {})
+def test_a_type_of_response_of_a_package_shows(names: dict[str, str]):
+    present = load_response(names["parallax.responses"], {})
     assert present.show(ITEM, Side.FIRST, str).first == "GOOD ONE"
+
+
+EARLIER = """
+from typing import ClassVar
+from pydantic import BaseModel
+from experiment.tables.schemas import CHOICE_COLUMNS, OPTIONS_COLUMN, RATING_COLUMNS
+from experiment.trials.presentations import Shown
+
+
+class Whispered(BaseModel):
+    name: ClassVar[str] = "whispered"
+    template: ClassVar[str] = "trial_sentence_pair.html"
+    columns: ClassVar[tuple] = CHOICE_COLUMNS
+    typical_rt_ms: ClassVar[float] = 2000.0
+    mark: str = "psst"
+
+    def show(self, item, good_side, render):
+        return Shown(f"{self.mark} {item.good}", item.bad)
+
+
+class Thermometer(Whispered):
+    template: ClassVar[str] = "trial_rating.html"
+    columns: ClassVar[tuple] = RATING_COLUMNS
+    trial_columns: ClassVar[tuple] = (OPTIONS_COLUMN,)
+    n_answers: ClassVar[int] = 5
+    points: int = 5
+
+    def versions(self, item):
+        return ("good", "bad")
+
+    def show_options(self, item, options, render):
+        return Shown(item.version(options[0]), "")
+"""
+
+
+def test_presentations_of_an_earlier_package_still_load(site: Path):
+    offered = {"parallax.presentations": ("whispered", "Whispered")}
+    lay_package(site, "pack_earlier", EARLIER, offered)
+    pair = load_response("whispered", {"mark": "hush"})
+    assert pair.show(ITEM, Side.FIRST, str).first == "hush good one"
+    assert pair.accepts(Given(Side.SECOND), None)
+    assert not pair.accepts(Given(rating=2), None)
+    scale = load_response("pack_earlier:Thermometer", {"points": 5})
+    assert scale.arrangement(("bad",)).points == 5
+    assert [scale.accepts(Given(rating=n), "bad") for n in (5, 6)] == [True, False]
+    assert tables_shown(scale)[1].column_names.count("rating") == 1
 
 
 @both_ways

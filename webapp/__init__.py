@@ -25,6 +25,7 @@ from webapp.http.security_headers import add_headers
 from webapp.opening import open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
+from webapp.participant.response_files import find_templates
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
 from webapp.researcher import register_researcher_pages
@@ -65,6 +66,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     log_requests(app, app.extensions[METRICS])
     guard_origins(app, settings)
     translate_pages(app)
+    find_templates(app)
     assets = Assets(Path(app.root_path) / "static")
     serve_assets(app, assets)
     register_participant_pages(app)

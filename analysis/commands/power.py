@@ -18,12 +18,13 @@ from analysis.tables.render import save_table, to_text
 from experiment.design.lists import build_lists
 from experiment.errors import ParallaxError
 from experiment.materials.read import load_items
+from experiment.responses.base import Gives
+from experiment.responses.registry import response_class
 from experiment.simulation.session import RT_SPREAD, accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
-from experiment.trials.rating import Rating
 from experiment.version import code_version
 
 _SIZES = "5,10,15,20,30"
@@ -127,7 +128,7 @@ def power(
 
 
 def _refuse_ratings(study: Study) -> None:
-    if study.presentation == Rating.name:
+    if Gives.RIGHT not in response_class(study.presentation).gives:
         raise AnalysisError(
             "the study asks for ratings, which have no accuracy to plan with",
             where=str(study.folder),

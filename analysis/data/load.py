@@ -15,6 +15,7 @@ from analysis.data.frames import open_parquet, read_exported, read_parquet
 from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
+from experiment.responses.registry import response_of, tables_shown
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
@@ -27,7 +28,6 @@ from experiment.tables.schemas import (
     TRIALS,
     VERDICTS,
 )
-from experiment.trials.presentations import load_presentation, tables_shown
 
 # What tables call the participants, where they call models by their names.
 PEOPLE = "people"
@@ -190,13 +190,13 @@ def _with_sound_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 
 def _tables_shown(study: Study) -> tuple[TableSchema, TableSchema]:
-    """Return the tables of trials and responses as the study's presentation fills them."""
+    """Return the tables of trials and responses as the study's type of response fills them."""
     try:
-        presentation = load_presentation(study.presentation, study.trial.parameters, own_code=False)
+        response = response_of(study, own_code=False)
     except ParallaxError:
-        # A presentation of the researcher's own shows pairs; its code is not run here.
+        # A type of the researcher's own is read as pairs; its code is not run here.
         return TRIALS, RESPONSES
-    return tables_shown(presentation)
+    return tables_shown(response)
 
 
 def _with_further(

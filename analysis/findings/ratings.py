@@ -18,7 +18,7 @@ from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Variant
-from experiment.trials.presentations import Arranged, load_presentation
+from experiment.responses.registry import response_of
 
 _CONDITION = ["construction", "condition"]
 _LABEL = Column("label", "", "text")
@@ -212,10 +212,7 @@ def _run(given: Given) -> Findings:
 def _points(given: Given) -> int:
     """Return the points of the scale."""
     study = given.run.study
-    presentation = load_presentation(study.presentation, study.trial.parameters, own_code=False)
-    assert isinstance(presentation, Arranged)
-    assert presentation.points is not None
-    return presentation.points
+    return response_of(study, own_code=False).n_answers
 
 
 RATINGS = Finding("ratings", Section.RATINGS, _run, of=("rating",))

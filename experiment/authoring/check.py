@@ -21,7 +21,7 @@ from experiment.studies.study import Study
 KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.about,
     key_checks.renderings,
-    key_checks.presentation,
+    key_checks.response,
     key_checks.practice,
     session_checks.answers,
     session_checks.pauses,

@@ -18,12 +18,12 @@ from experiment.materials.render import render
 from experiment.money import in_words
 from experiment.payment.cost import hourly_minor
 from experiment.plugins import unknown_name
+from experiment.responses.registry import response_of
 from experiment.simulation.responders import RESPONDERS
 from experiment.studies.key_errors import misread
 from experiment.studies.load import PAGES
 from experiment.studies.study import Rule
 from experiment.trials.practice import read_practice
-from experiment.trials.presentations import load_presentation
 
 # The lowest minimum wage of the United States: below it a study is no fair offer.
 _LEAST_HOURLY, _ITS_CURRENCY = 725, "USD"
@@ -64,13 +64,13 @@ def renderings(examined: Examined) -> Iterator[ParallaxError]:
         yield from _raised(partial(render, name), examined.at("materials", key))
 
 
-def presentation(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield why the presentation cannot be loaded."""
+def response(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield why the type of response cannot be loaded."""
     study = examined.study
     key = ("trial", "parameters") if study.trial.parameters else ("presentation",)
     where = examined.at(*key)
     try:
-        made = load_presentation(study.presentation, study.trial.parameters)
+        made = response_of(study)
     except ParallaxError as error:
         yield placed(error, where)
         return

@@ -14,14 +14,14 @@ from experiment.materials.checks import Result, check_items
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.plugins import unknown_name
-from experiment.records import Kind, Side
+from experiment.records import Kind
+from experiment.responses.registry import response_class, response_of
 from experiment.simulation.session import accuracy_of
 from experiment.studies.design import Design
 from experiment.studies.files import study_files
 from experiment.studies.published import read_published
+from experiment.studies.study import Study
 from experiment.trials.practice import read_practice
-from experiment.trials.presentations import Arranged, load_presentation
-from experiment.trials.rating import Rating
 
 # Checks whose failure makes an item useless; the others are for the author to judge.
 _FATAL = ("there are items", "item ids are unique", "the versions of an item differ")
@@ -41,10 +41,19 @@ def items(examined: Examined) -> Iterator[ParallaxError]:
     examined.items = list(load_items(study, refused.append))
     yield from refused
     file = str(study.materials_path)
-    for finding in check_items(examined.items, alone=study.presentation == Rating.name):
+    for finding in check_items(examined.items, alone=_alone(study)):
         if finding.result is Result.FAILED and not refused:
             kind = StudyError if finding.check in _FATAL else StudyNote
             yield kind(f"{finding.check}: {finding.found}", where=file)
+
+
+def _alone(study: Study) -> bool:
+    """Return whether an item may have one version alone."""
+    try:
+        return response_class(study.presentation).alone
+    except ParallaxError:
+        # It is named with its own key.
+        return False
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
@@ -146,7 +155,7 @@ def showing(examined: Examined) -> Iterator[ParallaxError]:
     """Show every trial once, so that what cannot be shown is found before participants find it."""
     study, built = examined.study, examined.built
     try:
-        presentation = load_presentation(study.presentation, study.trial.parameters)
+        response = response_of(study)
         rendering = render(study.materials.shown_to_people)
         practised = [practice.item for practice in read_practice(study)]
     except ParallaxError:
@@ -155,9 +164,8 @@ def showing(examined: Examined) -> Iterator[ParallaxError]:
     listed = [entry.item for entries in built.lists for entry in entries] if built else []
     for item in (*listed, *practised):
         try:
-            presentation.show(item, Side.FIRST, rendering)
-            if isinstance(presentation, Arranged):
-                presentation.versions(item)
+            response.screens(item, rendering)
+            response.versions(item)
         except ParallaxError as error:
             yield placed(error, examined.at("presentation"))
             return

@@ -19,11 +19,11 @@ from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.read import Found, read_materials
 from experiment.materials.read import item_table
 from experiment.records import Item
+from experiment.responses.registry import response_class
 from experiment.studies.load import BUILT_IN
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
-from experiment.trials.rating import Rating
 
 ITEMS_FILE = "items.tsv"
 PRACTICE_FILE = "practice.toml"
@@ -39,7 +39,7 @@ class NewStudy:
     Attributes:
         folder: The study's folder.
         found: What the file holds, and what was derived from it.
-        asking: How its items are presented.
+        asking: What its trials ask for.
         design: The lists that were chosen for it.
     """
 
@@ -55,7 +55,7 @@ def new_study(
     *,
     language: str,
     title: str = "",
-    presentation: str = "",
+    response: str = "",
     named: Mapping[str, str],
     block: str = "",
 ) -> NewStudy | None:
@@ -66,7 +66,7 @@ def new_study(
         source: The file of items; None to copy the built-in study ``minimal`` under a new name.
         language: The tag of the items' language.
         title: What participants see; empty for what they are asked.
-        presentation: How trials are presented; empty for what suits the items.
+        response: The type of response; empty for what suits the items.
         named: Our column to the source's header, where the header does not say it.
         block: The source's column that names the block of the session; empty for a single block.
 
@@ -90,10 +90,10 @@ def new_study(
         _copy_minimal(folder, name)
         return None
     _refuse_unknown(language)
-    alone = presentation in ("", Rating.name)
+    alone = not response or response_class(response).alone
     found = read_materials(source, named, alone=alone, language=language)
-    asking = ask(found, presentation, language)
-    design = plan_design(found.items, asking.answers)
+    asking = ask(found, response, language)
+    design = plan_design(found.items, asking.response.balanced_over)
     if block:
         design = in_blocks(design, found.items, block)
     if not design.trials_per_list:
@@ -186,7 +186,7 @@ def _write_texts(folder: Path, asking: Asking, design: DesignPlan) -> None:
         "minutes": str(minutes(design.trials_per_list)),
     }
     for page in ("consent", "instructions", "debrief"):
-        source = asking.instructions if page == "instructions" else page
+        source = asking.response.instructions if page == "instructions" else page
         text = asking.words.page(source)
         for key, value in words.items():
             text = text.replace(f"{{{key}}}", value)

@@ -8,13 +8,14 @@ from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.integrity import AgentLikelihood, DeviceChange, TimingMismatch
 from experiment.exclusion.max_errors import MaxErrors
 from experiment.exclusion.outlier import Outlier
-from experiment.exclusion.rules import ExclusionRule, load_rule, needs_everyone
+from experiment.exclusion.rules import ExclusionRule, load_rule, needs, needs_everyone
 from experiment.exclusion.selection import Selection
 from experiment.exclusion.sides import SameSide
 from experiment.exclusion.times import TooFast
 from experiment.integrity.certificate import FEWEST_INTERVALS
 from experiment.plugins import unknown_name
 from experiment.records import Item
+from experiment.responses.registry import response_of
 from experiment.studies.study import Rule
 
 # No session stores more.
@@ -63,7 +64,24 @@ def _of_rule(examined: Examined, number: int) -> Iterator[ParallaxError]:
             where=at("rule"),
             expected="replace_excluded = false",
         )
+    yield from _unfit(examined, rule, at)
     yield from _simple(examined, rule, at)
+
+
+def _unfit(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[ParallaxError]:
+    """Yield that a rule, or a part of it, counts what the answers do not tell."""
+    try:
+        response = response_of(examined.study)
+    except ParallaxError:
+        # It is named with its own key.
+        return
+    needed = filter(None, map(needs, (rule, *getattr(rule, "parts", ()))))
+    for what in sorted({*needed} - response.gives):
+        yield StudyError(
+            f'the rule counts {what}, but the type of response "{response.name}" gives none',
+            where=at("rule"),
+            expected="a rule of times, sides or the questionnaire, or one that fits such answers",
+        )
 
 
 def _simple(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[ParallaxError]:

@@ -7,9 +7,10 @@ from experiment.authoring.findings import Examined, StudyNote, placed
 from experiment.errors import ParallaxError, StudyError
 from experiment.plugins import unknown_name
 from experiment.records import PAIR
-from experiment.simulation.responders import RESPONDERS, Rater
+from experiment.responses.base import Gives, ResponseType
+from experiment.responses.registry import answer_keys, response_of
+from experiment.simulation.responders import RESPONDERS
 from experiment.studies.study import Study
-from experiment.trials.presentations import Arranged, answer_keys, load_presentation
 
 _MOST_PLACES = 100_000
 
@@ -18,41 +19,45 @@ def answers(examined: Examined) -> Iterator[ParallaxError]:
     """Yield keys that are not as many as the answers, and responders that cannot give them."""
     study = examined.study
     try:
-        presentation = load_presentation(study.presentation, study.trial.parameters)
+        response = response_of(study)
     except ParallaxError:
         # It is named with its own key.
         return
     try:
-        answer_keys(study, presentation)
+        answer_keys(study, response)
     except ParallaxError as error:
         yield placed(error, examined.at("trial", "keys"))
-    if isinstance(presentation, Arranged) and presentation.points is not None:
-        yield from _not_rating(examined)
-        if study.attention is not None:
-            yield StudyError(
-                "the attention check counts errors, but ratings are neither right nor wrong",
-                where=examined.at("attention"),
-                expected="no such table, or a presentation in which participants choose an option",
-            )
-        if study.payment.bonus == "per_correct_catch_trial":
-            yield StudyError(
-                "the bonus is for correct catch trials, but ratings are neither right nor wrong",
-                where=examined.at("payment", "bonus"),
-                expected="none, everyone or kept",
-            )
+    yield from _cannot_answer(examined, response)
+    if Gives.RIGHT in response.gives:
+        return
+    if study.attention is not None:
+        yield StudyError(
+            f'the attention check counts errors, but no answer of the type "{response.name}" is '
+            "right or wrong",
+            where=examined.at("attention"),
+            expected="no such table, or a type of response in which participants choose an option",
+        )
+    if study.payment.bonus == "per_correct_catch_trial":
+        yield StudyError(
+            f'the bonus is for correct catch trials, but no answer of the type "{response.name}" '
+            "is right or wrong",
+            where=examined.at("payment", "bonus"),
+            expected="none, everyone or kept",
+        )
 
 
-def _not_rating(examined: Examined) -> Iterator[ParallaxError]:
+def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[ParallaxError]:
     for name in examined.study.simulation.mix:
         try:
             responder = RESPONDERS.load(name)
         except ParallaxError:
             continue
-        if not isinstance(responder, type) or not issubclass(responder, Rater):
+        if not hasattr(responder, response.responder_method):
             yield StudyError(
-                f'the simulated responder "{name}" gives no ratings',
+                f'the simulated responder "{name}" cannot answer trials of the type '
+                f'"{response.name}"',
                 where=examined.at("simulation", "mix"),
-                expected='a responder with the method "rate"',
+                expected=f'a responder with the method "{response.responder_method}"',
                 remedy=f"{', '.join(RESPONDERS.built_in)} do",
             )
 
@@ -105,13 +110,10 @@ def size(examined: Examined) -> Iterator[ParallaxError]:
 def _balanced_over(study: Study) -> int:
     """Return over how many places of a list what is on the screen is balanced."""
     try:
-        presentation = load_presentation(study.presentation, study.trial.parameters)
+        return response_of(study).balanced_over
     except ParallaxError:
         # It is named with its own key.
         return len(PAIR)
-    if isinstance(presentation, Arranged) and presentation.points is None:
-        return presentation.n_answers
-    return len(PAIR)
 
 
 def pauses(examined: Examined) -> Iterator[ParallaxError]:

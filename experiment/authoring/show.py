@@ -9,10 +9,9 @@ from experiment.design.ordering.declared import separate_columns
 from experiment.materials.render import render
 from experiment.money import in_words
 from experiment.payment.cost import cost, no_fee
-from experiment.records import Side
+from experiment.responses.registry import response_of
 from experiment.studies.design import Design, Given, Source, Square, holds
 from experiment.studies.study import Study
-from experiment.trials.presentations import Arranged, load_presentation
 
 # What a check prints between its findings and the lines below.
 SHOWN_BELOW = "\nThe study:\n"
@@ -148,21 +147,12 @@ def _counts(built: BuiltLists) -> Iterator[str]:
 
 
 def _examples(study: Study, built: BuiltLists) -> Iterator[str]:
-    presentation = load_presentation(study.presentation, study.trial.parameters)
-    rendering = render(study.materials.shown_to_people)
-    rated = presentation.points if isinstance(presentation, Arranged) else None
-    length = (
-        f"a trial shows one of the texts, and asks for a point from 1 to {rated}"
-        if rated
-        else "the expected option has a + before it"
-    )
-    yield f"One trial of each kind; {length}."
+    response, rendering = response_of(study), render(study.materials.shown_to_people)
+    yield f"One trial of each kind; {response.example_note}."
     entries = [entry for entries in built.lists for entry in entries]
     for entry in trial_kinds(entries, conditions=True):
         item = entry.item
-        shown = [presentation.show(item, Side.FIRST, rendering)]
-        if rated and item.alternative:
-            shown.append(presentation.show(item, Side.SECOND, rendering))
+        shown = response.screens(item, rendering)
         yield ""
         yield f"{item.construction}, {item.condition} ({entry.kind}, {item.item_id})"
         if shown[0].prefix:

@@ -7,7 +7,8 @@ from experiment.authoring.asking import Asking
 from experiment.authoring.derive import DesignPlan, catch_constructions
 from experiment.authoring.words import Words
 from experiment.materials.formats.pairs import Draft
-from experiment.records import Item
+from experiment.records import PAIR, Item
+from experiment.responses.base import Gives
 
 SCHEMA_FILE = "study.schema.json"
 # A judgment of a pair and the way to the next one take about so long.
@@ -15,11 +16,6 @@ _SECONDS_A_TRIAL = 6
 _SECONDS_BESIDE = 120
 # With fewer catch trials, one bad sentence that somebody likes would exclude them.
 _FEWEST_FOR_A_GAP = 4
-_PARAMETERS = {
-    "points": " # of the scale",
-    "lowest": " # the labels of its two ends",
-    "against": " # the columns of the other options",
-}
 
 
 def study_toml(
@@ -83,7 +79,7 @@ def _quoted(text: str) -> str:
 def _head(name: str, title: str, language: str, items_file: str, asking: Asking) -> Iterator[str]:
     yield f"#:schema ./{SCHEMA_FILE}"
     yield "# docs/studies.md explains every key; `parallax study check` names every mistake."
-    yield f"presentation = {_quoted(asking.presentation)}"
+    yield f"presentation = {_quoted(asking.name)}"
     yield ""
     yield "[study]"
     yield f"name = {_quoted(name)} # the folder's name"
@@ -103,7 +99,8 @@ def _head(name: str, title: str, language: str, items_file: str, asking: Asking)
 
 
 def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
-    balanced = "even: the sides balance" if asking.answers == 2 else _multiple(asking.answers)
+    over = asking.response.balanced_over
+    balanced = "even: the sides balance" if over == len(PAIR) else _multiple(over)
     places = design.lists * design.participants_per_list
     yield f"# {places} participants in all, each with {design.trials_per_list} trials."
     yield "[design]"
@@ -156,13 +153,14 @@ def _trial(asking: Asking, practice: str) -> Iterator[str]:
     if asking.parameters:
         yield "[trial.parameters]"
         for name, value in asking.parameters.items():
-            comment = _PARAMETERS.get(name, "")
-            yield f"{name} = {json.dumps(value, ensure_ascii=False)}{comment}"
+            comment = asking.response.comments.get(name, "")
+            line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+            yield f"{line} # {comment}" if comment else line
         yield ""
 
 
 def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Iterator[str]:
-    if asking.is_rating:
+    if Gives.RIGHT not in asking.response.gives:
         yield from _exclusion_of_raters(items, design)
         return
     names = catch_constructions(items, design)

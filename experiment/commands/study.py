@@ -14,9 +14,9 @@ from experiment.authoring.show import SHOWN_BELOW, describe
 from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
 from experiment.records import Item
+from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import find_study
 from experiment.tables.atomic_write import atomic_write
-from experiment.trials.presentations import PRESENTATIONS
 
 _SEED_HELP = "The seed that the lists are built with."
 _SHOWN_ITEMS = 2
@@ -36,11 +36,13 @@ _SHOWN_ITEMS = 2
     "--title", default="", help="The title that participants see.  [default: what they are asked]"
 )
 @click.option(
+    "--response",
     "--presentation",
+    "response",
     default="",
     help=(
-        f"How items are shown, one of: {', '.join(PRESENTATIONS.built_in)}.  [default: chosen "
-        "by the items]"
+        f"What trials ask for, one of: {', '.join(sorted(RESPONSE_TYPES.built_in))}.  [default: "
+        "chosen by the items]"
     ),
 )
 @click.option(
@@ -63,7 +65,7 @@ def new(
     source: Path | None,
     language: str,
     title: str,
-    presentation: str,
+    response: str,
     factors: tuple[str, ...],
     block: str,
     columns: tuple[str, ...],
@@ -78,7 +80,7 @@ def new(
         source,
         language=language,
         title=title,
-        presentation=presentation,
+        response=response,
         named=_named((*columns, *([f"condition={'+'.join(factors)}"] if factors else []))),
         block=block,
     )
@@ -122,7 +124,7 @@ def _tell(made: NewStudy) -> None:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
         click.echo(_item(item, made.asking))
-    click.echo(f"Shown as {made.asking.presentation}. {_design(made.design)}")
+    click.echo(f"Shown as {made.asking.name}. {_design(made.design)}")
 
 
 def _design(design: DesignPlan) -> str:

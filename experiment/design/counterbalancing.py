@@ -2,27 +2,17 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import cycle
 
 from experiment.design.lists import ListEntry
-from experiment.records import PAIR, SIDES, Side
+from experiment.records import PAIR, Side
+from experiment.responses.base import Arrangement, Balance, ResponseType
 from experiment.seeds import generator
-from experiment.trials.presentations import Arranged, Presentation
-
-
-@dataclass(frozen=True, slots=True)
-class Arrangement:
-    """What of an item is on the screen: see the fields of the same names of a ``Trial``."""
-
-    good_side: Side | None
-    options: tuple[str, ...] = ()
-    points: int | None = None
 
 
 def arrangements(
     entries: Sequence[ListEntry],
-    presentation: Presentation | None,
+    response: ResponseType | None,
     *,
     seed: int,
     list_: int,
@@ -32,50 +22,41 @@ def arrangements(
 
     Args:
         entries: The list's entries in their built order.
-        presentation: How trials are shown; None where good and one against it are.
+        response: What trials ask for; None for a choice between good and one against it.
         seed: The run's seed.
         list_: The list's number.
         place: The place within the list, from 0.
 
     Raises:
-        StudyError: An item cannot be presented.
+        StudyError: An item cannot be shown.
     """
     constructions = [entry.item.construction for entry in entries]
-    if not isinstance(presentation, Arranged):
+    if response is None or response.balance is Balance.SIDES:
         sides = target_positions(constructions, seed, list_, place)
         return [Arrangement(side) for side in sides]
-    versions = [presentation.versions(entry.item) for entry in entries]
-    if presentation.points is not None:
+    versions = [response.versions(entry.item) for entry in entries]
+    if response.balance is Balance.PLACES:
+        shown = option_orders(versions, constructions, seed, list_, place)
+    else:
         conditions = [entry.item.condition for entry in entries]
         cells = list(zip(constructions, conditions, strict=True))
-        return _one_of_two(versions, cells, presentation.points, seed, list_, place)
-    return [
-        Arrangement(SIDES[options.index(own[0])], options)
-        for own, options in zip(
-            versions, option_orders(versions, constructions, seed, list_, place), strict=True
-        )
-    ]
+        shown = _one_of_two(versions, cells, seed, list_, place)
+    return [response.arrangement(options) for options in shown]
 
 
 def _one_of_two(
     versions: Sequence[tuple[str, ...]],
     cells: Sequence[tuple[str, str]],
-    points: int,
     seed: int,
     list_: int,
     place: int,
-) -> list[Arrangement]:
-    """Return the version to be rated: of items with two, the good one in half of the trials."""
+) -> list[tuple[str, ...]]:
+    """Return the version to be shown: of items with two, the good one in half of the trials."""
     both = [index for index, own in enumerate(versions) if len(own) == len(PAIR)]
     constructions, conditions = ([cells[index][part] for index in both] for part in (0, 1))
     sides = target_positions(constructions, seed, list_, place, conditions)
     other = {index for index, side in zip(both, sides, strict=True) if side is not Side.FIRST}
-    return [
-        Arrangement(None, (own[1],), points)
-        if index in other
-        else Arrangement(Side.FIRST, (own[0],), points)
-        for index, own in enumerate(versions)
-    ]
+    return [own[1:2] if index in other else own[:1] for index, own in enumerate(versions)]
 
 
 def option_orders(

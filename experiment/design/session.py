@@ -10,9 +10,9 @@ from experiment.design.ordering.declared import beginning, declared
 from experiment.design.ordering.order import draw_order
 from experiment.errors import DesignError
 from experiment.records import Trial
+from experiment.responses.base import ResponseType
 from experiment.seeds import generator
 from experiment.studies.design import Design
-from experiment.trials.presentations import Presentation
 
 # Blocks are drawn again where their neighbouring ends break a constraint.
 _TRIES = 1000
@@ -26,7 +26,7 @@ def compose(
     place: int,
     number: int,
     design: Design,
-    presentation: Presentation | None = None,
+    response: ResponseType | None = None,
 ) -> list[Trial]:
     """Return the trials of one participant in their order.
 
@@ -38,13 +38,13 @@ def compose(
             are counterbalanced, it decides which of them comes first.
         number: The session's number, which no other session of the run has; it decides the order.
         design: The study's design; it says what the order must keep.
-        presentation: How trials are shown; None where the good option and one against it are.
+        response: What trials ask for; None for a choice between good and one against it.
 
     Raises:
         DesignError: No order keeps what the design asks for.
-        StudyError: An item cannot be presented.
+        StudyError: An item cannot be shown.
     """
-    shown = arrangements(entries, presentation, seed=seed, list_=list_, place=place)
+    shown = arrangements(entries, response, seed=seed, list_=list_, place=place)
     sequence = session_order(entries, design, place, generator(seed, "order", number))
     return [
         Trial(

@@ -7,12 +7,14 @@ from pydantic import Field, NonNegativeInt
 
 from experiment.exclusion.selection import Selection
 from experiment.records import Judgment
+from experiment.responses.base import Gives
 
 
 class MaxErrors(Selection):
     """Excludes participants who make more errors than allowed on the selected trials."""
 
     name: ClassVar[str] = "max_errors"
+    needs: ClassVar[Gives | None] = Gives.RIGHT
     max_errors: NonNegativeInt = Field(description="the most errors a participant may make")
 
     def judge(self, judgments: Sequence[Judgment]) -> tuple[bool, str]:
@@ -40,6 +42,7 @@ class MaxErrorRate(Selection):
     """Excludes participants whose share of errors on the selected trials is larger than allowed."""
 
     name: ClassVar[str] = "max_error_rate"
+    needs: ClassVar[Gives | None] = Gives.RIGHT
     max_error_rate: float = Field(ge=0, lt=1, description="the largest share of errors allowed")
 
     def judge(self, judgments: Sequence[Judgment]) -> tuple[bool, str]:

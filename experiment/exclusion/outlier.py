@@ -10,6 +10,7 @@ from pydantic import Field, PositiveFloat
 from experiment.exclusion.answered import Answered, Assessment
 from experiment.exclusion.selection import Selection
 from experiment.records import Judgment
+from experiment.responses.base import Gives
 
 # The median absolute deviation of a normal distribution times this is its standard deviation.
 _NORMAL = 1.4826
@@ -28,6 +29,12 @@ class Outlier(Selection):
 
     name: ClassVar[str] = "outlier"
     needs_everyone: ClassVar[bool] = True
+
+    @property
+    def needs(self) -> Gives | None:
+        """Accuracy needs answers that are right or wrong."""
+        return Gives.RIGHT if self.measure == "accuracy" else None
+
     measure: Literal["log_rt", "accuracy"] = Field(description="what is compared")
     method: Literal["mad", "sd"] = Field(default="mad", description="how deviation is measured")
     cutoff: PositiveFloat = Field(default=3.0, description="the most deviations from the centre")

@@ -9,12 +9,14 @@ from pydantic import Field
 from experiment.errors import StudyError
 from experiment.exclusion.selection import Selection
 from experiment.records import Judgment, Variant
+from experiment.responses.base import Gives
 
 
 class RatingGap(Selection):
     """Excludes participants whose mean ratings of good and other versions differ too little."""
 
     name: ClassVar[str] = "rating_gap"
+    needs: ClassVar[Gives | None] = Gives.POINT
     min_gap: float = Field(description="the least difference of the means, in points of the scale")
 
     def judge(self, judgments: Sequence[Judgment]) -> tuple[bool | None, str]:
@@ -28,7 +30,7 @@ class RatingGap(Selection):
             raise StudyError(
                 f'the exclusion rule "{self.name}" compares ratings, but options are chosen',
                 where="study.toml, exclusion",
-                expected='the presentation "rating", or a rule such as "max_errors"',
+                expected='the type of response "rating", or a rule such as "max_errors"',
             )
         rated = [(one.version == Variant.GOOD, one.rating or 0) for one in counted]
         good = [rating for is_good, rating in rated if is_good]

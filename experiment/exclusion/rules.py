@@ -9,6 +9,7 @@ from experiment.errors import StudyError, wrong_keys
 from experiment.exclusion.answered import Assessment
 from experiment.plugins import Registry
 from experiment.records import Judgment
+from experiment.responses.base import Gives
 from experiment.studies.study import Rule
 
 RULES = Registry(
@@ -40,8 +41,9 @@ RULES = Registry(
 class ExclusionRule(Protocol):
     """A pydantic model of its own parameters that judges one participant who finished.
 
-    A rule that compares all participants also sets ``needs_everyone = True``, one that reads
-    the session's certificate ``needs_certificate = True``.
+    A rule that counts what not every type of response gives says so in ``needs``. One that
+    compares all participants sets ``needs_everyone = True``, one that reads the session's
+    certificate ``needs_certificate = True``.
     """
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
@@ -82,6 +84,12 @@ def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
             where="study.toml, exclusion",
             remedy="docs/studies.md lists the rules and their parameters",
         ) from error
+
+
+def needs(rule: ExclusionRule) -> Gives | None:
+    """Return what a rule needs answers to tell; None where any will do."""
+    found: Gives | None = getattr(rule, "needs", None)
+    return found
 
 
 def needs_everyone(rule: ExclusionRule) -> bool:

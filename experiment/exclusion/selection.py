@@ -81,8 +81,8 @@ class Selection(BaseModel):
         counted = [judgment.chose_good for judgment in self.selected(judgments, rule)]
         if None in counted:
             raise StudyError(
-                f'the exclusion rule "{rule}" counts correct answers, but ratings are neither '
-                "right nor wrong",
+                f'the exclusion rule "{rule}" counts correct answers, but none of these answers is '
+                "right or wrong",
                 where="study.toml, exclusion",
                 expected='the rule "rating_gap", or one of times, sides or the questionnaire',
             )

@@ -49,6 +49,4 @@ class SameSide(Selection):
 
 
 def _answer(judgment: Judgment) -> str:
-    if judgment.rating is not None:
-        return f"point {judgment.rating} of the scale"
-    return f"the {judgment.chosen_side} side"
+    return judgment.answer or f"the {judgment.chosen_side} side"

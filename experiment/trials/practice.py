@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from experiment.errors import StudyError, wrong_keys
 from experiment.records import PAIR, Item, Kind, Side
+from experiment.responses.registry import response_class
 from experiment.seeds import generator
 from experiment.studies.study import Study
-from experiment.trials.rating import Rating
 
 
 class _Pair(BaseModel):
@@ -53,7 +53,7 @@ def read_practice(study: Study) -> list[Practice]:
         return []
     pairs = _pairs(study)
     lacking = [number for number, pair in enumerate(pairs) if not pair.bad]
-    if lacking and study.presentation != Rating.name:
+    if lacking and not response_class(study.presentation).alone:
         raise _unreadable(study, f"practice.{lacking[0]}.bad is missing")
     return [
         Practice(_item(number, pair), _side(number) if pair.bad else Side.FIRST, pair.feedback)

@@ -3,8 +3,8 @@
 from flask import render_template
 
 from experiment.records import SIDES
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from experiment.trials.presentations import load_presentation
 from webapp.participant.markdown import as_html
 from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
@@ -22,7 +22,7 @@ def working_page(study: Study, work: Work, *, invitation: str = "") -> str:
         "working.html",
         study=study,
         instructions=as_html(study.text("instructions")),
-        presentation=load_presentation(study.presentation, study.trial.parameters),
+        response=response_of(study),
         work=work,
         invitation=invitation,
         longest_text=LONGEST_TEXT,

@@ -13,6 +13,8 @@ from experiment.exclusion.verdict import verdict
 from experiment.integrity.certificate import Certificate
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
+from experiment.responses.base import Arrangement, Given, ResponseType
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from experiment.tables.schemas import ITEMS
 from webapp.database.models import (
@@ -127,35 +129,45 @@ def _answered(session: Session, participant: Participant, study: Study) -> Answe
     given = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
     n_trials = select(func.count(Trial.id)).where(Trial.participant_id == participant.id)
     return Answered(
-        judgments=tuple(_judgments(session, participant)),
+        judgments=tuple(_judgments(session, participant, response_of(study))),
         questionnaire=asked | dict(session.execute(given).all()),
         n_trials=session.execute(n_trials).scalar_one(),
     )
 
 
-def _judgments(session: Session, participant: Participant) -> Iterator[Judgment]:
+def _judgments(
+    session: Session, participant: Participant, response: ResponseType
+) -> Iterator[Judgment]:
     rows = session.execute(
-        select(Trial.position, Trial.good_side, Trial.options, RunItem, Response)
+        select(Trial, RunItem, Response)
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .join(Response, Response.trial_id == Trial.id)
         .where(Trial.participant_id == participant.id)
         .order_by(Trial.position)
     )
-    for position, good_side, options, item, response in rows:
-        is_choice = response.rating is None
+    for trial, item, stored in rows:
+        judged = response.judged(arrangement_of(trial), given_of(stored))
         yield Judgment(
-            position=position,
+            position=trial.position,
             item_id=item.item_id,
             kind=Kind(item.kind),
             construction=item.item["construction"],
-            chose_good=response.chosen_side == good_side if is_choice else None,
-            chosen_side=Side(response.chosen_side) if is_choice else None,
-            rt_ms=response.rt_ms,
+            rt_ms=stored.rt_ms,
             condition=item.item["condition"],
             extra=tuple((k, v) for k, v in item.item.items() if k not in ITEMS.column_names),
-            rating=response.rating,
-            version="" if is_choice else options or "",
+            **judged.fields(),
         )
+
+
+def arrangement_of(trial: Trial) -> Arrangement:
+    """Return what a stored trial had on its screen."""
+    side = Side(trial.good_side) if trial.good_side else None
+    return Arrangement(side, tuple((trial.options or "").split()), trial.points)
+
+
+def given_of(stored: Response) -> Given:
+    """Return a stored answer."""
+    return Given(Side(stored.chosen_side) if stored.chosen_side else None, stored.rating)
 
 
 def _count(session: Session, run: Run, *, kept: bool) -> int:

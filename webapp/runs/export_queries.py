@@ -5,7 +5,7 @@ person stays in the database.
 """
 
 import json
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, not_, select
@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from experiment.participation import Ending
 from experiment.payment.payment import PaymentKind, PaymentState
-from experiment.records import SIDES, Side
+from experiment.responses.registry import response_of, tables_shown
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
@@ -33,7 +33,6 @@ from experiment.tables.schemas import (
     UNCONFIRMED,
     VERDICTS,
 )
-from experiment.trials.presentations import load_presentation, tables_shown
 from webapp.database.models import (
     Answer,
     Assignment,
@@ -64,11 +63,12 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         rows = integrity_rows(session, run, study_as_launched(session, run))
         yield from (row for row in rows if row["participant"] not in hidden)
         return
+    complete = _completion(session, run, table)
     query = _queries(run)[table.name].add_columns(*_further(table))
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
         for row in found.mappings():
             # An item was frozen as its whole row; every other row is put together from columns.
-            yield row["item"] if table.name == ITEMS.name else _written(dict(row))
+            yield row["item"] if table.name == ITEMS.name else complete(dict(row))
 
 
 def _further(table: TableSchema) -> list[ColumnElement[Any]]:
@@ -82,20 +82,26 @@ def _further(table: TableSchema) -> list[ColumnElement[Any]]:
     return [known[name].label(name) for name in known if name in table.column_names]
 
 
-def _written(row: dict[str, Any]) -> dict[str, object]:
-    """Return a row with the version that was chosen, and what is known of an event as text."""
-    if "detail" in row:
-        row["detail"] = json.dumps(row["detail"], ensure_ascii=False, sort_keys=True)
-    if "version" in row and row["chosen_side"]:
-        row["version"] = row["version"].split()[SIDES.index(Side(row["chosen_side"]))]
-    return row
+def _completion(
+    session: Session, run: Run, table: TableSchema
+) -> Callable[[dict[str, object]], dict[str, object]]:
+    """Return what makes a row of the table from its stored columns."""
+    if table.name == RESPONSES.name:
+        response = response_of(study_as_launched(session, run))
+        if response.completes_rows:
+            return response.exported
+    return _with_text if table.name == EVENTS.name else lambda row: row
+
+
+def _with_text(row: dict[str, object]) -> dict[str, object]:
+    """Return an event with what is known of it as text."""
+    return row | {"detail": json.dumps(row["detail"], ensure_ascii=False, sort_keys=True)}
 
 
 def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
-    """Return the tables of a run, as its presentation and its study's own items fill them."""
+    """Return the tables of a run, as its type of response and its study's own items fill them."""
     item = session.scalars(_of_lists(run, RunItem.item).limit(1)).first()
-    presentation = load_presentation(study.presentation, study.trial.parameters)
-    shown = {table.name: table for table in tables_shown(presentation)}
+    shown = {table.name: table for table in tables_shown(response_of(study))}
     return [
         table.extended(item or ()) if table.name == ITEMS.name else shown.get(table.name, table)
         for table in EXPORT_TABLES

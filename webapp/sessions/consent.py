@@ -13,8 +13,8 @@ from experiment.design.session import compose, session_number
 from experiment.materials.read import item_from_row
 from experiment.participation import State, move
 from experiment.records import Kind
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from experiment.trials.presentations import load_presentation
 from webapp.core.i18n import gettext
 from webapp.core.tokens import new_reference
 from webapp.database.models import Link, Participant, Place, Run, RunItem, Trial
@@ -238,7 +238,7 @@ def _trials(
         place=place.place,
         number=_session_number(session, place, study),
         design=study.design,
-        presentation=load_presentation(study.presentation, study.trial.parameters),
+        response=response_of(study),
     ):
         yield {
             "participant_id": participant.id,

@@ -94,8 +94,8 @@ def catch_errors(session: Session, participant: Participant) -> int:
             Trial.participant_id == participant.id,
             RunItem.kind == Kind.CATCH,
             Response.chosen_side != Trial.good_side,
-            # No rating is wrong.
-            Response.rating.is_(None),
+            # What chooses no side, such as a rating, is neither right nor wrong.
+            Response.chosen_side != "",
         )
     )
     return session.execute(wrong).scalar_one()

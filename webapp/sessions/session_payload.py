@@ -11,15 +11,11 @@ from experiment.design.lists import ListEntry
 from experiment.materials.read import item_from_row
 from experiment.materials.render import render
 from experiment.records import PAIR, SIDES, Item, Kind, Side
+from experiment.responses.base import Gives
+from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before
 from experiment.trials.practice import read_practice
-from experiment.trials.presentations import (
-    Arranged,
-    Presentation,
-    answer_keys,
-    load_presentation,
-)
 from webapp.database.models import Device, Participant, Response, Run, RunItem, Trial
 
 _PREVIEWED_TRIALS = 30
@@ -45,7 +41,7 @@ class ShownTrial(TypedDict):
 
 
 class ShownPractice(ShownTrial):
-    """A practice trial, which alone says which option is right; empty of a rating."""
+    """A practice trial, which alone says which answer is right; empty where none is."""
 
     correct: str
     feedback: str
@@ -58,7 +54,7 @@ class Work(TypedDict):
         trials: Every trial, in order.
         answered: The positions whose answers are stored.
         practice: The practice trials, in order.
-        presentation: The name of the presentation.
+        presentation: The name of the type of response.
         keys: The keys that choose the first option, the second, and so on.
         lockout_ms: How long no press counts after the options are painted.
         gap_ms: How long nothing, or a fixation mark, is shown before each trial.
@@ -157,12 +153,8 @@ class _Screen:
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._presentation: Presentation = load_presentation(
-            study.presentation, study.trial.parameters
-        )
+        self._response = response_of(study)
         self._render = render(study.materials.shown_to_people)
-        scale = self._presentation.points if isinstance(self._presentation, Arranged) else None
-        self._is_rated = scale is not None
 
     def trial(
         self, position: int, item: Item, good_side: Side | None, options: str | None = None
@@ -175,10 +167,10 @@ class _Screen:
             good_side: Where the good option stands.
             options: The versions on the screen, joined by spaces; None of a pair.
         """
-        if options is not None and isinstance(self._presentation, Arranged):
-            shown = self._presentation.show_options(item, options.split(), self._render)
+        if options is not None:
+            shown = self._response.show_options(item, options.split(), self._render)
         else:
-            shown = self._presentation.show(item, good_side or Side.FIRST, self._render)
+            shown = self._response.show(item, good_side or Side.FIRST, self._render)
         texts: dict[str, str] = dict(zip(SIDES, shown.options, strict=False))
         if shown.prefix:
             texts["prefix"] = shown.prefix
@@ -198,7 +190,7 @@ class _Screen:
         practice = [
             ShownPractice(
                 **self.trial(number, each.item, each.good_side),
-                correct="" if self._is_rated else each.good_side,
+                correct=each.good_side if Gives.RIGHT in self._response.gives else "",
                 feedback=each.feedback,
             )
             for number, each in enumerate(read_practice(self._study), start=1)
@@ -207,8 +199,8 @@ class _Screen:
             trials=trials,
             answered=answered or [],
             practice=practice,
-            presentation=self._presentation.name,
-            keys=list(answer_keys(self._study, self._presentation)),
+            presentation=self._response.name,
+            keys=list(answer_keys(self._study, self._response)),
             lockout_ms=self._study.trial.lockout_ms,
             gap_ms=self._study.trial.gap_ms,
             pauses=sorted({*pages, *breaks_before(self._study, blocks)}),

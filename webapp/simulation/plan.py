@@ -8,32 +8,18 @@ from sqlalchemy.orm import Session
 
 from experiment.materials.read import item_from_row
 from experiment.materials.render import render
-from experiment.records import Kind, Side
+from experiment.records import Kind
+from experiment.responses.base import Known, ResponseType
+from experiment.responses.registry import response_of
 from experiment.simulation.session import accuracy_of, assign_responders
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
-from experiment.trials.presentations import Arranged, Presentation, load_presentation
 from webapp.database.models import Participant, Place, Run, RunItem
 from webapp.errors import RunError
 
 # A prefix, which may be empty, and the two options: Shown.texts.
 Texts = tuple[str, frozenset[str]]
 _UNPUBLISHED_ACCURACY = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The texts of one item as a screen shows them.
-
-    Attributes:
-        good: The expected text.
-        kind: What the item is for.
-        accuracy: How often an attentive person chooses ``good``, from 0 to 1.
-    """
-
-    good: str
-    kind: Kind
-    accuracy: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +34,9 @@ class Plan:
             replaces others begins with the first again.
         came: How many participants had a place so far.
         free: How many more participants the run can take.
-        pairs: The run's items by what the screen shows of them, whatever the sides.
+        response: What the trials ask for.
+        items: The run's items by what a screen shows of them, whatever the sides.
         median_rt_ms: A typical reaction time, in milliseconds.
-        points: Those of the scale on which texts are rated; None where one is chosen.
     """
 
     run_ref: str
@@ -59,9 +45,9 @@ class Plan:
     responders: tuple[str, ...]
     came: int
     free: int
-    pairs: Mapping[Texts, Pair]
+    response: ResponseType
+    items: Mapping[Texts, Known]
     median_rt_ms: float
-    points: int | None = None
 
 
 def plan(session: Session, run: Run, study: Study) -> Plan:
@@ -91,7 +77,7 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
     # The whole run gets its responders at once: participants sent in several batches are who
     # they would have been in one.
     responders = tuple(assign_responders(study.simulation.mix, total, run.seed))
-    presentation = load_presentation(study.presentation, study.trial.parameters)
+    response = response_of(study)
     return Plan(
         run.ref,
         run.seed,
@@ -99,27 +85,22 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
         responders,
         came,
         free,
-        _pairs(session, run, study, presentation),
-        study.simulation.median_rt_ms or presentation.typical_rt_ms,
-        presentation.points if isinstance(presentation, Arranged) else None,
+        response,
+        _known(session, run, study, response),
+        study.simulation.median_rt_ms or response.typical_rt_ms,
     )
 
 
-def _pairs(
-    session: Session, run: Run, study: Study, presentation: Presentation
-) -> dict[Texts, Pair]:
+def _known(session: Session, run: Run, study: Study, response: ResponseType) -> dict[Texts, Known]:
     accuracy, rendering = _accuracy(study), render(study.materials.shown_to_people)
-    pairs = {}
+    found = dict[Texts, Known]()
     items = select(RunItem).where(RunItem.run_id == run.id).order_by(RunItem.id)
     for row in session.scalars(items):
         item, kind = item_from_row(row.item), Kind(row.kind)
-        shown = presentation.show(item, Side.FIRST, rendering)
-        pair = Pair(shown.first, kind, accuracy(item.construction, item.condition))
-        pairs[shown.texts] = pair
-        if isinstance(presentation, Arranged) and presentation.points is not None:
-            # Of two versions that are rated, one is on the screen at a time.
-            pairs[presentation.show(item, Side.SECOND, rendering).texts] = pair
-    return pairs
+        screens = response.screens(item, rendering)
+        known = Known(screens[0].first, kind, accuracy(item.construction, item.condition))
+        found |= {shown.texts: known for shown in screens}
+    return found
 
 
 def _accuracy(study: Study) -> Callable[[str, str], float]:

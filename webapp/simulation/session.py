@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from uuid import UUID
 
 import httpx
 
-from experiment.records import PAIR, SIDES
+from experiment.records import SIDES
+from experiment.responses.base import Known
 from experiment.seeds import generator
-from experiment.simulation.responders import Rater, load_responder
+from experiment.simulation.responders import load_responder
 from experiment.simulation.session import reaction_time_ms
 from experiment.studies.admission import ScreeningQuestion
 from experiment.studies.question import Question
@@ -16,7 +18,7 @@ from webapp.core.clock import utc_now
 from webapp.errors import WebappError
 from webapp.sessions.session_payload import ShownTrial
 from webapp.simulation.page import Page
-from webapp.simulation.plan import Pair, Plan
+from webapp.simulation.plan import Plan
 
 _DEVICE = {"user_agent_family": "simulated", "time_zone_offset_min": 0}
 INPUT_METHODS = ("key", "pointer", "touch")
@@ -104,8 +106,8 @@ class SimulatedSession:
     def _answer(self, trial: ShownTrial) -> dict[str, object]:
         shown: Mapping[str, object] = {**trial}
         options = [str(shown[side]) for side in SIDES if side in shown]
-        pair = self._plan.pairs.get((trial.get("prefix", ""), frozenset(options)))
-        if pair is None:
+        known = self._plan.items.get((trial.get("prefix", ""), frozenset(options)))
+        if known is None:
             raise SimulatedSessionError(
                 f"the page shows {' against '.join(map(repr, options))}",
                 expected="an item of the run's materials",
@@ -114,31 +116,23 @@ class SimulatedSession:
         return {
             "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
             "position": trial["position"],
-            **self._answered(pair, options),
+            **self._answered(known, options),
             "rt_ms": round(reaction_time_ms(rng, self._plan.median_rt_ms), 1),
             "input_method": rng.choice(INPUT_METHODS),
             "client_time": utc_now().isoformat(),
         }
 
-    def _answered(self, pair: Pair, options: Sequence[str]) -> dict[str, object]:
-        """Return the side chosen, or the rating given."""
-        rng = self._rng
-        if self._plan.points is not None:
-            if not isinstance(self._responder, Rater):
-                raise SimulatedSessionError(
-                    f'the responder "{self.responder}" gives no ratings',
-                    expected='a responder with the method "rate"',
-                )
-            is_good = options[0] == pair.good
-            points = self._plan.points
-            rated = self._responder.rate(pair.kind, points, is_good, pair.accuracy, rng)
-            return {"rating": rated}
-        sides, good_side = SIDES[: len(options)], SIDES[options.index(pair.good)]
-        if sides == PAIR:
-            chosen = self._responder.choose(pair.kind, good_side, pair.accuracy, rng)
-        else:
-            chosen = self._responder.choose(pair.kind, good_side, pair.accuracy, rng, sides=sides)
-        return {"side": chosen}
+    def _answered(self, known: Known, options: Sequence[str]) -> dict[str, object]:
+        """Return what is answered, as the page would send it."""
+        response = self._plan.response
+        if not hasattr(self._responder, response.responder_method):
+            raise SimulatedSessionError(
+                f'the responder "{self.responder}" cannot answer trials of the type '
+                f'"{response.name}"',
+                expected=f'a responder with the method "{response.responder_method}"',
+            )
+        given = response.simulate(self._responder, known, options, self._rng)
+        return {name: value for name, value in asdict(given).items() if value is not None}
 
     def _reply(self, question: Question) -> str:
         match question.type:

@@ -11,14 +11,14 @@ from pydantic import BaseModel
 from experiment.exclusion.rules import RULES
 from experiment.materials.render import RENDERINGS
 from experiment.plugins import Registry
+from experiment.responses.registry import RESPONSE_TYPES
 from experiment.simulation.responders import RESPONDERS
-from experiment.trials.presentations import PRESENTATIONS
 from lm.registry import TYPES
 from reference.markdown import code, plain, table
 from webapp.recruiters.registry import RECRUITERS
 
 REGISTRIES: Mapping[str, tuple[str, Registry]] = {
-    "Presentations": ("`presentation` in study.toml: how a trial is shown.", PRESENTATIONS),
+    "Types of response": ("`response` in study.toml: what a trial asks for.", RESPONSE_TYPES),
     "Exclusion rules": ("`rule` under `[[exclusion]]`: who is left out.", RULES),
     "Renderings": (
         "`shown_to_people` and `given_to_models` under `[materials]`: how plain words are written.",

@@ -12,7 +12,7 @@ PAGES = {
             "experiment.materials.render",
             "experiment.design.lists",
             "experiment.design.audit.audit",
-            "experiment.trials.presentations",
+            "experiment.responses.base",
             "experiment.exclusion.rules",
             "experiment.exclusion.answered",
             "experiment.simulation.responders",

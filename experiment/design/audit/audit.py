@@ -41,7 +41,7 @@ def audit(
     squares = square_contents(study.design, index, built)
     composition = compose_all(study, built)
     return (
-        *origin_checks(study, index, built),
+        *origin_checks(study, composition.response, index, built),
         *list_checks(study, squares, built),
         *frame_checks(study.design, index, squares, built),
         *shared_checks(study.design, index, built, composition.sessions),

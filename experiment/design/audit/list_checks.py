@@ -8,12 +8,14 @@ from experiment.design.audit.squares import SquareContents
 from experiment.design.lists import BuiltLists
 from experiment.design.materials_index import MaterialsIndex
 from experiment.records import Kind
+from experiment.responses.base import ResponseType
 from experiment.studies.design import Design
 from experiment.studies.study import Study
-from experiment.trials.rating import Rating
 
 
-def origin_checks(study: Study, index: MaterialsIndex, built: BuiltLists) -> Iterator[Check]:
+def origin_checks(
+    study: Study, response: ResponseType, index: MaterialsIndex, built: BuiltLists
+) -> Iterator[Check]:
     """Yield the checks that tie the lists to their study and its materials."""
     origin = f"{study.name} {study.study.version}"
     seen = f"{built.study} {built.version}"
@@ -22,7 +24,8 @@ def origin_checks(study: Study, index: MaterialsIndex, built: BuiltLists) -> Ite
     changed = index.materials_hash != built.materials_hash
     yield check("identity of the materials", ours, [theirs] if changed else [])
     yield check("items as the materials have them", "all", _unknown_items(index, built))
-    yield check("versions in the judged contrast", "two that differ", _contrasts(study, built))
+    found = _contrasts(response, built)
+    yield check("versions in the judged contrast", "two that differ", found)
     yield info("what is judged against good", _contrast_text(built))
 
 
@@ -34,10 +37,9 @@ def _unknown_items(index: MaterialsIndex, built: BuiltLists) -> Iterator[str]:
                 yield f"list {number}: {item.item_id} is not"
 
 
-def _contrasts(study: Study, built: BuiltLists) -> Iterator[str]:
+def _contrasts(response: ResponseType, built: BuiltLists) -> Iterator[str]:
     for entry in (entry for entries in built.lists for entry in entries):
-        # What is rated may have the good version alone.
-        is_alone = study.presentation == Rating.name and not entry.item.alternative
+        is_alone = response.alone and not entry.item.alternative
         if not is_alone and entry.item.alternative in ("", entry.item.good):
             yield f'{entry.item.item_id}: "{entry.item.good}" / "{entry.item.alternative}"'
 

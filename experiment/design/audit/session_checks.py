@@ -12,6 +12,7 @@ from experiment.design.ordering.declared import catch_keys
 from experiment.errors import ParallaxError
 from experiment.exclusion.verdict import verdict
 from experiment.records import Judgment, Side, Trial
+from experiment.responses.base import Arrangement, Balance, ResponseType
 from experiment.studies.design import Design
 from experiment.studies.study import Study
 
@@ -21,17 +22,19 @@ def session_checks(study: Study, built: BuiltLists, composition: Composition) ->
     sessions = composition.sessions
     yield check("sessions composed", f"{study.design.n_places}", composition.failures)
     yield check("trials of a session", "each item once, as listed", _incomplete(built, sessions))
-    first = next((trial for session in sessions for trial in session.trials), None)
-    if first and first.options and first.points is None:
+    response = composition.response
+    if response.balance is Balance.PLACES:
         yield from option_checks(sessions)
     else:
-        yield from _side_checks(study.design, sessions, rated=bool(first and first.points))
-    yield check("a session without an error", "kept by every rule", _excluded(study, sessions))
+        yield from _side_checks(study.design, sessions, response.balance)
+    found = _excluded(study, response, sessions)
+    yield check("a session without an error", "kept by every rule", found)
 
 
-def _side_checks(design: Design, sessions: Sequence[Session], *, rated: bool) -> Iterator[Check]:
-    """Yield the checks on where the good one of two options stands, or which of two is rated."""
-    good, opposite = ("good rated", "the other version") if rated else ("good first", "")
+def _side_checks(design: Design, sessions: Sequence[Session], balance: Balance) -> Iterator[Check]:
+    """Yield the checks on where the good one of two options stands, or which of two is shown."""
+    one = balance is Balance.VERSIONS
+    good, opposite = ("good shown", "the other version") if one else ("good first", "")
     sessions = [_with_two_versions(session) for session in sessions]
     places = sorted({design.places(number) for number in range(design.n_lists)})
     yield check(f"trials with {good}, in a session", _halves(sessions), _sides(sessions))
@@ -127,9 +130,9 @@ def _alike(sessions: Sequence[Session]) -> Iterator[str]:
             yield f"list {list_}, places {place} and {place + 1}: {item_id}"
 
 
-def _excluded(study: Study, sessions: Sequence[Session]) -> Iterator[str]:
+def _excluded(study: Study, response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
-        judgments = [_faultless(trial, session.entries) for trial in session.trials]
+        judgments = [_faultless(trial, session.entries, response) for trial in session.trials]
         try:
             reached = verdict(study.exclusion, judgments)
         except ParallaxError as error:
@@ -139,20 +142,17 @@ def _excluded(study: Study, sessions: Sequence[Session]) -> Iterator[str]:
             yield f"{session.name}: {reached.evidence}"
 
 
-def _faultless(trial: Trial, entries: dict[str, ListEntry]) -> Judgment:
-    rating = None
-    if trial.points is not None:
-        rating = trial.points if trial.good_side else 1
+def _faultless(trial: Trial, entries: dict[str, ListEntry], response: ResponseType) -> Judgment:
+    shown = Arrangement(trial.good_side, trial.options, trial.points)
+    judged = response.judged(shown, response.faultless(shown))
+    item = entries[trial.item_id].item
     return Judgment(
         position=trial.position,
         item_id=trial.item_id,
         kind=trial.kind,
-        construction=entries[trial.item_id].item.construction,
-        chose_good=True if rating is None else None,
-        chosen_side=trial.good_side if rating is None else None,
+        construction=item.construction,
         rt_ms=None,
-        condition=entries[trial.item_id].item.condition,
-        extra=entries[trial.item_id].item.extra,
-        rating=rating,
-        version=trial.options[0] if trial.points is not None else "",
+        condition=item.condition,
+        extra=item.extra,
+        **judged.fields(),
     )

@@ -7,8 +7,10 @@ from experiment.design.ordering.declared import labels
 from experiment.design.session import compose, session_number
 from experiment.errors import ParallaxError
 from experiment.records import Trial
+from experiment.responses.base import ResponseType
+from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from experiment.trials.presentations import Presentation, load_presentation
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +39,22 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """The sessions of all places, and the places for which none can be composed."""
+    """The sessions of all places, and the places for which none can be composed.
 
+    Attributes:
+        response: What their trials ask for.
+        sessions: The sessions.
+        failures: The places, and why.
+    """
+
+    response: ResponseType
     sessions: list[Session] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
 
 def compose_all(study: Study, built: BuiltLists) -> Composition:
     """Compose the session of every place, participants filling the lists in turn."""
-    composition, presentation = Composition(), _presentation(study)
+    composition = Composition(_response(study))
     for list_, entries in enumerate(built.lists):
         by_id = {entry.item.item_id: entry for entry in entries}
         for place in range(study.design.places(list_)):
@@ -57,7 +66,7 @@ def compose_all(study: Study, built: BuiltLists) -> Composition:
                     place=place,
                     number=session_number(study.design, list_, place),
                     design=study.design,
-                    presentation=presentation,
+                    response=composition.response,
                 )
             except ParallaxError as error:
                 composition.failures.append(f"list {list_}, place {place}: {error.problem}")
@@ -66,9 +75,9 @@ def compose_all(study: Study, built: BuiltLists) -> Composition:
     return composition
 
 
-def _presentation(study: Study) -> Presentation | None:
+def _response(study: Study) -> ResponseType:
     try:
-        return load_presentation(study.presentation, study.trial.parameters)
+        return response_of(study)
     except ParallaxError:
         # Which of its keys is wrong is said where a study's keys are checked.
-        return None
+        return SentencePair()

@@ -53,6 +53,7 @@ def ratings(given: Sequence[tuple[int, str]]) -> Answered:
                 rt_ms=1000.0,
                 rating=rating,
                 version=version,
+                answer=f"point {rating} of the scale",
             )
             for place, (rating, version) in enumerate(given)
         )

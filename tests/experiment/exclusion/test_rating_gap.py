@@ -33,7 +33,7 @@ def test_choices_have_no_gap():
     ],
 )
 def test_errors_cannot_be_counted_among_ratings(rule, parameters):
-    with pytest.raises(StudyError, match="neither right nor wrong"):
+    with pytest.raises(StudyError, match="none of these answers is right or wrong"):
         judged(ratings(APART), rule, **parameters)
 
 

@@ -13,10 +13,10 @@ from pydantic import BaseModel
 from experiment.authoring.findings import Examined
 from experiment.authoring.key_checks import presentation, rules
 from experiment.exclusion.rules import RULES
+from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies import load
 from experiment.studies.load import StudyErrors, frozen_study, load_study
 from experiment.studies.study import Rule, Study
-from experiment.trials.presentations import PRESENTATIONS
 from tests.experiment.authoring.whole_study import STUDY, write_whole_study
 
 WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
@@ -118,7 +118,7 @@ def parameters(model: type[BaseModel]) -> dict[str, object]:
 
 OWN = [
     (registry, name, *each)
-    for registry in (RULES, PRESENTATIONS)
+    for registry in (RULES, RESPONSE_TYPES)
     for name in registry.built_in
     if not {"rules"} & set(registry.load(name).model_fields)
     for each in wrong_values(registry.load(name))

@@ -43,8 +43,8 @@ def ready(sessions: Sessions, simulated_run: Run) -> Callable[..., Plan]:
         if responder is not None:
             made = replace(made, responders=(responder,) * len(made.responders))
         if accuracy is not None:
-            pairs = {texts: replace(p, accuracy=accuracy) for texts, p in made.pairs.items()}
-            made = replace(made, pairs=pairs)
+            items = {texts: replace(p, accuracy=accuracy) for texts, p in made.items.items()}
+            made = replace(made, items=items)
         return made
 
     return make

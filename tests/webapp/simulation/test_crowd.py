@@ -123,7 +123,7 @@ def test_the_questionnaire_has_an_answer_to_what_must_be_answered(send, sessions
 
 
 def test_a_page_with_unknown_texts_is_reported_for_each_participant(url, ready):
-    outcomes = list(simulate(replace(ready(), pairs={}), url, 2))
+    outcomes = list(simulate(replace(ready(), items={}), url, 2))
     assert len(outcomes) == 2
     assert all("an item of the run's materials" in outcome.problem for outcome in outcomes)
 

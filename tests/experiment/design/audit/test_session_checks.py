@@ -10,6 +10,7 @@ from experiment.design.audit.session_checks import session_checks
 from experiment.design.audit.sessions import Composition, Session, compose_all
 from experiment.design.lists import build_lists
 from experiment.records import Kind, Side, Trial
+from experiment.responses.choice.sentence_pair import SentencePair
 from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS
 
 BUILT = build_lists(MIXED, MIXED_ITEMS, 1)
@@ -23,7 +24,7 @@ def broken(change: Callable[[Session], list[Trial]]) -> set[str]:
     trials = tuple(
         replace(trial, position=position) for position, trial in enumerate(change(first), start=1)
     )
-    composition = Composition([replace(first, trials=trials), *others])
+    composition = Composition(SentencePair(), [replace(first, trials=trials), *others])
     checks = [*session_checks(MIXED, BUILT, composition), *kept_checks(MIXED, composition.sessions)]
     return {each.name for each in checks if not each.passed}
 

@@ -1,4 +1,4 @@
-"""What every presentation does, and what each of them shows."""
+"""What every type of response does, and what each of them shows."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,20 +9,20 @@ from pydantic import BaseModel, Field
 from experiment.errors import PluginError, StudyError, UnknownNameError
 from experiment.materials.render import sentence_case
 from experiment.records import Item, Kind, Side, Variant
+from experiment.responses.base import Shown
+from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.sides import on_sides
+from experiment.responses.registry import (
+    RESPONSE_TYPES,
+    answer_keys,
+    load_response,
+    tables_shown,
+)
 from experiment.studies.load import load_study
 from experiment.studies.study import Trials
 from experiment.tables.schemas import RESPONSES
-from experiment.trials.presentations import (
-    PRESENTATIONS,
-    Shown,
-    answer_keys,
-    load_presentation,
-    on_sides,
-    tables_shown,
-)
-from experiment.trials.sentence_pair import SentencePair
 
-TEMPLATES = Path(__file__).parents[3] / "webapp" / "templates"
+TEMPLATES = Path(__file__).parents[3] / "webapp" / "participant" / "responses"
 ITEM = Item(
     item_id="npi-1",
     kind=Kind.TARGET,
@@ -39,7 +39,7 @@ ITEM = Item(
 
 
 class Whispered(SentencePair):
-    """A presentation of a user's own, with a parameter."""
+    """A type of response of a user's own, with a parameter."""
 
     name = "whispered"
     mark: str = Field(default="psst", description="what comes before each option")
@@ -56,14 +56,14 @@ def minimal_study():
     return load_study("minimal")
 
 
-@pytest.fixture(params=[*PRESENTATIONS, OWN])
+@pytest.fixture(params=[*RESPONSE_TYPES, OWN])
 def present(request):
-    return load_presentation(request.param, {})
+    return load_response(request.param, {})
 
 
-@pytest.mark.parametrize("name", [*PRESENTATIONS])
-def test_a_presentation_bears_the_name_it_is_registered_under(name: str):
-    assert load_presentation(name, {}).name == name
+@pytest.mark.parametrize("name", [*RESPONSE_TYPES])
+def test_a_type_of_response_bears_the_name_it_is_registered_under(name: str):
+    assert load_response(name, {}).name == name
 
 
 def test_its_parameters_are_a_model_that_explains_them(present):
@@ -73,7 +73,7 @@ def test_its_parameters_are_a_model_that_explains_them(present):
 
 def test_the_part_of_the_page_that_shows_it_is_there(present):
     text = (TEMPLATES / present.template).read_text(encoding="utf-8")
-    assert "options.html" in text or "data-rating" in text
+    assert "options.html" in text or "data-side" in text
 
 
 def test_its_columns_are_exported_and_its_numbers_have_units(present):
@@ -99,7 +99,7 @@ def test_good_stands_where_the_trial_says(present):
 
 @pytest.mark.parametrize("name", ["sentence_pair", "prefix_completion"])
 def test_the_contrast_decides_what_stands_against_good(name: str):
-    present = load_presentation(name, {})
+    present = load_response(name, {})
     bad = present.show(ITEM, Side.FIRST, str)
     distractor = present.show(replace(ITEM, contrast=Variant.DISTRACTOR), Side.FIRST, str)
     assert bad.first == distractor.first
@@ -107,7 +107,7 @@ def test_the_contrast_decides_what_stands_against_good(name: str):
 
 
 def test_a_sentence_pair_is_rendered_and_begins_with_the_context():
-    present = load_presentation("sentence_pair", {})
+    present = load_response("sentence_pair", {})
     assert present.show(ITEM, Side.SECOND, sentence_case) == Shown(
         "No authors had ever been famous.", "No authors have ever been famous."
     )
@@ -115,49 +115,49 @@ def test_a_sentence_pair_is_rendered_and_begins_with_the_context():
 
 def test_a_sentence_pair_needs_no_context():
     item = replace(ITEM, context="", good="the author laughs", bad="the author laugh")
-    present = load_presentation("sentence_pair", {})
+    present = load_response("sentence_pair", {})
     assert present.show(item, Side.FIRST, sentence_case) == Shown(
         "The author laughs.", "The author laugh."
     )
 
 
 def test_a_prefix_stands_above_two_completions():
-    present = load_presentation("prefix_completion", {})
+    present = load_response("prefix_completion", {})
     assert present.show(ITEM, Side.SECOND, sentence_case) == Shown(
         "had ever been famous", "have ever been famous", "No authors"
     )
 
 
 def test_a_completion_without_a_prefix_is_refused():
-    present = load_presentation("prefix_completion", {})
+    present = load_response("prefix_completion", {})
     with pytest.raises(StudyError, match='"npi-1" has no context'):
         present.show(replace(ITEM, context=""), Side.FIRST, sentence_case)
 
 
-def test_a_presentation_of_ones_own_takes_its_parameters_from_the_study():
-    present = load_presentation(OWN, {"mark": "hush"})
+def test_a_type_of_response_of_ones_own_takes_its_parameters_from_the_study():
+    present = load_response(OWN, {"mark": "hush"})
     assert present.show(ITEM, Side.FIRST, str).first == "hush have ever been famous"
 
 
 @pytest.mark.parametrize("name", ["sentence_pair", OWN])
 def test_an_unknown_parameter_is_refused_by_name(name: str):
     with pytest.raises(StudyError, match=r"wrong parameters: colour is unknown"):
-        load_presentation(name, {"colour": "red"})
+        load_response(name, {"colour": "red"})
 
 
 @pytest.mark.parametrize("name", ["nothere.nor_here:Class", f"{__name__}:Nothing", ":", "a:b:c"])
-def test_a_presentation_that_cannot_be_imported_is_a_clear_paragraph(name: str):
+def test_a_type_of_response_that_cannot_be_imported_is_a_clear_paragraph(name: str):
     with pytest.raises(PluginError, match="cannot be imported"):
-        load_presentation(name, {})
+        load_response(name, {})
 
 
-def test_an_unknown_presentation_answers_with_the_known_ones():
-    with pytest.raises(UnknownNameError, match=r"no presentation .*one of: .*sentence_pair"):
-        load_presentation("sentence", {})
+def test_an_unknown_type_of_response_answers_with_the_known_ones():
+    with pytest.raises(UnknownNameError, match=r"no type of response .*one of: .*sentence_pair"):
+        load_response("sentence", {})
 
 
 def test_options_stand_below_their_beginning_with_the_good_one_in_its_place():
-    present = load_presentation("option_list", {})
+    present = load_response("option_list", {})
     assert present.show(ITEM, Side.THIRD, sentence_case) == Shown(
         "had ever been famous", "has ever been famous", "No authors", ("have ever been famous",)
     )
@@ -169,7 +169,7 @@ def test_options_stand_below_their_beginning_with_the_good_one_in_its_place():
 
 def test_options_may_be_whole_sentences_and_columns_of_ones_own():
     item = replace(ITEM, distractor="", extra=(("odd", "were had famous"),))
-    present = load_presentation("option_list", {"against": ["odd", "bad"], "whole_sentences": True})
+    present = load_response("option_list", {"against": ["odd", "bad"], "whole_sentences": True})
     assert present.show(item, Side.FIRST, sentence_case) == Shown(
         "No authors have ever been famous.",
         "No authors were had famous.",
@@ -180,11 +180,11 @@ def test_options_may_be_whole_sentences_and_columns_of_ones_own():
 @pytest.mark.parametrize("alone", [{"bad": "", "distractor": ""}, {"bad": ITEM.good}])
 def test_options_that_are_one_or_the_same_are_refused(alone):
     with pytest.raises(StudyError, match=r'"npi-1" has (only one option|two options)'):
-        load_presentation("option_list", {}).versions(replace(ITEM, **alone))
+        load_response("option_list", {}).versions(replace(ITEM, **alone))
 
 
 def test_one_version_is_rated_at_a_time():
-    present = load_presentation("rating", {"points": 5})
+    present = load_response("rating", {"points": 5})
     assert present.show(ITEM, Side.FIRST, sentence_case).options == (
         "No authors have ever been famous.",
     )
@@ -198,7 +198,7 @@ def test_one_version_is_rated_at_a_time():
     ("name", "keys"), [("rating", 7), ("option_list", 3), ("sentence_pair", 2)]
 )
 def test_digits_choose_the_answers_where_the_study_names_no_keys(name, keys, minimal_study):
-    present = load_presentation(name, {})
+    present = load_response(name, {})
     assert answer_keys(minimal_study, present) == tuple(map(str, range(1, keys + 1)))
     named = minimal_study.model_copy(update={"trial": Trials(keys=("f", "j"))})
     if keys == 2:

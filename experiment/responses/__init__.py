@@ -1,0 +1,1 @@
+"""What a trial asks for: one folder for each type of response."""

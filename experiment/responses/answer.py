@@ -1,0 +1,99 @@
+"""What stands on the screen of a trial, and what is answered."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from experiment.records import Kind, Side
+
+Render = Callable[[str], str]
+
+
+class Gives(StrEnum):
+    """What an answer tells, for whatever counts it: rules, checks, bonuses."""
+
+    RIGHT = "answers that are right or wrong"
+    POINT = "points of a scale"
+
+
+class Balance(StrEnum):
+    """What is balanced over the trials of a session and over the places of a list."""
+
+    SIDES = "the side on which the good one of two options stands"
+    PLACES = "the place of each of an item's options"
+    VERSIONS = "which one of an item's two versions is shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the screen shows of one trial.
+
+    Attributes:
+        first: The first option, or the only text.
+        second: The second option; empty where there is one text alone.
+        prefix: What stands above them; empty where nothing does.
+        more: Further options.
+    """
+
+    first: str
+    second: str = ""
+    prefix: str = ""
+    more: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options, in the order of the screen."""
+        return (self.first, *((self.second,) if self.second else ()), *self.more)
+
+    @property
+    def texts(self) -> tuple[str, frozenset[str]]:
+        """The texts whichever side the options stand on: the same for all orders."""
+        return self.prefix, frozenset(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What of an item is on the screen: see the fields of the same names of a ``Trial``."""
+
+    good_side: Side | None
+    options: tuple[str, ...] = ()
+    points: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer as it is sent and stored: a place on the screen, or a point of a scale."""
+
+    side: Side | None = None
+    rating: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What an answer says: see the fields of the same names of a ``Judgment``."""
+
+    chose_good: bool | None = None
+    chosen_side: Side | None = None
+    rating: int | None = None
+    version: str = ""
+    answer: str = ""
+
+    def fields(self) -> dict[str, Any]:
+        """Return them by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a simulated participant knows of the item on the screen.
+
+    Attributes:
+        good: The text of its good version.
+        kind: What the item is for.
+        accuracy: How often attentive people answer as expected, from 0 to 1.
+    """
+
+    good: str
+    kind: Kind
+    accuracy: float

@@ -1,0 +1,218 @@
+"""What a type of response says of itself; whatever depends on the type asks it here."""
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from experiment.records import PAIR, SIDES, Item, Side, Variant
+from experiment.responses.answer import (
+    Arrangement,
+    Balance,
+    Given,
+    Gives,
+    Judged,
+    Known,
+    Render,
+    Shown,
+)
+from experiment.simulation.responders import Responder
+from experiment.tables.column import Column
+
+__all__ = [
+    "Arrangement",
+    "Balance",
+    "Given",
+    "Gives",
+    "Judged",
+    "Known",
+    "Render",
+    "ResponseType",
+    "Shown",
+]
+
+
+class ResponseType(BaseModel, ABC):
+    """A pydantic model of the type's own parameters, as ``trial.parameters`` gives them.
+
+    Attributes:
+        name: As the registry, study.toml and the page know it.
+        family: Which module of the analysis and which script of the page belong to it.
+        template: The page's part that shows it, below ``webapp/participant/responses/``; of a
+            package, ``"package:path"``.
+        script: The page's program that reads an answer, likewise.
+        columns: What one answer measures, as the exported table of responses has it.
+        trial_columns: What the exported table of trials has besides, or in another form.
+        typical_rt_ms: How long people take, in milliseconds; simulated ones do where the study
+            says nothing else.
+        gives: What its answers tell. Rules, checks and bonuses that need something else are
+            refused.
+        balance: What the design balances, and the audit checks.
+        alone: Whether an item may have its good version alone.
+        responder_method: What a simulated participant must be able to do.
+        asked: Under which heading ``words.toml`` has the words of a new study.
+        instructions: Which page of instructions a new study gets.
+        comments: What a new study's study.toml says of its parameters, by name.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: ClassVar[str]
+    family: ClassVar[str] = "choice"
+    template: ClassVar[str]
+    script: ClassVar[str] = "choice/choice.js"
+    columns: ClassVar[tuple[Column, ...]]
+    trial_columns: ClassVar[tuple[Column, ...]] = ()
+    typical_rt_ms: ClassVar[float]
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.RIGHT})
+    balance: ClassVar[Balance] = Balance.SIDES
+    alone: ClassVar[bool] = False
+    responder_method: ClassVar[str] = "choose"
+    asked: ClassVar[str] = "pair"
+    instructions: ClassVar[str] = "instructions"
+    comments: ClassVar[Mapping[str, str]] = {}
+
+    # What is shown.
+
+    @abstractmethod
+    def show(self, item: Item, good_side: Side, render: Render) -> Shown:
+        """Return the texts of a trial.
+
+        Args:
+            item: The trial's item.
+            good_side: Where its good option stands; where one version is shown, the good one if
+                this is the first side.
+            render: From plain words to what the screen shows.
+
+        Raises:
+            StudyError: The item cannot be shown in this way.
+        """
+
+    def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
+        """Return the texts of a trial that has these versions on the screen, in this order."""
+        good_first = options[0] == Variant.GOOD
+        return self.show(item, Side.FIRST if good_first else Side.SECOND, render)
+
+    def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
+        """Return every screen that an item can have, up to the options' order; good comes first."""
+        return (self.show(item, Side.FIRST, render),)
+
+    # What is balanced.
+
+    def versions(self, item: Item) -> tuple[str, ...]:
+        """Return the item's versions that may be shown, by name, the good one first.
+
+        Raises:
+            StudyError: The item has too few, or two that are the same.
+        """
+        return (Variant.GOOD, str(item.contrast))
+
+    def arrangement(self, options: tuple[str, ...]) -> Arrangement:
+        """Return what is stored of a trial that shows these versions, in this order."""
+        return Arrangement(SIDES[options.index(Variant.GOOD)], options)
+
+    @property
+    def balanced_over(self) -> int:
+        """Over how many neighbouring places of a list it is balanced."""
+        return len(PAIR)
+
+    # How an answer is read and checked.
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers a trial offers at most; each has a key."""
+        return len(PAIR)
+
+    def n_offered(self, options: str | None) -> int:
+        """Return how many answers a trial offers.
+
+        Args:
+            options: The versions on its screen, joined by spaces; None of a pair.
+        """
+        return self.n_answers
+
+    def accepts(self, given: Given, options: str | None) -> bool:
+        """Return whether a trial can be answered so; for each answer, so it must be cheap.
+
+        Args:
+            given: The answer.
+            options: The versions on its screen, joined by spaces; None of a pair.
+        """
+        return given.rating is None and given.side in SIDES[: self.n_offered(options)]
+
+    def judged(self, shown: Arrangement, given: Given) -> Judged:
+        """Return what an answer says of the trial."""
+        return Judged(
+            chose_good=given.side == shown.good_side,
+            chosen_side=given.side,
+        )
+
+    def faultless(self, shown: Arrangement) -> Given:
+        """Return what somebody answers who makes no error."""
+        return Given(side=shown.good_side)
+
+    # What is exported.
+
+    @property
+    def completes_rows(self) -> bool:
+        """Whether ``exported`` does anything: a run may have ten million rows."""
+        return False
+
+    def exported(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses with what follows from its stored columns."""
+        return row
+
+    # How it is simulated.
+
+    def simulate(
+        self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
+    ) -> Given:
+        """Return what a simulated participant answers.
+
+        Args:
+            responder: How they answer.
+            known: What they know of the item.
+            options: The texts on the screen.
+            rng: The source of randomness.
+        """
+        sides, good_side = SIDES[: len(options)], SIDES[options.index(known.good)]
+        if sides == PAIR:
+            return Given(responder.choose(known.kind, good_side, known.accuracy, rng))
+        return Given(responder.choose(known.kind, good_side, known.accuracy, rng, sides=sides))
+
+    # How a table becomes a study of it.
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether it is what a table's items ask for, where their author names none.
+
+        Args:
+            items: The items.
+            against: The columns that stand against good, where these are two or more.
+        """
+        return False
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return the parameters of a new study, and what was decided in a sentence.
+
+        Args:
+            items: The items.
+            against: The columns that stand against good, where these are two or more.
+            ends: The words for the two ends of a scale, in the study's language.
+        """
+        return {}, ""
+
+    # How it is said.
+
+    def said(self, shown: Arrangement, given: Given) -> str:
+        """Return an answer in a word or two, for the researcher's page of a participant."""
+        return f"{given.side}"
+
+    @property
+    def example_note(self) -> str:
+        """What `parallax study show` says above its examples."""
+        return "the expected option has a + before it"

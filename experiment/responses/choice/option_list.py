@@ -1,0 +1,135 @@
+"""Three options or more: the good one and its alternatives."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from experiment.errors import StudyError
+from experiment.materials.render import without_added_stop
+from experiment.records import SIDES, Item, Side, Variant
+from experiment.responses.base import Balance, Render, ResponseType, Shown
+from experiment.tables.column import Column
+from experiment.tables.schemas import (
+    CHOICE_OF_SEVERAL_COLUMNS,
+    OPTIONS_COLUMN,
+    SEVERAL_SIDES_COLUMN,
+)
+
+_FEWEST = 2
+
+
+class Options(ResponseType):
+    """What every type has that shows three options or more, each on its place."""
+
+    columns: ClassVar[tuple[Column, ...]] = CHOICE_OF_SEVERAL_COLUMNS
+    trial_columns: ClassVar[tuple[Column, ...]] = (SEVERAL_SIDES_COLUMN, OPTIONS_COLUMN)
+    balance: ClassVar[Balance] = Balance.PLACES
+    asked: ClassVar[str] = "options"
+    instructions: ClassVar[str] = "instructions_options"
+
+    @property
+    def balanced_over(self) -> int:
+        """Over so many neighbouring places each option stands once in each place."""
+        return self.n_answers
+
+    def n_offered(self, options: str | None) -> int:
+        """Return how many options a trial has: an item may lack some."""
+        return self.n_answers if options is None else len(options.split())
+
+    @property
+    def completes_rows(self) -> bool:
+        """The version that was chosen follows from its place."""
+        return True
+
+    def exported(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses with the version that was chosen."""
+        place = SIDES.index(Side(str(row["chosen_side"])))
+        return row | {"version": str(row["version"]).split()[place]}
+
+
+class OptionList(Options):
+    """Shows an item's context, where it has one, and below it the options, each on its place."""
+
+    name: ClassVar[str] = "option_list"
+    template: ClassVar[str] = "choice/option_list.html"
+    typical_rt_ms: ClassVar[float] = 3500.0
+    comments: ClassVar[Mapping[str, str]] = {"against": "the columns of the other options"}
+
+    against: list[str] = Field(
+        default=[Variant.BAD, Variant.DISTRACTOR],
+        min_length=1,
+        max_length=len(SIDES) - 1,
+        description="the columns of the other options; an item may leave some of them empty",
+    )
+    whole_sentences: bool = Field(
+        default=False, description="whether each option is shown behind the context, as a sentence"
+    )
+
+    @field_validator("against")
+    @classmethod
+    def _others_than_good(cls, against: list[str]) -> list[str]:
+        if Variant.GOOD in against:
+            raise ValueError("good is always one of the options: name only the others")
+        return against
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        if len(set(self.against)) < len(self.against):
+            raise ValueError("a column is given twice in against")
+        return self
+
+    @property
+    def n_answers(self) -> int:
+        """How many options a trial has at most."""
+        return 1 + len(self.against)
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether more than one text stands against the good one."""
+        return bool(against)
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return the columns of the other options."""
+        own = (Variant.BAD, Variant.DISTRACTOR)
+        others = list(against) or [
+            str(name) for name in own if any(item.version(name) for item in items)
+        ]
+        note = f"{1 + len(others)} options: good against {', '.join(others)}."
+        return {"against": others}, note
+
+    def versions(self, item: Item) -> tuple[str, ...]:
+        """Return the item's options by name, the good one first.
+
+        Raises:
+            StudyError: Nothing stands against the good one, or two options are the same.
+        """
+        names = (Variant.GOOD, *(name for name in self.against if item.version(name)))
+        texts = [item.version(name) for name in names]
+        if len(names) < _FEWEST or len(set(texts)) < len(texts):
+            raise StudyError(
+                f'the item "{item.item_id}" has '
+                + ("only one option" if len(names) < _FEWEST else "two options that are the same"),
+                where="response option_list",
+                expected=f"different options in good and {', '.join(self.against)}",
+            )
+        return tuple(map(str, names))
+
+    def show(self, item: Item, good_side: Side, render: Render) -> Shown:
+        """Return the options with the good one on its place, the others in their order."""
+        versions = list(self.versions(item))
+        place = min(SIDES.index(good_side), len(versions) - 1)
+        versions.insert(place, versions.pop(0))
+        return self.show_options(item, versions, render)
+
+    def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
+        """Return the options in this order."""
+        texts = [item.version(name) for name in options]
+        if self.whole_sentences or not item.context:
+            first, second, *more = (render(f"{item.context} {text}".strip()) for text in texts)
+            return Shown(first, second, more=tuple(more))
+        first, second, *more = texts
+        return Shown(first, second, without_added_stop(item.context, render), tuple(more))

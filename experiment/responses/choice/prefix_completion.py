@@ -1,0 +1,44 @@
+"""The beginning of a sentence, and below it two ways to go on."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from experiment.errors import StudyError
+from experiment.materials.render import without_added_stop
+from experiment.records import Item, Side
+from experiment.responses.base import Render, ResponseType, Shown
+from experiment.responses.choice.sides import on_sides
+from experiment.tables.column import Column
+from experiment.tables.schemas import CHOICE_COLUMNS
+
+
+class PrefixCompletion(ResponseType):
+    """Shows an item's context once and asks which option goes on better."""
+
+    name: ClassVar[str] = "prefix_completion"
+    template: ClassVar[str] = "choice/prefix_completion.html"
+    columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    typical_rt_ms: ClassVar[float] = 2500.0
+    asked: ClassVar[str] = "completion"
+    instructions: ClassVar[str] = "instructions_completion"
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether every item has a beginning."""
+        return all(item.context for item in items)
+
+    def show(self, item: Item, good_side: Side, render: Render) -> Shown:
+        """Return the beginning without a full stop that rendering added, and the options as words.
+
+        Raises:
+            StudyError: The item has no context.
+        """
+        if not item.context:
+            raise StudyError(
+                f'the item "{item.item_id}" has no context that its options could go on from',
+                where="response prefix_completion",
+                expected="a context in every item",
+                remedy='Give the templates a context, or choose the response "sentence_pair"',
+            )
+        first, second = on_sides(item.good, item.alternative, good_side)
+        return Shown(first, second, without_added_stop(item.context, render))

@@ -1,0 +1,31 @@
+"""Two whole sentences, one above the other."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from experiment.records import Item, Side
+from experiment.responses.base import Render, ResponseType, Shown
+from experiment.responses.choice.sides import on_sides
+from experiment.tables.column import Column
+from experiment.tables.schemas import CHOICE_COLUMNS
+
+
+class SentencePair(ResponseType):
+    """Shows both sentences whole; a context is read as the beginning of each."""
+
+    name: ClassVar[str] = "sentence_pair"
+    template: ClassVar[str] = "choice/sentence_pair.html"
+    columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    typical_rt_ms: ClassVar[float] = 3500.0
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return that two sentences can always be shown."""
+        return True
+
+    def show(self, item: Item, good_side: Side, render: Render) -> Shown:
+        """Return the two sentences as a participant reads them."""
+        good, other = (
+            render(f"{item.context} {option}".strip()) for option in (item.good, item.alternative)
+        )
+        return Shown(*on_sides(good, other, good_side))

@@ -1,0 +1,1 @@
+"""A sentence is rated on a scale."""

@@ -1,0 +1,120 @@
+"""One sentence, and below it a scale on which it is rated."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, cast
+
+from pydantic import Field
+
+from experiment.materials.formats.columns import key_of
+from experiment.records import Item, Side, Variant
+from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
+from experiment.responses.one_version import OneVersion
+from experiment.simulation.responders import Rater, Responder
+from experiment.tables.column import Column
+from experiment.tables.schemas import RATING_COLUMNS
+
+# A scale's parameters, and under which headers tables bring them.
+_SCALE: Mapping[str, tuple[str, ...]] = {
+    "points": ("points", "scale", "scale_points", "n_points"),
+    "lowest": ("lowest", "left_label", "left_comment", "left", "low_label"),
+    "highest": ("highest", "right_label", "right_comment", "right", "high_label"),
+}
+_POINTS = 7
+
+
+class Scale(OneVersion):
+    """What every type has that asks for a point of a scale; it says how many ``points`` it has."""
+
+    family: ClassVar[str] = "rating"
+    script: ClassVar[str] = "rating/rating.js"
+    columns: ClassVar[tuple[Column, ...]] = RATING_COLUMNS
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT})
+    responder_method: ClassVar[str] = "rate"
+    asked: ClassVar[str] = "rating"
+    instructions: ClassVar[str] = "instructions_rating"
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers there are: the scale's points."""
+        return int(vars(self).get("points", 0))
+
+    def arrangement(self, options: tuple[str, ...]) -> Arrangement:
+        """Return the version with its scale; only a good one has a side."""
+        is_good = options[0] == Variant.GOOD
+        return Arrangement(Side.FIRST if is_good else None, options, self.n_answers)
+
+    def accepts(self, given: Given, options: str | None) -> bool:
+        """Return whether it is a point of the scale."""
+        return given.side is None and given.rating in range(1, self.n_answers + 1)
+
+    def judged(self, shown: Arrangement, given: Given) -> Judged:
+        """Return the point; no rating is right or wrong."""
+        return Judged(
+            rating=given.rating,
+            version=shown.options[0],
+            answer=f"point {given.rating} of the scale",
+        )
+
+    def faultless(self, shown: Arrangement) -> Given:
+        """Return the highest point for a good version, the lowest for another."""
+        return Given(rating=self.n_answers if shown.good_side else 1)
+
+    def simulate(
+        self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
+    ) -> Given:
+        """Return the point that a simulated participant gives."""
+        is_good = options[0] == known.good
+        rater = cast(Rater, responder)
+        return Given(rating=rater.rate(known.kind, self.n_answers, is_good, known.accuracy, rng))
+
+    def said(self, shown: Arrangement, given: Given) -> str:
+        """Return the point and the scale's points."""
+        return f"{given.rating} of {shown.points}"
+
+    @property
+    def example_note(self) -> str:
+        """What `parallax study show` says above its examples."""
+        return f"a trial shows one of the texts, and asks for a point from 1 to {self.n_answers}"
+
+
+class Rating(Scale):
+    """Shows one version of an item and asks for a point of a scale."""
+
+    name: ClassVar[str] = "rating"
+    template: ClassVar[str] = "rating/rating.html"
+    typical_rt_ms: ClassVar[float] = 3500.0
+    comments: ClassVar[Mapping[str, str]] = {
+        "points": "of the scale",
+        "lowest": "the labels of its two ends",
+    }
+
+    points: int = Field(default=7, ge=2, le=9, description="how many points the scale has")
+    lowest: str = Field(default="", description="the label of the scale's lowest point")
+    highest: str = Field(default="", description="the label of its highest point")
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether every item is one sentence."""
+        return not any(item.alternative for item in items)
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return a scale: what the items' own columns say of it, or one of seven points."""
+        given = dict(_scale(items))
+        points = int(given.pop("points", _POINTS))
+        named = {"points": points, "lowest": ends[0], "highest": ends[1], **given}
+        return named, f"Each sentence is rated on a scale of {points} points."
+
+
+def _scale(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
+    """Yield what the items' own columns say of the scale, the same in every row."""
+    for header, first in items[0].extra:
+        if {dict(item.extra).get(header, "") for item in items} != {first} or not first:
+            continue
+        for parameter, names in _SCALE.items():
+            is_number = first.isdecimal() and 2 <= int(first) <= 9
+            if key_of(header) in names and (parameter != "points" or is_number):
+                yield parameter, first

@@ -1,0 +1,39 @@
+"""Where the page finds what a type of response brings: its template and its script."""
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from flask import Flask
+from jinja2 import ChoiceLoader, FunctionLoader
+
+_FOLDER = Path(__file__).parent / "responses"
+# What plug-ins of earlier versions name.
+_EARLIER = {
+    "trial_sentence_pair.html": "choice/sentence_pair.html",
+    "trial_prefix_completion.html": "choice/prefix_completion.html",
+    "trial_option_list.html": "choice/option_list.html",
+    "trial_rating.html": "rating/rating.html",
+    "options.html": "choice/options.html",
+}
+
+
+def find_templates(app: Flask) -> None:
+    """Let the app's templates include those of the types of response."""
+    own = [app.jinja_loader] if app.jinja_loader else []
+    app.jinja_loader = ChoiceLoader([*own, FunctionLoader(_template)])
+
+
+def _template(name: str) -> str | None:
+    found = located(_EARLIER.get(name, name))
+    return found.read_text(encoding="utf-8") if found.is_file() else None
+
+
+def located(name: str) -> Traversable:
+    """Return a file of a type of response.
+
+    Args:
+        name: Its path below ``webapp/participant/responses/``, or ``"package:path"``.
+    """
+    package, _, path = name.rpartition(":")
+    return (files(package) if package else _FOLDER).joinpath(path)
