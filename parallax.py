@@ -61,6 +61,9 @@ _RUN = {
     ),
     "erase": Lazy("webapp.commands.erase", "Erase what a participant of RUN gave, by their CODE."),
     "forget": Lazy("webapp.commands.forget:forget_", "Remove all data that identify WHO."),
+    "unblind": Lazy(
+        "webapp.commands.unblind", "Let the results of RUN be seen and exported from now on."
+    ),
     "export": Lazy(
         "webapp.commands.runs", "Write everything RUN has gathered as a folder of tables."
     ),

@@ -25,6 +25,7 @@ from webapp.runs import launch as launch_flow
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.runs.grow import grow
 from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
+from webapp.runs.unblind import refuse_blind
 from webapp.server import process as server
 from webapp.simulation import crowd
 from webapp.simulation.plan import plan
@@ -234,10 +235,11 @@ def exclude(run: str, instance: Path) -> None:
 def export(run: str, out: Path | None, instance: Path) -> None:
     """Write everything RUN has gathered as a folder of tables.
 
-    The folder holds their codebook too.
+    The folder holds their codebook too. A run in which people take part must be unblinded first.
     """
     folder = out or instance / "exports" / run
     with reading(open_sessions(instance)) as session:
-        facts = export_flow.export(session, named_run(session, run), folder)
+        refuse_blind(session, found := named_run(session, run))
+        facts = export_flow.export(session, found, folder)
     of_whom = "simulated participants" if facts["simulated"] else "participants"
     click.echo(f"{facts['n_responses']} responses of {facts['n_participants']} {of_whom}: {folder}")

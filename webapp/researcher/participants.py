@@ -15,7 +15,7 @@ from webapp.errors import RequestError
 from webapp.researcher.access import allowed
 from webapp.runs.integrity import certificate_of, certificates, flags_of, same_times
 from webapp.runs.people import Person, people, record_of
-from webapp.runs.unblind import unblinding_of
+from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import shown_trial
@@ -63,6 +63,10 @@ SORTS: dict[str, tuple[str, _Key]] = {
 }
 
 
+# What tells of single answers, and is not told while a run is blind.
+_OF_ANSWERS = frozenset({"rt", "fast", "side", "hidden", "waited"})
+
+
 @participant_pages.get("/runs/<ref>/participants")
 @allowed(Role.VIEWER)
 def show_all(ref: str) -> str:
@@ -82,7 +86,9 @@ def show_all(ref: str) -> str:
             ]
             # Among as many flags, the likest to a program comes first.
             found.sort(key=lambda each: -_likeness(made.get(each.participant.id)))
-    _, key = SORTS.get(sort, SORTS["arrival"])
+        blind = is_blind(session, run)
+    sorts = {name: each for name, each in SORTS.items() if not blind or name not in _OF_ANSWERS}
+    _, key = sorts.get(sort, SORTS["arrival"])
     return render_template(
         "researcher/participants.html",
         run=run,
@@ -91,7 +97,8 @@ def show_all(ref: str) -> str:
         state=state,
         search=search,
         sort=sort,
-        sorts=SORTS,
+        sorts=sorts,
+        blind=blind,
     )
 
 
@@ -109,7 +116,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
                 status=404,
                 code="unknown_participant",
             )
-        unblinding = unblinding_of(session, run)
+        blind = is_blind(session, run)
         certificate = certificate_of(session, run, study, record.participant)
         copied = certificate is not None and bool(certificate.n_copied)
         twins = same_times(session, run, record.participant) if copied else []
@@ -132,5 +139,5 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         twins=twins,
         flags=flags_of(run, certificate) if certificate else {},
         sides=[side for side in SIDES if any(side in trial for _, trial in shown)],
-        blind=unblinding is None,
+        blind=blind,
     )

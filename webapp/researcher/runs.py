@@ -20,7 +20,7 @@ from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 from webapp.runs.grow import grow
 from webapp.runs.runs import close_run, open_run, progress
-from webapp.runs.unblind import unblind
+from webapp.runs.unblind import refuse_blind, unblind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
@@ -121,7 +121,8 @@ def download(ref: str) -> ResponseReturnValue:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"run-{ref}"
         with reading(services.sessions) as session:
-            export(session, find_run(session, ref), folder)
+            refuse_blind(session, run := find_run(session, ref))
+            export(session, run, folder)
         archive = zipped(folder)
     with services.sessions.begin() as session:
         _note(session, find_run(session, ref), "run exported")

@@ -1,5 +1,8 @@
 """Blindness: a run's results stay hidden until somebody unblinds it, with a reason.
 
+A blind run gives out no answer, side, time or catch result of a single trial: how many answered,
+how long they took in all and what is proposed for exclusion is all that is told.
+
 Who watches a run and sees its accuracy may stop it when it looks good, or look closer at those
 who answer unexpectedly. Exclusion evidence, which people are treated by, is never hidden.
 """
@@ -10,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.database.models import Run, Unblinding
-from webapp.errors import RequestError
+from webapp.errors import RequestError, RunError
 from webapp.users.audit_log import record_act
 
 _SHORTEST_REASON = 10
@@ -37,3 +40,22 @@ def unblind(session: Session, run: Run, *, by: str, reason: str, now: datetime) 
         return
     session.add(Unblinding(run_id=run.id, who=by, reason=reason, at=now))
     record_act(session, by, "run unblinded", now, run_ref=run.ref, after={"reason": reason})
+
+
+def is_blind(session: Session, run: Run) -> bool:
+    """Return whether a run's results are hidden; those of programs never are."""
+    return not run.simulated and unblinding_of(session, run) is None
+
+
+def refuse_blind(session: Session, run: Run) -> None:
+    """Let pass only a run whose results may be seen.
+
+    Raises:
+        RunError: It is blind.
+    """
+    if is_blind(session, run):
+        raise RunError(
+            f"the run {run.ref} is blind: its answers are not given out",
+            expected="a run that somebody unblinded, with a reason that is kept",
+            remedy=f'Unblind it on its page, or with: parallax unblind {run.ref} --reason "..."',
+        )

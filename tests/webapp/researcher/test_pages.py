@@ -13,6 +13,7 @@ from tests.experiment.trials.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
 from webapp.researcher import live
 from webapp.researcher.participants import SORTS
+from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 
 HOSTILE = "<script>alert(1)</script>"
@@ -95,6 +96,7 @@ def test_the_replay_shows_each_device_and_the_window_of_each_trial(
             )  # fmt: skip
         answer = session.scalars(select(Response)).first()
         answer.viewport_width_px, answer.viewport_height_px, answer.times_shown = 412, 915, 3
+        unblind(session, session.merge(run), by="a test", reason="all have finished", now=clock())
     page = participant_page(researcher(Role.VIEWER), run)
     assert page.index("<dt>Device 1</dt><dd>Firefox, it") < page.index("<dt>Device 2</dt>")
     assert "Chrome, it, says that a program drives it" in page
@@ -132,6 +134,9 @@ def test_each_signal_can_be_sorted_by_and_the_flags_are_made_when_asked_for(
     finished, run, researcher
 ):
     here = researcher(Role.VIEWER)
+    blind = here.get(f"/runs/{run.ref}/participants?sort=rt").text
+    assert "Median RT" not in blind
+    here.post(f"/runs/{run.ref}/unblind", reason="all have finished")
     pages = {sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORTS}
     assert all("1 participants." in page for page in pages.values())
     assert {sort for sort, page in pages.items() if ">Flags</a></th>" in page} == {"flags"}
@@ -140,17 +145,25 @@ def test_each_signal_can_be_sorted_by_and_the_flags_are_made_when_asked_for(
 
 def test_an_export_is_sent_as_one_file_and_stands_in_the_log(finished, run, researcher):
     here = researcher(Role.OWNER)
+    refused = here.post(f"/runs/{run.ref}/export")
+    assert (refused.status_code, "is blind: its answers are not given out" in refused.text) == (
+        409,
+        True,
+    )
+    here.post(f"/runs/{run.ref}/unblind", reason="all have finished")
     response = here.post(f"/runs/{run.ref}/export")
     names = zipfile.ZipFile(io.BytesIO(response.data)).namelist()
     assert f"run-{run.ref}/responses.csv" in names
     log = here.get("/audit").text
     assert "run exported" in log
-    assert "The chain of 2 entries is whole." in log
-    assert here.get("/audit.csv").text.count("\n") == 3
+    assert "The chain of 3 entries is whole." in log
+    assert here.get("/audit.csv").text.count("\n") == 4
 
 
 def test_what_cannot_be_done_is_said_on_the_runs_own_page(run, researcher):
-    response = researcher(Role.RESEARCHER).post(f"/runs/{run.ref}/export")
+    here = researcher(Role.RESEARCHER)
+    here.post(f"/runs/{run.ref}/unblind", reason="a rehearsal of the export")
+    response = here.post(f"/runs/{run.ref}/export")
     assert response.status_code == 409
     assert "no one has answered a trial yet" in response.text
 
@@ -187,10 +200,12 @@ def test_a_run_that_does_not_exist_is_told(researcher):
 @pytest.mark.one_database
 @pytest.mark.parametrize("name", ["ratings", "german_case"])
 def test_ratings_and_lists_of_options_are_replayed_as_they_stood(
-    name, launched, start, sessions, researcher
+    name, launched, start, sessions, researcher, clock
 ):
     run = launched(load_study(str(PRESENTATIONS / name)))
     start(run)
+    with sessions.begin() as session:
+        unblind(session, session.merge(run), by="a test", reason="all have finished", now=clock())
     page = participant_page(researcher(Role.VIEWER), run)
     assert ('<th scope="col">Rated</th>' in page) == (name == "ratings")
     assert ("Third option" in page) == (name == "german_case")
