@@ -18,7 +18,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 
 from experiment.participation import State
 from experiment.studies.load import load_study
-from webapp.core.keys import read_keys
+from webapp.core.keys import make_keys
 from webapp.core.metrics import Metrics
 from webapp.database.engine import Sessions, make_sessions, open_database, reading
 from webapp.database.models import Identity, Participant, Place, Run
@@ -84,7 +84,7 @@ def large_run(sessions: Sessions, places: int) -> Run:
 def database() -> Iterator[tuple[Engine, Path]]:
     with tempfile.TemporaryDirectory() as folder:
         engine = open_database(
-            f"sqlite:///{Path(folder) / 'arrivals.sqlite3'}", read_keys(Path(folder))
+            f"sqlite:///{Path(folder) / 'arrivals.sqlite3'}", make_keys(Path(folder))
         )
         yield engine, Path(folder)
         engine.dispose()

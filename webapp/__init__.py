@@ -10,7 +10,6 @@ from flask import Flask
 from webapp.core.clock import Clock, utc_now
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
-from webapp.core.keys import read_keys
 from webapp.core.metrics import METRICS, Metrics
 from webapp.core.tokens import Tokens
 from webapp.database.retry import retry_failed_requests
@@ -22,7 +21,7 @@ from webapp.http.origins import guard_origins
 from webapp.http.platform_hooks import platform_hooks
 from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
-from webapp.opening import open_installation
+from webapp.opening import installation_keys, open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
 from webapp.participant.response_files import find_templates
@@ -59,7 +58,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     app.logger.setLevel(settings.log_level.upper())
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None
-    keys = read_keys(folder, settings.secret_key_file)
+    keys = installation_keys(folder, settings)
     services = app.extensions[EXTENSION] = Services(
         settings, open_installation(folder, settings, keys, now()), Tokens.of(keys), now, folder
     )

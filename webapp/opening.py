@@ -6,9 +6,11 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from webapp.core.keys import Keys
+from webapp.core.instance import key_file
+from webapp.core.keys import Keys, make_keys, read_keys
 from webapp.core.settings import Settings
-from webapp.database.engine import open_database
+from webapp.database.engine import open_database, usable_database
+from webapp.database.key_identity import knows_people
 from webapp.database.scrub import scrub
 from webapp.erasures.file import record_file
 from webapp.gate.gate import put_up
@@ -16,6 +18,22 @@ from webapp.gate.premises import Premises
 from webapp.privacy.restored import carry_out_again, knows_erasures
 
 _LOG = logging.getLogger(__name__)
+
+
+def installation_keys(instance: Path, settings: Settings) -> Keys:
+    """Return an installation's keys, made where there are none and its database knows nobody.
+
+    Raises:
+        DatabaseAwayError: The database does not answer.
+        WebappError: The keys cannot be read or written, or are missing beside people's data.
+    """
+    if not settings.secret_key_file and not key_file(instance).exists():
+        with usable_database(settings.database_url) as engine:
+            known = knows_people(engine)
+            engine.dispose()
+        if not known:
+            return make_keys(instance)
+    return read_keys(instance, settings.secret_key_file)
 
 
 def open_installation(instance: Path, settings: Settings, keys: Keys, now: datetime) -> Engine:

@@ -25,6 +25,7 @@ from webapp.database.backup.routine import (
     place_for,
     record_beside,
 )
+from webapp.database.key_identity import recognise
 from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem
 from webapp.database.use import alone
@@ -94,9 +95,7 @@ def _back_up(
     instance: Path, place: Path, keep: int | None, encrypt: Path | None, drill: bool
 ) -> None:
     to = recipients(encrypt) if encrypt else []
-    given = load_settings(instance).secret_key_file
-    read_keys(instance, given)
-    key = key_file(instance, given)
+    key = key_file(instance, load_settings(instance).secret_key_file)
     began = utc_now()
     file = place_for(place, began, encrypted=bool(to))
     with opened(instance) as engine:
@@ -139,7 +138,9 @@ def restore_(
     out again, as the newest known record of erasures says.
     """
     refuse_while_serving(instance)
-    folder = open_instance(instance)
+    settings = load_settings(folder := open_instance(instance))
+    # A new key would open nothing that the backup holds.
+    keys = read_keys(folder, settings.secret_key_file)
     with readable(file, identity) as plain, opened(instance) as engine, alone(engine):
         # Before anybody is brought back who could not be taken out again.
         said = newest_record(
@@ -149,6 +150,7 @@ def restore_(
         content = restore(engine, plain, replace=replace)
         problem = schema_problem(content.revision)
         if not problem:
+            recognise(engine, keys)
             with engine.connect().execution_options(reading=True) as connection:
                 restored(connection, folder)
         gone = 0 if problem else carry_out_again(folder, engine, utc_now())

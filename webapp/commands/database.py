@@ -9,12 +9,12 @@ import click
 from sqlalchemy import Engine
 
 from webapp.core.instance import open_instance
-from webapp.core.keys import read_keys
 from webapp.core.sealing import Sealer
 from webapp.database.engine import usable_database
 from webapp.database.models.identity import unlock
 from webapp.database.scrub import scrub
 from webapp.errors import WebappError
+from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
 from webapp.server import process as server
 
@@ -23,8 +23,9 @@ from webapp.server import process as server
 def opened(instance: Path) -> Iterator[Engine]:
     """Yield the installation's database, of whatever schema."""
     settings = load_settings(folder := open_instance(instance))
+    keys = installation_keys(folder, settings)
     with usable_database(settings.database_url) as engine:
-        unlock(engine, Sealer(read_keys(folder, settings.secret_key_file)))
+        unlock(engine, Sealer(keys))
         yield engine
     engine.dispose()
 

@@ -10,12 +10,14 @@ from webapp.commands.text_table import text_table
 from webapp.core.instance import key_file, open_instance
 from webapp.core.keys import Purpose, drop, read_keys, rotate
 from webapp.core.sealing import Sealer
+from webapp.database.key_identity import forget_key, replace_keys
 from webapp.database.models.identity import unlock
 from webapp.database.schema import schema_problem, stored_revision
 from webapp.database.sealed_names import keys_in_use, seal_anew
 from webapp.database.use import alone
 from webapp.erasures.file import read_record, record_file
 from webapp.errors import WebappError
+from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
 
 
@@ -29,7 +31,7 @@ def keys() -> None:
 def list_(instance: Path) -> None:
     """List the keys by id and purpose, never what is secret of them."""
     folder = open_instance(instance)
-    held = read_keys(folder, load_settings(folder).secret_key_file)
+    held = installation_keys(folder, load_settings(folder))
     rows = [
         (str(key.id), str(purpose), "used" if key is held.of(purpose)[-1] else "still understood")
         for purpose in Purpose
@@ -44,7 +46,8 @@ def list_(instance: Path) -> None:
 def rotate_(purpose: str, instance: Path) -> None:
     """Give PURPOSE a new key; older ones are still understood."""
     folder = open_instance(instance)
-    given = load_settings(folder).secret_key_file
+    given = (settings := load_settings(folder)).secret_key_file
+    installation_keys(folder, settings)
     sealed = None if purpose == Purpose.SIGNING else _sealed_anew(folder, given, Purpose(purpose))
     if sealed is None:
         rotate(folder, given, Purpose(purpose))
@@ -80,7 +83,8 @@ def drop_(key: int, instance: Path) -> None:
     folder = open_instance(instance)
     with opened(folder) as engine:
         used = set[int]()
-        if (revision := stored_revision(engine)) and not schema_problem(revision):
+        current = (revision := stored_revision(engine)) and not schema_problem(revision)
+        if current:
             with engine.connect().execution_options(reading=True) as connection:
                 used |= keys_in_use(connection)
     if key in used:
@@ -101,4 +105,32 @@ def drop_(key: int, instance: Path) -> None:
             f" of that file with ` {key}.`",
         )
     drop(folder, load_settings(folder).secret_key_file, key)
+    if current:
+        with opened(folder) as engine, engine.begin() as connection:
+            forget_key(connection, key)
     click.echo(f"Key {key} is deleted. Running servers drop it with: parallax reload")
+
+
+@keys.command("adopt")
+@click.option("--lost", is_flag=True, help="The old keys are lost for ever.")
+@with_instance
+def adopt(lost: bool, instance: Path) -> None:
+    """Let the database take the keys that are there.
+
+    For keys that are lost for ever: links that were given out open nothing any more. Where
+    platforms' ids of people are encrypted with the lost keys, nothing is changed.
+    """
+    folder = open_instance(instance)
+    if not lost:
+        raise WebappError(
+            "under new keys every link that was given out stops working",
+            where=str(key_file(folder, load_settings(folder).secret_key_file)),
+            remedy="If your copy of the old file is lost for ever, add --lost",
+        )
+    refuse_while_serving(folder)
+    held = read_keys(folder, load_settings(folder).secret_key_file)
+    with opened(folder) as engine, alone(engine):
+        if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
+            raise problem
+        replace_keys(engine, held)
+    click.echo("The database takes these keys from now on. Keep a copy of the file.")

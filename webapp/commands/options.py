@@ -9,10 +9,9 @@ import click
 
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
-from webapp.core.keys import read_keys
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.database.engine import Sessions, failures_in_words, make_sessions
-from webapp.opening import open_installation
+from webapp.opening import installation_keys, open_installation
 from webapp.recruiters.settings import load_settings
 
 _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
@@ -43,9 +42,7 @@ def open_sessions(instance: Path) -> Sessions:
         WebappError: The folder, a setting or the database cannot be used.
     """
     settings = load_settings(folder := open_instance(instance))
-    engine = open_installation(
-        folder, settings, read_keys(folder, settings.secret_key_file), utc_now()
-    )
+    engine = open_installation(folder, settings, installation_keys(folder, settings), utc_now())
     if context := click.get_current_context(silent=True):
         context.call_on_close(engine.dispose)
     return make_sessions(engine)

@@ -66,24 +66,28 @@ class Keys:
 
 
 def read_keys(instance: Path, given: str = "") -> Keys:
-    """Return the installation's keys, made once for each installation.
+    """Return the installation's keys.
 
     Args:
         instance: The instance folder, which holds the keys unless another file is given.
-        given: That file, which is never made here: servers on several machines share it.
+        given: That file: servers on several machines share it.
 
     Raises:
-        WebappError: The keys cannot be read or written, or one is too short or missing.
+        WebappError: The keys cannot be read, or one is too short or missing.
     """
     path = key_file(instance, given)
     try:
-        if not given and not path.exists():
-            write_once(path, _lines((each, id_, _new()) for id_, each in enumerate(Purpose, 1)))
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except FileNotFoundError as error:
         raise WebappError(
-            f"the secret key can neither be read nor created ({error})", where=str(path)
+            "the keys file is missing",
+            where=str(path),
+            expected="the keys that belong to the database",
+            remedy="Put your copy of the file there. The first start makes keys, for a database "
+            "that knows nobody yet",
         ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise WebappError(f"the secret key cannot be read ({error})", where=str(path)) from error
     rows = _rows(path, text)
     if os.name == "posix" and path.stat().st_mode & _OTHERS:
         raise WebappError(
@@ -93,6 +97,21 @@ def read_keys(instance: Path, given: str = "") -> Keys:
             remedy=f"chmod 600 {path}",
         )
     return Keys(*(tuple(Key(id_, key) for each, id_, key in rows if each == p) for p in Purpose))
+
+
+def make_keys(instance: Path) -> Keys:
+    """Return the keys of an instance folder, made where there are none: for a new database only.
+
+    Raises:
+        WebappError: The keys cannot be read or written.
+    """
+    path = key_file(instance)
+    try:
+        if not path.exists():
+            write_once(path, _lines((each, id_, _new()) for id_, each in enumerate(Purpose, 1)))
+    except OSError as error:
+        raise WebappError(f"the keys cannot be written ({error})", where=str(path)) from error
+    return read_keys(instance)
 
 
 def rotate(instance: Path, given: str, purpose: Purpose) -> Key:

@@ -21,16 +21,16 @@ _NONCE_BYTES = 12  # as NIST SP 800-38D recommends for AES-GCM
 class Sealer:
     """Seals texts with the newest keys, and opens what any key sealed.
 
-    Args:
+    Attributes:
         keys: The installation's.
     """
 
     def __init__(self, keys: Keys) -> None:
-        self._keys = keys
+        self.keys = keys
 
     def seal(self, text: str) -> str:
         """Return a text encrypted by AES-GCM, after the key's id."""
-        key = self._keys.sealing[-1].id
+        key = self.keys.sealing[-1].id
         nonce = secrets.token_bytes(_NONCE_BYTES)
         content = self._ciphers[key].encrypt(nonce, text.encode("utf-8", "surrogatepass"), None)
         return f"{key}.{base64.b64encode(nonce + content).decode()}"
@@ -57,7 +57,7 @@ class Sealer:
 
     def digest(self, text: str) -> str:
         """Return a text's digest, which reveals nothing of the text without the key."""
-        return self._digest(self._keys.pseudonyms[-1].id, text)
+        return self._digest(self.keys.pseudonyms[-1].id, text)
 
     def digests(self, text: str) -> list[str]:
         """Return a text's digest under every key: it may have been made before a newer key was."""
@@ -75,20 +75,20 @@ class Sealer:
     @cached_property
     def digest_prefix(self) -> str:
         """What every digest under the newest key begins with."""
-        return f"{self._keys.pseudonyms[-1].id}."
+        return f"{self.keys.pseudonyms[-1].id}."
 
     @cached_property
     def seal_prefix(self) -> str:
         """What everything that is sealed with the newest key begins with."""
-        return f"{self._keys.sealing[-1].id}."
+        return f"{self.keys.sealing[-1].id}."
 
     @cached_property
     def _digest_keys(self) -> dict[int, bytes]:
-        return {key.id: _derived(key, Purpose.PSEUDONYMS) for key in self._keys.pseudonyms}
+        return {key.id: _derived(key, Purpose.PSEUDONYMS) for key in self.keys.pseudonyms}
 
     @cached_property
     def _ciphers(self) -> dict[int, AESGCM]:
-        return {key.id: AESGCM(_derived(key, Purpose.SEALING)) for key in self._keys.sealing}
+        return {key.id: AESGCM(_derived(key, Purpose.SEALING)) for key in self.keys.sealing}
 
 
 def _derived(key: Key, purpose: Purpose) -> bytes:

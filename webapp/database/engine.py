@@ -21,6 +21,7 @@ from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
 from webapp.database.file_system_trial import refuse_unfit_folder
 from webapp.database.file_systems import MOUNTS, refuse_network_disk
+from webapp.database.key_identity import recognise
 from webapp.database.models.identity import unlock
 from webapp.database.pool import CountedPool
 from webapp.database.schema import ready_schema
@@ -99,12 +100,13 @@ def open_database(url: str, keys: Keys | None = None) -> Engine:
     Raises:
         SchemaError: The schema is older or newer than this code's.
         DatabaseAwayError: The database does not answer.
-        WebappError: The database cannot be used.
+        WebappError: The database cannot be used, or the keys are not its own.
     """
     with usable_database(url) as engine:
         ready_schema(engine)
         if keys is not None:
             unlock(engine, Sealer(keys))
+            recognise(engine, keys)
             renew_digests(engine)
     return engine
 

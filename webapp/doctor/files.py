@@ -34,7 +34,7 @@ def key(at: Installation) -> Iterator[Finding]:
     try:
         mode, text = path.stat().st_mode, path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        made = "" if at.settings.secret_key_file else "The first start creates it"
+        made = "" if at.settings.secret_key_file else "The first start of a new database creates it"
         level = Level.WARNING if made else Level.FAULT
         yield Finding(
             "key", level, f"{path} cannot be read ({error})", made or "Put the file there"

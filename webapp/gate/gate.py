@@ -5,11 +5,15 @@ from collections.abc import Iterator, Mapping
 from sqlalchemy import Connection, Dialect, Engine
 
 from webapp.errors import WebappError
-from webapp.gate import erasures, ledger
+from webapp.gate import erasures, keys, ledger
 from webapp.gate.premises import Act, Check, Objection, Premises
 
 # A new check is a file of this folder and a line here.
-CHECKS: Mapping[str, Check] = {"erasures": erasures.check, "ledger": ledger.check}
+CHECKS: Mapping[str, Check] = {
+    "keys": keys.check,
+    "erasures": erasures.check,
+    "ledger": ledger.check,
+}
 _PREMISES = "parallax_premises"
 
 

@@ -22,11 +22,11 @@ from typing import NoReturn
 import httpx
 
 from webapp.core.instance import open_instance
-from webapp.core.keys import read_keys
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.database.engine import DatabaseAwayError, open_database
 from webapp.database.locks import FileLock
 from webapp.errors import WebappError
+from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
 
 # A server that cannot start ends, which is known at once; these are for a busy machine.
@@ -205,7 +205,7 @@ def _sound(instance: Path) -> Path:
     # What the operator can mend is said here; once the server runs, only its log would say it.
     instance = open_instance(instance)
     settings = load_settings(instance)
-    keys = read_keys(instance, settings.secret_key_file)
+    keys = installation_keys(instance, settings)
     open_database(settings.database_url, keys).dispose()
     return instance
 

@@ -16,7 +16,7 @@ from sqlalchemy import Column, Engine, MetaData, Table, insert, inspect, select,
 from sqlalchemy.exc import SQLAlchemyError
 
 from experiment.studies.load import load_study
-from webapp.core.keys import read_keys
+from webapp.core.keys import make_keys
 from webapp.core.sealing import Sealer
 from webapp.database import schema
 from webapp.database.engine import make_engine, make_sessions, open_database
@@ -46,7 +46,7 @@ def url(database_url, tmp_path) -> str:
 @pytest.fixture
 def engine(url, tmp_path) -> Iterator[Engine]:
     engine = make_engine(url)
-    unlock(engine, Sealer(read_keys(tmp_path)))
+    unlock(engine, Sealer(make_keys(tmp_path)))
     yield engine
     engine.dispose()
 

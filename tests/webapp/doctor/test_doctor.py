@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from tests.documentation.web_servers import make_certificate
 from webapp.core.clock import utc_now
-from webapp.core.keys import read_keys
+from webapp.core.keys import make_keys
 from webapp.core.settings import Settings
 from webapp.database.backup.drill import Drill
 from webapp.database.backup.routine import note
@@ -51,7 +51,7 @@ def level(check: str, installation: Installation) -> Level:
 
 @pytest.mark.one_database
 def test_a_key_that_others_may_read_or_guess_is_found(at, instance):
-    read_keys(instance)
+    make_keys(instance)
     path = instance / "secret_key"
     assert level("key", at()) == Level.GOOD
     path.chmod(0o644)

@@ -24,6 +24,7 @@ from sqlalchemy.orm import Mapped, Mapper, mapped_column
 from sqlalchemy.orm.attributes import set_committed_value
 
 from webapp.core.forgotten import is_forgotten
+from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
 from webapp.database.models.base import Base
 from webapp.errors import WebappError
@@ -48,6 +49,12 @@ def sealer_of(dialect: Dialect) -> Sealer:
             "participants' platform ids are encrypted, and no key was given to decrypt them"
         )
     return sealer
+
+
+def keys_of(dialect: Dialect) -> Keys | None:
+    """Return the keys that an engine was unlocked with; None if it was not."""
+    sealer: Sealer | None = getattr(dialect, _SEALER, None)
+    return None if sealer is None else sealer.keys
 
 
 class _Digest(TypeDecorator[str]):
