@@ -20,6 +20,9 @@ from webapp.recruitment.assignments import taken_part
 from webapp.sessions.assign import free_places
 from webapp.sessions.lease import ACTIVE_STATES
 
+# Kept with the visit of somebody whom the platform could not be asked about.
+UNCONFIRMED = "unconfirmed"
+
 
 def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> None:
     """Let pass only work of an offer of the run's.
@@ -73,6 +76,30 @@ def name_to_work_under(
         raise taken_part()
     holder = _holder(session, run.id, worker_id)
     return None, worker_id if holder is None else None
+
+
+def refuse_unconfirmed(session: Session, run: Run, arrival: Arrival, known: bool | None) -> None:
+    """Let pass only whom the platform knows, or the first of a name while it does not answer.
+
+    Args:
+        session: An open session.
+        run: The run they came to.
+        arrival: What their link says.
+        known: What the platform says of it; None where it does not answer.
+
+    Raises:
+        ArrivalError: The platform has not sent them; or it does not answer, and somebody else has
+            that name already.
+    """
+    work = arrival.acceptance
+    if known or work is None:
+        return
+    named = select(Assignment).where(
+        Assignment.run_id == run.id, Assignment.worker_id == arrival.platform_id
+    )
+    others = (row.platform_id != work.assignment_id for row in session.scalars(named))
+    if known is False or any(others):
+        raise other_study(work.offer_parameter)
 
 
 def confirm_claim(
