@@ -81,11 +81,13 @@ def decide(ref: str) -> ResponseReturnValue:
         if arrival.preview:
             return _look(session, run, study, arrival, decision)
         _refuse_other_offers(session, run, arrival)
-        refuse_unconfirmed(session, run, arrival, confirmed)
+        refuse_unconfirmed(arrival, confirmed, is_second=False)
         text = _text(study, arrival)
         if decision is Decision.ACCEPT and _text_shown() not in ("", text_hash(text)):
             return _consent(study, arrival, changed=True), 409
         known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
+        is_second = known is None and platform_id != arrival.platform_id
+        refuse_unconfirmed(arrival, confirmed, is_second=is_second)
         try:
             participant = known or enroll(
                 session,

@@ -78,28 +78,19 @@ def name_to_work_under(
     return None, worker_id if holder is None else None
 
 
-def refuse_unconfirmed(session: Session, run: Run, arrival: Arrival, known: bool | None) -> None:
+def refuse_unconfirmed(arrival: Arrival, known: bool | None, *, is_second: bool) -> None:
     """Let pass only whom the platform knows, or the first of a name while it does not answer.
 
     Args:
-        session: An open session.
-        run: The run they came to.
         arrival: What their link says.
         known: What the platform says of it; None where it does not answer.
+        is_second: Whether they would be a second participant under one name.
 
     Raises:
-        ArrivalError: The platform has not sent them; or it does not answer, and somebody else has
-            that name already.
+        ArrivalError: The platform has not sent them, or nobody knows whether it has.
     """
-    work = arrival.acceptance
-    if known or work is None:
-        return
-    named = select(Assignment).where(
-        Assignment.run_id == run.id, Assignment.worker_id == arrival.platform_id
-    )
-    others = (row.platform_id != work.assignment_id for row in session.scalars(named))
-    if known is False or any(others):
-        raise other_study(work.offer_parameter)
+    if arrival.acceptance is not None and (known is False or (known is None and is_second)):
+        raise other_study(arrival.acceptance.offer_parameter)
 
 
 def confirm_claim(
