@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.own_columns import items_of, own_columns
+from analysis.data.repeating import frames_of
 from analysis.data.several_options import among_all, options_of
 from analysis.errors import AnalysisError
 from experiment.materials.identity import materials_hash
@@ -78,11 +79,11 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
 
     Returns:
         One row per judgment: participant, list, position, item_id, kind (in that list),
-        construction, condition, good_side, chosen_side, chose_good, rt_ms, input_method; version
-        where there are more than two options, or ratings, and rating; and the study's own columns
-        of its items, as numbers where every value is one. Texts are categorical, for there may be
-        millions of rows; of the participants, items, constructions and conditions, some categories
-        may occur in no row.
+        construction, condition, frame (a number), good_side, chosen_side, chose_good, rt_ms,
+        input_method; version where there are more than two options, or ratings, and rating; and the
+        study's own columns of its items, each called ``own_`` and its header, as numbers where
+        every value is one. Texts are categorical, for there may be millions of rows; of the
+        participants, items, constructions and conditions, some categories may occur in no row.
 
     Raises:
         AnalysisError: The tables contradict each other, or nothing was kept.
@@ -121,6 +122,7 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
             "kind": trials["kind"].take(shown[order]).reset_index(drop=True).astype("category"),
             "construction": take(run.items["construction"], item),
             "condition": take(run.items["condition"], item),
+            "frame": frames_of(run.items)[item],
             "good_side": good_side.take(order).reset_index(drop=True).astype("category"),
             "chosen_side": own["chosen_side"].astype("category"),
             "chose_good": own["chose_good"],

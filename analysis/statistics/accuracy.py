@@ -3,8 +3,8 @@
 Every function returns one row per group in one long form, so that judges stand side by side
 after a plain concatenation: ``judge``, ``is_model``, ``items`` ("judged" or "all"), the grouping
 columns, ``accuracy``, ``low``, ``high``, ``interval``, ``wilson_low``, ``wilson_high``,
-``n_items``, ``n_judgments``, ``n_participants``, ``n_ties``. What does not apply to a judge is
-missing.
+``n_items``, ``n_frames`` (of people), ``n_judgments``, ``n_participants``, ``n_ties``. What does
+not apply to a judge is missing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from analysis.data.categorical import decode
 from analysis.data.load import PEOPLE
+from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import clustered_intervals, quantile, two_way
 from analysis.statistics.resample import (
     Floats,
@@ -37,12 +38,12 @@ def people_accuracy(
 
     The interval is the two-way clustered one (``statistics.clustered``). Where all judgments of a
     group are right, or all wrong, there is no variance to estimate: Wilson's interval is used
-    instead, as if each participant (or each item, whichever are fewer) had been observed once.
+    instead, as if each participant (or each frame, whichever are fewer) had been observed once.
     ``wilson_low`` and ``wilson_high`` are Wilson's for independent judgments, as a check.
 
     Args:
         judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them. Where no
-            participants are known (``participant`` missing) only items are taken to cluster.
+            participants are known (``participant`` missing) only frames are taken to cluster.
         by: The grouping columns.
         weigh: With "items" the accuracy within each item comes first, and items are averaged.
     """
@@ -50,6 +51,7 @@ def people_accuracy(
     found = grouped.agg(
         n_right=("chose_good", "sum"),
         n_items=("item_id", "nunique"),
+        n_frames=(unit_column(judgments), "nunique"),
         n_judgments=("item_id", "size"),
         n_participants=("participant", "nunique"),
     ).reset_index()
@@ -59,12 +61,12 @@ def people_accuracy(
     clustered = clustered_intervals(
         judgments["chose_good"].to_numpy(dtype=float),
         codes(judgments["participant"])[0],
-        item,
+        codes(judgments[unit_column(judgments)])[0],
         group,
         _item_weights(item, group) if weigh == "items" else None,
     )
     known = found["n_participants"].where(found["n_participants"] > 0, np.inf)
-    clusters = np.minimum(found["n_items"], known).astype(int)
+    clusters = np.minimum(found["n_frames"], known).astype(int)
     each = map(
         interval, clustered.low, clustered.high, found["n_right"], found["n_judgments"], clusters
     )
@@ -124,7 +126,8 @@ def bootstrap_accuracy(
     """
     grouped = judgments.groupby(list(by), sort=False, observed=True)
     group = grouped.ngroup().to_numpy().astype(np.intp)
-    counted = cells(judgments["chose_good"], judgments["participant"], judgments["item_id"], group)
+    unit = judgments[unit_column(judgments)]
+    counted = cells(judgments["chose_good"], judgments["participant"], unit, group)
     ends = [percentile_interval(drawn) for drawn in crossed_bootstrap(counted, rng, resamples).T]
     found = decode(grouped.size().reset_index()[list(by)])
     return found.assign(
@@ -150,7 +153,7 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     chosen = judgments["chose_good"].to_numpy(dtype=float)
     mean = np.where(of_first, chosen[of_first].mean(), chosen[~of_first].mean())
     n = np.where(of_first, of_first.sum(), -(~of_first).sum())
-    person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
+    person, item = (codes(judgments[name])[0] for name in ("participant", unit_column(judgments)))
     one_group = np.zeros(len(chosen), np.intp)
     variance = two_way((chosen - mean) / n, person, item, one_group)
     half = float((quantile(variance.freedom) * np.sqrt(variance.total))[0])

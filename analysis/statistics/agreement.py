@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,
@@ -93,9 +94,11 @@ def _row(construction: str, judgments: pd.DataFrame) -> dict[str, object]:
 
 def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     item, n_items = codes(judgments["item_id"])
+    unit = judgments[unit_column(judgments)].to_numpy()
     paired = np.bincount(item, minlength=n_items)[item] > 1
     item, n_items = codes(item[paired])
     person, n_people = codes(judgments["participant"].to_numpy()[paired])
+    unit, n_units = codes(unit[paired])
     right = judgments["chose_good"].to_numpy(dtype=float)[paired]
     if not 0 < right.sum() < len(right):
         return float("nan"), float("nan"), float("nan")
@@ -107,10 +110,16 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     lost = of_items[:, item] - left
     total = of_items.sum(axis=1)
     people = np.array([np.bincount(person, one, minlength=n_people) for one in lost])
+    # What goes when a frame goes, or a participant's judgments of it.
+    of_item = np.zeros(n_items, np.intp)
+    of_item[item] = unit
+    units = np.array([np.bincount(of_item, one, minlength=n_units) for one in of_items])
+    cell = codes(person * n_units + unit)[0]
+    cells = np.array([np.bincount(cell, one) for one in lost])
     each = len(item) / n_items
     middle = log_f(np.asarray(alpha), each)
     changes = [
-        log_f(_of_sums(*(total[:, None] - one)), each) - middle for one in (people, of_items, lost)
+        log_f(_of_sums(*(total[:, None] - one)), each) - middle for one in (people, units, cells)
     ]
     variance, freedom = jackknifed(*changes)
     if not freedom or alpha == 1:

@@ -12,6 +12,7 @@ from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 from statsmodels.tools.tools import add_constant
 
 from analysis.data.categorical import codes_in
+from analysis.data.repeating import unit_column
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.clustered import jackknifed, quantile
 from analysis.statistics.resample import Floats, codes
@@ -74,10 +75,9 @@ def _errors(
     residual = judgments["chose_good"].to_numpy(dtype=float) - chance
     curvature = chance * (1 - chance)
     person, _ = codes(judgments["participant"])
-    changes = [
-        _without_each(design, residual, curvature, unit)
-        for unit in (person, item, np.arange(len(item)))
-    ]
+    frame, n_frames = codes(judgments[unit_column(judgments)])
+    cell, _ = codes(person * n_frames + frame)
+    changes = [_without_each(design, residual, curvature, unit) for unit in (person, frame, cell)]
     terms = [jackknifed(*(one[:, term] for one in changes)) for term in range(2)]
     return np.sqrt([variance for variance, _ in terms]), float(terms[0][1])
 

@@ -1,11 +1,12 @@
-"""Intervals for judgments that cluster by participant and by item, without resampling.
+"""Intervals for judgments that cluster by participant and by frame, without resampling.
 
 The variance is the two-way clustered one of Cameron, A. C., Gelbach, J. B. & Miller, D. L. (2011).
 Robust inference with multiway clustering. Journal of Business & Economic Statistics, 29(2),
-238-249: what participants contribute, plus what items contribute, minus what single judgments do,
-which both hold. It takes any statistic whose influences are known: by how much each judgment moves
-it. The interval of an accuracy is Wilson's with as many judgments as would give that variance if
-they were independent, and Student's t for the fewer clusters in place of the normal quantile.
+238-249: what participants contribute, plus what frames contribute, minus what a participant's
+judgments of one frame do, which both hold. Where no frame is known, each item is one of its own. It
+takes any statistic whose influences are known: by how much each judgment moves it. The interval of
+an accuracy is Wilson's with as many judgments as would give that variance if they were independent,
+and Student's t for the fewer clusters in place of the normal quantile.
 """
 
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ Codes = NDArray[np.intp]
 FEWEST_CLUSTERS = 10
 # What an agreement's variance is worth, found by benchmarks/coverage.py.
 _ITEMS_PER_FREEDOM, _FEWEST_FREEDOM = 4, 5.0
+# A smaller share of the variance of independent judgments is what rounding leaves.
+_NOTHING = 1e-12
 # Nearer to 1, the scale of log F has no end.
 _MOST = 1 - 1e-6
 
@@ -61,25 +64,29 @@ class Variances:
 def two_way(influence: Floats, participant: Codes, item: Codes, group: Codes) -> Variances:
     """Return the variance of each group's statistic from what each judgment contributes to it.
 
-    With the influences' sums ``e_p`` over each participant's and ``e_i`` over each item's
-    judgments, it is ``V_P + V_I - V_J`` where ``V_P = P/(P-1) sum e_p^2``,
-    ``V_I = I/(I-1) sum e_i^2``, ``V_J = n/(n-1) sum e^2``; never less than ``V_P`` or ``V_I``,
-    for the difference is itself an estimate and can fall too low.
+    With the influences' sums ``e_p`` over each participant's, ``e_i`` over each unit's and
+    ``e_c`` over a participant's judgments of one unit, it is ``V_P + V_I - V_C`` where
+    ``V_P = P/(P-1) sum e_p^2``, ``V_I = I/(I-1) sum e_i^2``, ``V_C = C/(C-1) sum e_c^2``; never
+    less than ``V_P`` or ``V_I``, for the difference is itself an estimate and can fall too low.
+    Where the clusters cannot tell at all (all of them alike, though judgments differ), it is that
+    of independent judgments.
 
     Args:
         influence: Shape ``(n,)``: what each judgment contributes; sums to about 0 in a group.
         participant: Shape ``(n,)``: who judged, numbered from 0.
-        item: Shape ``(n,)``: what was judged, numbered from 0.
+        item: Shape ``(n,)``: what was judged (its frame, where several items share one), from 0.
         group: Shape ``(n,)``: which statistic a judgment counts towards, from 0 without gaps.
     """
-    n = np.bincount(group).astype(float)
     by_person, n_people = _within(influence, participant, group)
     by_item, n_items = _within(influence, item, group)
+    by_cell, n_cells = _within(influence, participant * (item.max() + 1) + item, group)
     total = combined(
-        corrected(by_person, n_people),
-        corrected(by_item, n_items),
-        corrected(np.bincount(group, influence**2).astype(float), n),
+        corrected(by_person, n_people), corrected(by_item, n_items), corrected(by_cell, n_cells)
     )
+    alone = corrected(
+        np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
+    )
+    total = np.where(total > _NOTHING * alone, total, alone)
     clusters = np.where(
         n_people > 1, np.where(n_items > 1, np.minimum(n_people, n_items), n_people), n_items
     )
@@ -87,7 +94,7 @@ def two_way(influence: Floats, participant: Codes, item: Codes, group: Codes) ->
 
 
 def combined(of_people: Floats, of_items: Floats, of_judgments: Floats) -> Floats:
-    """Return ``V_P + V_I - V_J``, never less than either of the first two."""
+    """Return ``V_P + V_I - V_C``, never less than either of the first two."""
     found: Floats = np.maximum(of_people + of_items - of_judgments, np.maximum(of_people, of_items))
     return found
 
@@ -109,7 +116,7 @@ def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tup
     Args:
         of_people: Shape ``(participants,)``: by how much the statistic changes without each.
         of_items: Shape ``(items,)``, the same.
-        of_judgments: Shape ``(n,)``, the same.
+        of_judgments: Shape ``(cells,)``, the same without one participant's judgments of an item.
 
     Returns:
         The variance, and its degrees of freedom: the fewer clusters less one.
@@ -179,7 +186,7 @@ def clustered_intervals(
     Args:
         correct: Shape ``(n,)``: 1 for a right judgment, 0 for a wrong one.
         participant: Shape ``(n,)``: who judged, numbered from 0.
-        item: Shape ``(n,)``: what was judged, numbered from 0.
+        item: Shape ``(n,)``: what was judged, or its frame, numbered from 0.
         group: Shape ``(n,)``: which accuracy a judgment counts towards, from 0 without gaps.
         weight: Shape ``(n,)``: how much a judgment counts; every one alike by default.
     """

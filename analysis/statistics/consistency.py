@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from analysis.data.categorical import codes_in
+from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,
@@ -64,7 +65,7 @@ def error_consistency(
 
     Pairs with people are averaged over participants (pairs of participants: those who judged the
     same items, among at most ``MOST_PAIRED`` of them); their variance is the two-way jackknife's
-    over participants and items (``clustered.jackknifed``), among people on the scale of log F.
+    over participants and frames (``clustered.jackknifed``), among people on the scale of log F.
     Of one shared item there is no kappa.
 
     Args:
@@ -78,18 +79,19 @@ def error_consistency(
         pairs), n_pairs, n_undefined (pairs without a kappa, left out of the mean).
     """
     right, judged = _matrices(judgments)
+    units = _units(judgments)
     n_people = right.shape[0]
     some = np.arange(n_people)
     if n_people > MOST_PAIRED:
         some = np.sort(rng.choice(n_people, MOST_PAIRED, replace=False))
     among = right[some], judged[some]
     pairs = _people_pairs(*among)
-    changes = _changes_among_people(*among, pairs)
+    changes = _changes_among_people(*among, pairs, units)
     rows = [_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
     of_models = {model: _right_on(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
         shares = _shares(right, judged, correct)
-        changes = _changes_with_model(right, judged, correct)
+        changes = _changes_with_model(right, judged, correct, units)
         rows.append(_row("people", model, shares, _interval(right, judged, shares, changes)))
     rows += _model_pairs(of_models)
     return pd.DataFrame(rows)
@@ -137,6 +139,17 @@ def _matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:
         for values in (correct, np.ones(len(correct)))
     )
     return right, judged
+
+
+def _units(judgments: pd.DataFrame) -> NDArray[np.intp]:
+    """Return the number of each item's frame, shape ``(items,)``; the item's where none is known.
+
+    What goes without a frame is taken to be the sum of what goes without each of its items.
+    """
+    item, n_items = codes(judgments["item_id"])
+    units = np.zeros(n_items, np.intp)
+    units[item] = codes(judgments[unit_column(judgments)])[0]
+    return units
 
 
 def _people_pairs(right: csr_array, judged: csr_array) -> Shares:
@@ -222,8 +235,13 @@ def _without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
     return found
 
 
-def _changes_with_model(right: csr_array, judged: csr_array, correct: Floats) -> Changes:
-    """Return how people's mean kappa with a model changes without each person, item, judgment."""
+def _changes_with_model(
+    right: csr_array, judged: csr_array, correct: Floats, units: NDArray[np.intp]
+) -> Changes:
+    """Return how people's mean kappa with a model changes without each person, frame, and cell.
+
+    A cell is what one person judged of one frame.
+    """
     shares = _shares(right, judged, correct)
     whole = kappa(*shares)
     n = judged.sum(axis=1)
@@ -242,23 +260,26 @@ def _changes_with_model(right: csr_array, judged: csr_array, correct: Floats) ->
             )
         lost[part] = np.nan_to_num(whole[person]) - np.nan_to_num(left)
         fewer[part] = np.isfinite(whole[person]).astype(float) - np.isfinite(left)
-    by_item = [
-        np.bincount(pairs.col, one, minlength=judged.shape[1]).astype(float)
-        for one in (lost, fewer)
-    ]
+    unit = units[pairs.col]
+    cell, _ = codes(pairs.row.astype(np.int64) * (int(units.max()) + 1) + unit)
+    by_unit, by_cell = (
+        [np.bincount(where, one).astype(float) for one in (lost, fewer)] for where in (unit, cell)
+    )
     return (
         _without(whole, np.nan_to_num(whole), np.isfinite(whole).astype(float)),
-        _without(whole, *by_item),
-        _without(whole, lost, fewer),
+        _without(whole, *by_unit),
+        _without(whole, *by_cell),
     )
 
 
-def _changes_among_people(right: csr_array, judged: csr_array, shares: Shares) -> Changes:
+def _changes_among_people(
+    right: csr_array, judged: csr_array, shares: Shares, units: NDArray[np.intp]
+) -> Changes:
     """Return how the mean kappa over pairs of people changes without each of the same three."""
     whole, n = kappa(*shares), (judged @ judged.T).toarray()
     defined = np.isfinite(whole)
     by_person = [np.nan_to_num(whole).sum(axis=1) * 2, defined.sum(axis=1) * 2.0]
-    of_items, of_judgments = [], []
+    of_items, of_judgments, unit, cell = [], [], [], []
     columns_right, columns_judged = right.tocsc(), judged.tocsc()
     for item in _some_items(judged):
         who = columns_judged[:, [item]].tocoo().row
@@ -268,14 +289,22 @@ def _changes_among_people(right: csr_array, judged: csr_array, shares: Shares) -
             of_items.append((lost.sum(), fewer.sum()))
             # A judgment of one of two people is in two cells of the matrix of pairs.
             of_judgments.append(2 * np.array([lost.sum(axis=1), fewer.sum(axis=1)]))
+            unit.append(units[item])
+            cell.append(who * (int(units.max()) + 1) + units[item])
     if not of_items:
         nothing = np.zeros(1)
         return _without(whole, *by_person), nothing, nothing
     return (
         _without(whole, *by_person),
-        _without(whole, *np.array(of_items).T),
-        _without(whole, *np.concatenate(of_judgments, axis=1)),
+        _without(whole, *_summed(np.array(of_items).T, np.array(unit))),
+        _without(whole, *_summed(np.concatenate(of_judgments, axis=1), np.concatenate(cell))),
     )
+
+
+def _summed(values: Floats, where: NDArray[np.intp]) -> Floats:
+    """Return the rows of values summed by place, shape ``(rows, places)``."""
+    place, n = codes(where)
+    return np.array([np.bincount(place, row, minlength=n) for row in values])
 
 
 def _some_items(judged: csr_array) -> NDArray[np.intp]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.data.load import PEOPLE
 from analysis.data.own_columns import PREFIX, with_headers
+from analysis.data.repeating import UNIT, unit_column
 from analysis.errors import AnalysisError
 
 _COLUMNS = ("judge", "construction", "condition", "item_id")
@@ -27,7 +28,7 @@ def choices(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> p
         those are no names of ours.
     """
     of_people = ["participant", "list", "position", "kind", "good_side", "rt_ms", "chose_good"]
-    of_items = [str(name) for name in judgments if str(name).startswith(PREFIX)]
+    of_items = [str(name) for name in judgments if name == UNIT or str(name).startswith(PREFIX)]
     people = judgments[[*_COLUMNS[1:], *of_people, *of_items]].assign(judge=PEOPLE)
     frames = [people]
     items = people.drop_duplicates("item_id").set_index("item_id")[of_items]
@@ -45,7 +46,7 @@ def choices(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> p
 
 
 def clusters(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how many participants and items people's choices are of.
+    """Return how many participants and independent items (frames) people's choices are of.
 
     Args:
         rows: One row per choice, as ``choices`` gives them.
@@ -53,8 +54,9 @@ def clusters(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row: participants, items.
     """
-    numbers = rows.loc[rows["judge"] == PEOPLE, ["participant", "item_id"]].nunique()
-    return pd.DataFrame([{"participants": numbers["participant"], "items": numbers["item_id"]}])
+    unit = unit_column(rows)
+    numbers = rows.loc[rows["judge"] == PEOPLE, ["participant", unit]].nunique()
+    return pd.DataFrame([{"participants": numbers["participant"], "items": numbers[unit]}])
 
 
 def _constant(rows: pd.DataFrame) -> NDArray[np.bool_]:

@@ -21,6 +21,7 @@ from scipy.stats import t as student
 from statsmodels.stats.contingency_tables import mcnemar
 
 from analysis.data.categorical import codes_in, decode
+from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import Clustered, clustered_intervals, quantile, wilson
 from analysis.statistics.resample import Floats, codes
 
@@ -125,6 +126,7 @@ def people_against_models(
         model: Holm (1979), Benjamini and Hochberg (1995)), n_items, n_judgments.
     """
     person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
+    unit = codes(judgments[unit_column(judgments)])[0]
     own = judgments["chose_good"].to_numpy(dtype=float)
     grouped = judgments.groupby(list(by), sort=False, observed=True)
     parts = [
@@ -139,7 +141,7 @@ def people_against_models(
         place = codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         theirs = frame["correct"].to_numpy(dtype=float)[place]
         for keys, group in parts:
-            pair = _people_and_model(own, theirs, person, item, group)
+            pair = _people_and_model(own, theirs, person, unit, group)
             rows = _tested(pair, margin).assign(**_sizes(group, item))
             named = rows.rename(columns={"first": "people", "second": "model"})
             found.append(pd.concat([keys, adjusted(named)], axis=1).assign(judge=model))

@@ -80,14 +80,20 @@ def parse(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
 def usual(rows: pd.DataFrame) -> tuple[RandomTerm, ...]:
     """Return the random terms of a formula that names none.
 
-    Participants and items differ; and participants differ in constructions, where somebody
+    Participants, frames that several items share, and items differ; and participants differ in
+    constructions, where somebody
     judged several items of several constructions.
     """
     people = rows[rows["judge"] == PEOPLE]
     repeated = people.groupby(["participant", "construction"], observed=True).size()
     several = people["construction"].nunique() > 1 and repeated.mean() >= _FEWEST_REPEATED
     by_construction = [RandomTerm("1", "participant:construction")] if several else []
-    return (RandomTerm("1", "participant"), *by_construction, RandomTerm("1", "item_id"))
+    frames = [RandomTerm("1", "frame")] if _frames_repeat(people) else []
+    return (RandomTerm("1", "participant"), *by_construction, *frames, RandomTerm("1", "item_id"))
+
+
+def _frames_repeat(people: pd.DataFrame) -> bool:
+    return "frame" in people and people["frame"].nunique() < people["item_id"].nunique()
 
 
 def effects(rows: pd.DataFrame, terms: Sequence[RandomTerm]) -> Effects:

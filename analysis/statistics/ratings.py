@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 
 from analysis.data.categorical import decode
+from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import quantile, two_way
 from analysis.statistics.resample import LEVEL, Floats, codes
 from experiment.records import Variant
@@ -81,9 +82,8 @@ def _interval(
     estimate: Floats, influence: Floats, ratings: pd.DataFrame, group: NDArray[np.intp]
 ) -> dict[str, Floats]:
     # Items of one frame share their words: they are no independent draws.
-    repeats = "unit" if "unit" in ratings else "item_id"
-    person, unit = (codes(ratings[name])[0] for name in ("participant", repeats))
-    variance = two_way(influence, person, unit, group)
+    person, item = (codes(ratings[name])[0] for name in ("participant", unit_column(ratings)))
+    variance = two_way(influence, person, item, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
     return {"low": estimate - half, "high": estimate + half}
 

@@ -10,7 +10,7 @@ def test_choices_hold_people_and_models_on_the_judged_items(export, scores):
     rows = choices(judgments(load_run(export)), chosen)
     assert rows.groupby("judge", observed=True).size().to_dict() == {"people": 8, "5-gram": 4}
     assert rows["judge"].cat.categories.tolist() == ["people", "5-gram"]
-    assert clusters(rows).to_dict("records") == [{"participants": 2, "items": 4}]
+    assert clusters(rows).to_dict("records") == [{"participants": 2, "items": 2}]
 
 
 def test_levels_are_those_that_occur_in_the_order_of_a_design():
