@@ -2,9 +2,26 @@
 
 import pytest
 
-from tests.webapp.restoring import copied
+from tests.webapp import restoring
 
 pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+def copied(instance):
+    """Return a function that copies the database with what lies beside it; as restoring.copied."""
+
+    def copy(sessions):
+        put_back = restoring.copied(sessions)
+
+        def restore():
+            put_back()
+            # Nothing beside the database tells that it is old.
+            (instance / "ledger").unlink(missing_ok=True)
+
+        return restore
+
+    return copy
 
 
 def by_hand(stand_in, submission: str, amount: str) -> None:
@@ -28,7 +45,7 @@ def submission(lab, shell) -> str:
 
 
 def test_a_bonus_that_an_older_backup_forgot_is_not_paid_again(
-    lab, sessions, stand_in, submission, shell, bonus_file, problems
+    lab, copied, sessions, stand_in, submission, shell, bonus_file, problems
 ):
     bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.25"), "--yes")
     restore = copied(sessions)
@@ -50,7 +67,7 @@ def test_a_bonus_that_an_older_backup_forgot_is_not_paid_again(
 
 
 def test_a_backup_from_between_the_order_and_its_answer_pays_nothing_again(
-    lab, sessions, stand_in, clock, submission, shell, bonus_file, problems
+    lab, copied, sessions, stand_in, clock, submission, shell, bonus_file, problems
 ):
     bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.25"), "--yes")
     stand_in.faults({"kind": "request_lost", "operation": "create-bonus-payments", "count": 1})
@@ -120,7 +137,7 @@ def test_whom_a_colleague_paid_is_left_out_of_the_rules_bonuses_by_name(
 
 @pytest.mark.parametrize("launched", [True, False])
 def test_places_that_an_older_backup_forgot_are_not_offered_again(
-    lab, sessions, stand_in, shell, problems, launched
+    lab, copied, sessions, stand_in, shell, problems, launched
 ):
     restore = copied(sessions)
     if not launched:
