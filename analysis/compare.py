@@ -111,9 +111,9 @@ def compare(
 @click.option(
     "--margin",
     default=_DEFAULTS.margin,
-    show_default=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Treat accuracies that differ by less than this as equivalent.",
+    help="Treat accuracies that differ by less than this as equivalent; without it, the study's "
+    "own margin, else 0.1.",
 )
 @click.option("--no-figures", is_flag=True, help="Leave out the figures, which take the longest.")
 def command(

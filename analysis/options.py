@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from analysis.data.load import Scores
 from analysis.scores.metrics import FULL
-from analysis.statistics.paired import MARGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class ComparisonOptions:
         curves: Whether log-probabilities are drawn word by word.
         curve_items: The ids of items to draw each by itself, in place of averages.
         formula: The mixed model's fixed and random effects; None for the usual ones.
-        margin: Differences of accuracies smaller than this count as none (tests of equivalence).
+        margin: Differences of accuracies smaller than this count as none; None for the study's.
     """
 
     resamples: int = 10_000
@@ -32,4 +31,4 @@ class ComparisonOptions:
     curves: bool = False
     curve_items: Sequence[str] = ()
     formula: str | None = None
-    margin: float = MARGIN
+    margin: float | None = None

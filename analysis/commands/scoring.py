@@ -1,9 +1,9 @@
 """Scores of materials by models as the shell's commands write them, one file for each model."""
 
+import hashlib
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import click
 import pyarrow.compute as pc
@@ -17,32 +17,24 @@ from analysis.scores.scoring_inputs import Materials
 from analysis.scores.stream import READING, write_stream_file
 from experiment.errors import ParallaxError
 from experiment.version import code_version
-from lm.identity import model_identity
 from lm.registry import HF_PREFIX, Device
 from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of
-from lm.surprisal import PLL
 
 # What only the scores themselves can tell.
 _KNOWN_AFTER_SCORING = {"model": "", "trained_on": "", "certificate": "", "check": ""}
 
 _MANY_UNKNOWN = 0.05
-# What a score file says of masked scores in which nothing but the token itself was hidden.
-_PLL_READING = "with each token alone hidden"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How scores are computed: fast and certified, as one stream, packed, and on which device.
-
-    ``pll`` says what is hidden for a masked model's scores; empty: what is usual.
-    """
+    """How scores are computed: fast and certified, as one stream, packed, and on which device."""
 
     fast: bool
     stream: bool
     packed: bool
     device: Device
-    pll: PLL | Literal[""] = ""
 
 
 def destinations(models: tuple[str, ...], out: Path) -> dict[str, Path]:
@@ -94,7 +86,7 @@ def score_to_file(
     Raises:
         ParallaxError: The model or the items cannot be scored.
     """
-    loading = Loading(False, options.packed, options.device, model_identity(model), options.pll)
+    loading = Loading(False, options.packed, options.device, _model_hash(model))
     materials = materials.given_to(scorer_of(model, loading))
     facts = ScoreFacts(
         **_KNOWN_AFTER_SCORING,
@@ -105,7 +97,7 @@ def score_to_file(
         materials_hash=materials.hash,
         code_version=code_version(),
         selection=materials.selection,
-        reading=READING if options.stream else _PLL_READING if options.pll == "original" else "",
+        reading=READING if options.stream else "",
     )
     if _is_up_to_date(out, facts, options.fast):
         click.echo(f"{out}already holds these scores")
@@ -129,11 +121,9 @@ def score_to_file(
 def _tell_how(out: Path, scorer: Scorer, written: ScoreFacts) -> None:
     if unknown := _unknown(out):
         click.echo(unknown)
-    for sentence in getattr(scorer, "notes", ()):
-        click.echo(sentence)
     if fault := getattr(scorer, "packing_fault", ""):
         click.echo(f"{scorer.name} was run text by text, without sharing beginnings: {fault}")
-    if written.reading == READING:
+    if written.reading:
         click.echo(f"The sentences were read {written.reading}.")
     if written.certificate:
         click.echo(f"{written.certificate[:1].upper()}{written.certificate[1:]}.")
@@ -163,6 +153,19 @@ def _fast_kernel(model: str, loading: Loading, executor: Executor | None) -> Fas
         return kernel
     click.echo(f"--fast was not used, so scores are exact, because {kernel.refusal}.")
     return None
+
+
+def _model_hash(model: str) -> str:
+    digest = hashlib.sha256()
+    folder = Path(model.removeprefix(HF_PREFIX))
+    if not folder.is_dir():
+        # A model from a hub has no files here that could be hashed.
+        return hashlib.sha256(model.encode()).hexdigest()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def _is_up_to_date(out: Path, wanted: ScoreFacts, fast: bool) -> bool:

@@ -130,6 +130,6 @@ def _models_table(found: pd.DataFrame, margin: float, context: Context) -> Table
 DIFFERENCES = Finding(
     "differences",
     Section.ACCURACY,
-    lambda given: difference_findings(given.judged, given.context, given.options.margin),
+    lambda given: difference_findings(given.judged, given.context, given.margin),
     needs=(Need.MODELS,),
 )

@@ -12,6 +12,7 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.findings.findings import Context, Findings
 from analysis.options import ComparisonOptions
 from analysis.statistics.accuracy import accuracies
+from analysis.statistics.paired import MARGIN
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.section import Section
 
@@ -38,6 +39,14 @@ class Given:
     data: Joined
     options: ComparisonOptions
     context: Context
+
+    @property
+    def margin(self) -> float:
+        """Differences of accuracies smaller than this count as none: asked, declared or usual."""
+        for one in (self.options.margin, self.run.study.analysis.margin):
+            if one is not None:
+                return one
+        return MARGIN
 
     @cached_property
     def judged(self) -> Joined:

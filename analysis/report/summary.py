@@ -1,60 +1,137 @@
-"""What a reader wants to know first, in sentences filled in from the numbers."""
+"""What a reader wants to know first, in sentences filled in from the numbers of the tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.data.load import PEOPLE
+from analysis.report.verdict import Errors, Verdict, errors, verdict
 from analysis.statistics.accuracy import JUDGED
+from analysis.tables.provenance import counted
 from experiment.studies.study import Study
 
 _GAPS_NAMED = 3
-# Two differences of accuracies that only rounding keeps apart are one and the same.
-_SAME = 1e-9
+_LEVEL = 0.05
+Statistics = Mapping[str, pd.DataFrame]
+Row = Mapping[Hashable, Any]
 
 
 def summary(
-    accuracy: pd.DataFrame, study: Study, statistics: Mapping[str, pd.DataFrame]
+    accuracy: pd.DataFrame, study: Study, statistics: Statistics, margin: float
 ) -> list[str]:
-    """Return what people chose, and for each model how it did and where it differs from people.
+    """Return for each model how it stands to people and whether it errs as they do.
+
+    Every share is one of judgments: an item counts as often as people judged it, for people and
+    models alike.
 
     Args:
         accuracy: Accuracies by construction in long form (see ``analysis.statistics.accuracy``).
-        study: The study, for the constructions' titles and order.
-        statistics: The comparison's statistics by name; those of its differences and correlations
-            are told where they are there.
+        study: The study, for the constructions' titles.
+        statistics: The comparison's statistics by name: ``people_minus_models``,
+            ``error_consistency``, ``correlations`` and ``ceiling`` are told where they are there.
+        margin: Differences smaller than this count as none.
     """
     on_judged = accuracy[accuracy["items"] == JUDGED]
-    people = on_judged[on_judged["judge"] == PEOPLE].set_index("construction")
-    overall = np.average(people["accuracy"], weights=people["n_judgments"].astype(float))
-    found = [f"People chose the expected version in {overall:.1%} of all judgments."]
+    people = on_judged[on_judged["judge"] == PEOPLE]
     models = on_judged[on_judged["is_model"]]
-    for model, rows in models.groupby("judge", sort=False):
-        own = rows.set_index("construction")
-        mean = np.average(own["accuracy"], weights=own["n_items"].astype(float))
-        sentences = [f"{model} gave it the higher score on {mean:.1%} of the judged items."]
-        sentences += _difference(str(model), statistics)
-        sentences += _differences(str(model), people["accuracy"], own["accuracy"], study)
-        sentences += _correlation(str(model), statistics)
-        found.append(" ".join(sentences))
-    return found
+    found = [
+        " ".join(_of_model(str(model), rows, study, statistics, margin))
+        for model, rows in models.groupby("judge", sort=False)
+    ]
+    overall = np.average(people["accuracy"], weights=people["n_judgments"].astype(float))
+    found.append(f"People chose the expected version in {overall:.1%} of all judgments.")
+    return [*found, *_missing(people, study)]
 
 
-def _difference(model: str, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    """Yield by how much people are more often right on the same items, with its interval."""
-    found = _of_all_items(statistics, "people_minus_models", model)
-    if found is not None:
+def _of_model(
+    model: str, rows: pd.DataFrame, study: Study, statistics: Statistics, margin: float
+) -> Iterator[str]:
+    ties, items = int(rows["n_ties"].sum()), int(rows["n_items"].sum())
+    if items and ties == items:
         yield (
-            f"On the same items people minus {model} is {_points(found['difference'])} percentage "
-            f"points (95% interval {_points(found['low'])} to {_points(found['high'])})."
+            f"{model} gave both versions of all {counted(items, 'judged item')} the same score: it "
+            "prefers none, and is not compared with people."
+        )
+        return
+    difference = _of_all_items(statistics, "people_minus_models", model)
+    if difference is not None:
+        yield _answer(model, difference, margin)
+    if ties:
+        yield (
+            f"On {ties:,} of the {counted(items, 'judged item')} {model} gave both versions the "
+            "same score, which counts as wrong."
+        )
+    yield from _errors(model, statistics)
+    yield from _apart(model, statistics, study)
+    yield from _correlation(statistics, model)
+
+
+def _answer(model: str, found: Row, margin: float) -> str:
+    said = verdict(found)
+    shares = (
+        f"people chose the expected version in {found['people']:.1%} and it in "
+        f"{found['model']:.1%} of the same judgments"
+    )
+    if said is Verdict.UNKNOWN:
+        return f"{model} is {said.value}; {shares}."
+    return (
+        f"{model} is {said.value}: {shares} (people minus {model}: {_points(found['difference'])} "
+        f"percentage points, 95% interval {_points(found['low'])} to {_points(found['high'])}; "
+        f"margin: {100 * margin:g} points)."
+    )
+
+
+def _errors(model: str, statistics: Statistics) -> Iterator[str]:
+    rows = statistics.get("error_consistency")
+    if rows is None:
+        return
+    own = rows[(rows["first"] == PEOPLE) & (rows["second"] == model)]
+    row = own.to_dict("records")[0] if len(own) else None
+    said = errors(row)
+    if row is not None and said is not Errors.UNKNOWN:
+        yield (
+            f"{said.value} (kappa {_signed(row['kappa'])}, 95% interval "
+            f"{_signed(row['low'])} to {_signed(row['high'])})."
         )
 
 
-def _correlation(model: str, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
+    """Yield where people and a model differ, of what differs after correction for all looked at."""
+    rows = statistics.get("people_minus_models")
+    if rows is None:
+        return
+    own = rows[(rows["judge"] == model) & (rows["construction"] != "")]
+    if len(own) < 2:
+        return
+    apart = own[own["p_holm"] < _LEVEL]
+    looked = f"corrected for the {len(own)} constructions looked at (Holm)"
+    if apart.empty:
+        yield f"No single construction is shown to differ, {looked}."
+        return
+    order = apart["difference"].abs().sort_values(ascending=False, kind="stable").index
+    titles = {
+        one.name: f"{one.group}: {one.title}" if one.group else one.title
+        for one in study.constructions
+    }
+    named = [
+        f"{titles.get(row['construction'], row['construction'])} "
+        f"({row['people']:.2f} and {row['model']:.2f})"
+        for row in apart.loc[order[:_GAPS_NAMED]].to_dict("records")
+    ]
+    yield (
+        f"People and {model} differ on {len(apart)} of them, {looked}; the largest "
+        f"{'difference is' if len(named) == 1 else 'differences are'} on {'; '.join(named)}."
+        if len(apart) > 1
+        else f"People and {model} differ on {named[0]} alone, {looked}."
+    )
+
+
+def _correlation(statistics: Statistics, model: str) -> Iterator[str]:
     """Yield how a model's preference goes with people's, and how well people's can be known."""
     found = _of_all_items(statistics, "correlations", model)
-    if found is None or pd.isna(found["spearman"]):
+    if found is None or pd.isna(found["spearman"]) or pd.isna(found["spearman_low"]):
         return
     sentence = (
         f"Over items, its log-probability difference and people's share correlate by "
@@ -62,17 +139,30 @@ def _correlation(model: str, statistics: Mapping[str, pd.DataFrame]) -> Iterator
         f"{_signed(found['spearman_high'])})"
     )
     ceiling = statistics["ceiling"]["spearman_ceiling"].item() if "ceiling" in statistics else 0
-    yield f"{sentence}; the noise ceiling is {ceiling:.2f}." if ceiling > 0 else f"{sentence}."
+    if not ceiling > 0:
+        yield f"{sentence}."
+    elif found["spearman"] > ceiling:
+        yield (
+            f"{sentence}; that is above the noise ceiling of {ceiling:.2f}, which is an estimate "
+            "as well: do not read it as better than people can be known."
+        )
+    else:
+        yield f"{sentence}; the noise ceiling is {ceiling:.2f}."
 
 
-def _of_all_items(
-    statistics: Mapping[str, pd.DataFrame], name: str, model: str
-) -> "pd.Series[float] | None":
+def _missing(people: pd.DataFrame, study: Study) -> Iterator[str]:
+    judged = set(people["construction"].astype(str))
+    missing = [one.title for one in study.constructions if one.name not in judged]
+    if missing and len(missing) < len(study.constructions):
+        yield f"No judgments are left on {', '.join(missing)}."
+
+
+def _of_all_items(statistics: Statistics, name: str, model: str) -> Row | None:
     if name not in statistics:
         return None
     rows = statistics[name]
     found = rows[(rows["construction"] == "") & (rows["judge"] == model)]
-    return None if found.empty else found.iloc[0]
+    return found.to_dict("records")[0] if len(found) else None
 
 
 def _points(share: float) -> str:
@@ -81,31 +171,3 @@ def _points(share: float) -> str:
 
 def _signed(value: float) -> str:
     return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _differences(
-    model: str, people: "pd.Series[float]", own: "pd.Series[float]", study: Study
-) -> Iterator[str]:
-    """Yield where people and a model differ most, whichever of them is the better there."""
-    both = pd.DataFrame({"people": people, "model": own}).dropna()
-    order = {one.name: place for place, one in enumerate(study.constructions)}
-    both = both.sort_index(key=lambda names: names.map(lambda name: order.get(name, len(order))))
-    apart = (both["people"] - both["model"]).abs()
-    apart = apart[apart > _SAME].sort_values(ascending=False, kind="stable")
-    if both.empty:
-        return
-    if apart.empty:
-        yield f"People and {model} are equally accurate on every construction."
-        return
-    titles = {one.name: (one.group, one.title) for one in study.constructions}
-    named = [_named(titles, str(name), both.loc[name]) for name in apart.index[:_GAPS_NAMED]]
-    least = apart.iloc[len(named) - 1]
-    tied = int((apart.iloc[len(named) :] >= least - _SAME).sum())
-    others = f"; {tied} more are as far apart as the last of these" if tied else ""
-    yield f"People and {model} are furthest apart on {'; '.join(named)}{others}."
-
-
-def _named(titles: Mapping[str, tuple[str, str]], name: str, accuracy: "pd.Series[float]") -> str:
-    group, title = titles.get(name, ("", name))
-    heading = f"{group}: " if group else ""
-    return f"{heading}{title} ({accuracy['people']:.2f} and {accuracy['model']:.2f})"

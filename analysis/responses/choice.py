@@ -11,7 +11,7 @@ from analysis.responses.base import ResponseAnalysis
 
 
 def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return summary(given.by_construction, given.run.study, statistics)
+    return summary(given.by_construction, given.run.study, statistics, given.margin)
 
 
 CHOICE = ResponseAnalysis("choice", "chose_good", join, _summary, right_or_wrong=True)

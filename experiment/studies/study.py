@@ -191,6 +191,15 @@ class Simulation(_Table):
     )
 
 
+class Analysis(_Table):
+    """What the study declares of its analysis before anybody has answered."""
+
+    margin: float | None = Field(
+        default=None, gt=0, lt=1,
+        description="how far accuracies may lie apart and still count as the same",
+    )  # fmt: skip
+
+
 class Study(_Table):
     """A study folder, read and checked."""
 
@@ -223,6 +232,7 @@ class Study(_Table):
     )
     payment: Payment = Field(default=Payment())
     privacy: Privacy = Field(default=Privacy())
+    analysis: Analysis = Field(default=Analysis())
     simulation: Simulation
 
     @model_validator(mode="after")

@@ -35,6 +35,7 @@ RUNS = {
     "corpus": [SAMPLE, "--tokens", "5000"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
+    "headline": ["--studies", "1"],
     "hostile_checkpoints": ["--files", "6"],
     "image": ["--list"],
     "log_and_metrics": ["--requests", "5", "--rounds", "1"],

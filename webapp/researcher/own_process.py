@@ -4,7 +4,6 @@ Building and auditing lists keeps a processor busy for seconds. The server answe
 every participant would wait; another process keeps nobody waiting.
 """
 
-import logging
 import os
 import subprocess
 import sys
@@ -16,8 +15,6 @@ from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import RequestError
 
 _LIMIT_S = 300
-_TRACE = "Traceback (most recent call last)"
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,4 @@ def parallax(instance: Path, *arguments: str) -> Done:
             code="too_slow",
         ) from error
     worked = ended.returncode == 0
-    return Done(worked, ended.stdout if worked else _told(instance, ended.stdout + ended.stderr))
-
-
-def _told(instance: Path, text: str) -> str:
-    """Return what a page says of a failure: no trace and no path of the server."""
-    if _TRACE in text or not text.strip():
-        _LOG.error("a command of the researcher's pages failed: %s", text)
-        return "The command failed unexpectedly; the server's log says why."
-    return text.replace(f"{instance}{os.sep}", "")
+    return Done(worked, ended.stdout if worked else ended.stdout + ended.stderr)

@@ -1,128 +1,161 @@
-"""The report's first sentences are true of the numbers, whether a model is better or worse."""
+"""The report's first sentences are true of the tables, whatever the numbers."""
 
+import re
+
+import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.report.summary import summary
+from analysis.report.verdict import Verdict, verdict
+from analysis.statistics.accuracy import accuracies
+from analysis.statistics.consistency import error_consistency
+from analysis.statistics.paired import people_against_models
+from benchmarks.headline import SITUATIONS, Situation, draw, is_wrong
 from experiment.studies.load import load_study
 from experiment.studies.study import Construction
 from tests.analysis import small_run
 
-NAMES = ("a", "b", "c", "d", "e")
-PEOPLE = dict(zip(NAMES, (0.95, 0.90, 0.80, 0.60, 0.75), strict=True))
+MARGIN = 0.1
+MINUS = "\N{MINUS SIGN}"
 
 
 @pytest.fixture
 def study(tmp_path):
     loaded = load_study(str(small_run.write_study(tmp_path / "study")))
-    constructions = [Construction(name=name, title=name.upper()) for name in NAMES]
+    constructions = [Construction(name=name, title=name.upper()) for name in "abcdef"]
     return loaded.model_copy(update={"constructions": constructions})
 
 
-def long_form(people, **models):
-    """Accuracies by construction, ten judgments and two items in each."""
-    rows = [("people", False, name, value) for name, value in people.items()]
-    rows += [
-        (model, True, name, value) for model, own in models.items() for name, value in own.items()
-    ]
-    frame = pd.DataFrame(rows, columns=["judge", "is_model", "construction", "accuracy"])
-    return frame.assign(items="judged", n_judgments=10, n_items=2)
+def tables(situation, seed, *, changed=lambda decisions: decisions):
+    """The long form and the statistics of one drawn study."""
+    rng = np.random.default_rng(seed)
+    judgments, decisions = draw(situation, rng)
+    of_models = {"lstm": changed(decisions)}
+    by = ["construction"]
+    return (
+        accuracies(judgments, of_models, by, rng, 100),
+        {
+            "people_minus_models": people_against_models(judgments, of_models, by, MARGIN),
+            "error_consistency": error_consistency(judgments, of_models, rng),
+        },
+    )
 
 
-def constant(value, names=NAMES):
-    return dict.fromkeys(names, value)
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.name)
+def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, situation):
+    accuracy, statistics = tables(situation, 1)
+    first, people = summary(accuracy, study, statistics, MARGIN)[:2]
+    rows = statistics["people_minus_models"]
+    overall = rows[rows["construction"] == ""].iloc[0]
+    shares = re.search(r"in ([\d.]+)% and it in ([\d.]+)%", first)
+    told = re.search(rf"([+{MINUS}][\d.]+) percentage points, 95% interval (\S+) to (\S+);", first)
+    assert shares and told
+    in_points = [float(one.replace(MINUS, "-")) for one in told.groups()]
+    expected = [100 * overall[name] for name in ("difference", "low", "high")]
+    assert in_points == pytest.approx(expected, abs=0.051)
+    both = [float(one) for one in shares.groups()]
+    assert both == pytest.approx([100 * overall["people"], 100 * overall["model"]], abs=0.051)
+    # One weighting: the two shares differ by the difference that is told.
+    assert both[0] - both[1] == pytest.approx(in_points[0], abs=0.11)
+    assert people.startswith(f"People chose the expected version in {both[0]}% of all")
+    relation = {
+        Verdict.WORSE: overall["low"] > 0,
+        Verdict.BETTER: overall["high"] < 0,
+        Verdict.SAME: overall["p_equivalence"] < 0.05 and abs(overall["difference"]) < MARGIN,
+        Verdict.UNDECIDED: overall["low"] <= 0 <= overall["high"],
+    }
+    said = verdict(overall.to_dict())
+    assert first.startswith(f"lstm is {said.value}")
+    assert relation[said]
+    _named_constructions_are_the_tables(first, rows)
+    _errors_are_the_tables(first, statistics["error_consistency"])
 
 
-def furthest(sentence):
-    """The constructions that a sentence names as those on which judges lie furthest apart."""
-    return [part.split(" ")[0] for part in sentence.partition("furthest apart on ")[2].split("; ")]
+def _named_constructions_are_the_tables(first, rows):
+    own = rows[rows["construction"] != ""].set_index("construction")
+    apart = own[own["p_holm"] < 0.05]
+    if len(own) < 2:
+        assert "Holm" not in first
+        return
+    if apart.empty:
+        assert "No single construction is shown to differ" in first
+        return
+    named = re.findall(r"([A-F]) \(([\d.]+) and ([\d.]+)\)", first)
+    assert len(named) == min(3, len(apart))
+    for name, people, model in named:
+        row = apart.loc[name.lower()]
+        assert (float(people), float(model)) == pytest.approx(
+            (row["people"], row["model"]), abs=0.0051
+        )
+    unnamed = apart.drop([name.lower() for name, *_ in named])
+    least = min(abs(apart.loc[name.lower(), "difference"]) for name, *_ in named)
+    assert (unnamed["difference"].abs() <= least + 1e-9).all()
 
 
-def test_a_model_that_is_always_right_differs_most_where_people_err_most(study):
-    _, sentence = summary(long_form(PEOPLE, lstm=constant(1.0)), study, {})
-    assert furthest(sentence) == ["D", "E", "C"]
-    assert "D (0.60 and 1.00)" in sentence
+def _errors_are_the_tables(first, found):
+    own = found[(found["first"] == "people") & (found["second"] == "lstm")].iloc[0]
+    if pd.isna(own["low"]):
+        assert "same items" not in first
+        return
+    assert ("on the same items as people more often than chance" in first) == (own["low"] > 0)
+    assert ("on other items than people more often" in first) == (own["high"] < 0)
 
 
-def test_a_model_that_is_always_wrong_differs_most_where_people_err_least(study):
-    _, sentence = summary(long_form(PEOPLE, lstm=constant(0.0)), study, {})
-    assert furthest(sentence) == ["A", "B", "C"]
+PLAIN = Situation("plain", people=(0.9, 0.8), model=(0.9, 0.8))
 
 
-def test_a_model_better_here_and_worse_there_is_compared_by_size_alone(study):
-    model = {"a": 0.90, "b": 0.40, "c": 0.85, "d": 1.0, "e": 0.45}
-    _, sentence = summary(long_form(PEOPLE, lstm=model), study, {})
-    assert furthest(sentence) == ["B", "D", "E"]
+def test_where_all_scores_tie_nothing_is_compared_and_the_ties_are_said(study):
+    tied = {"correct": False, "tie": True}
+    accuracy, statistics = tables(PLAIN, 1, changed=lambda frame: frame.assign(**tied))
+    first = summary(accuracy, study, statistics, MARGIN)[0]
+    assert first.startswith("lstm gave both versions of all")
+    assert "prefers none" in first
+    assert "%" not in first
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_no_construction_left_unnamed_is_further_apart_than_one_that_is_named(study, seed):
-    shares = pd.Series(range(1, 11)).sample(10, random_state=seed).div(10).tolist()
-    people, model = (dict(zip(NAMES, own, strict=True)) for own in (shares[:5], shares[5:]))
-    _, sentence = summary(long_form(people, lstm=model), study, {})
-    apart = {name.upper(): abs(people[name] - model[name]) for name in NAMES}
-    named = [name for name in furthest(sentence) if name in apart]
-    unnamed = apart.keys() - set(named)
-    assert min(apart[name] for name in named) >= max(apart[name] for name in unnamed) - 1e-9
+def test_some_ties_are_counted_beside_the_answer(study):
+    def three(frame):
+        some = frame.index < 3
+        return frame.assign(tie=some, correct=frame["correct"] & ~some)
+
+    accuracy, statistics = tables(PLAIN, 1, changed=three)
+    first = summary(accuracy, study, statistics, MARGIN)[0]
+    assert re.search(r"On 3 of the \d+ judged items lstm gave both versions the same score", first)
 
 
-def test_ties_stand_in_the_studys_order_and_those_left_out_are_counted(study):
-    _, sentence = summary(long_form(constant(1.0), lstm=constant(0.0)), study, {})
-    assert furthest(sentence)[:3] == ["A", "B", "C"]
-    assert sentence.endswith("; 2 more are as far apart as the last of these.")
+@pytest.mark.parametrize(("n_items", "n_people"), [(1, 20), (1, 1), (20, 1)])
+def test_what_has_no_interval_gets_no_nan(study, n_items, n_people):
+    small = Situation("small", people=(0.8,), model=(0.6,), n_items=n_items, n_people=n_people)
+    accuracy, statistics = tables(small, 1)
+    text = " ".join(summary(accuracy, study, statistics, MARGIN))
+    assert "nan" not in text
+    assert "Holm" not in text
 
 
-def test_where_nothing_differs_no_construction_is_named(study):
-    _, sentence = summary(long_form(PEOPLE, lstm=PEOPLE), study, {})
-    assert sentence.endswith("People and lstm are equally accurate on every construction.")
-    one = PEOPLE | {"d": 0.5}
-    _, sentence = summary(long_form(PEOPLE, lstm=one), study, {})
-    assert furthest(sentence) == ["D"]
+def test_a_model_above_its_ceiling_is_not_left_without_a_word(study):
+    accuracy, statistics = tables(PLAIN, 1)
+    statistics["correlations"] = pd.DataFrame(
+        {"judge": ["lstm"], "construction": [""], "spearman": [0.9],
+         "spearman_low": [0.8], "spearman_high": [0.95]}
+    )  # fmt: skip
+    statistics["ceiling"] = pd.DataFrame({"spearman_ceiling": [0.8]})
+    first = summary(accuracy, study, statistics, MARGIN)[0]
+    assert "above the noise ceiling of 0.80" in first
+    statistics["correlations"]["spearman_low"] = np.nan
+    assert "Spearman" not in summary(accuracy, study, statistics, MARGIN)[0]
 
 
-def test_constructions_that_only_one_side_knows_are_not_compared(study):
-    people, model = constant(0.9, ("a", "b")), {"b": 0.8, "c": 0.0}
-    _, sentence = summary(long_form(people, lstm=model), study, {})
-    assert furthest(sentence) == ["B"]
-    _, sentence = summary(long_form(constant(0.9, ("a",)), lstm=constant(0.1, ("c",))), study, {})
-    assert "apart" not in sentence
-    assert "equally" not in sentence
+def test_constructions_without_judgments_are_named(study):
+    accuracy, statistics = tables(PLAIN, 1)
+    assert summary(accuracy, study, statistics, MARGIN)[-1] == (
+        "No judgments are left on C, D, E, F."
+    )
 
 
-def test_a_construction_that_the_study_does_not_describe_goes_by_its_name(study):
-    _, sentence = summary(long_form({"x": 0.9}, lstm={"x": 0.1}), study, {})
-    assert "furthest apart on x (0.90 and 0.10)." in sentence
-
-
-def test_means_weigh_every_judgment_and_every_item_alike(study):
-    frame = long_form({"a": 1.0, "b": 0.0}, lstm={"a": 1.0, "b": 0.0})
-    frame["n_judgments"] = [30, 10, 0, 0]
-    frame["n_items"] = [0, 0, 1, 4]
-    people, model = summary(frame, study, {})
-    assert people == "People chose the expected version in 75.0% of all judgments."
-    assert model.startswith("lstm gave it the higher score on 20.0% of the judged items.")
-
-
-def test_a_model_has_its_difference_with_an_interval_and_its_correlation_with_the_ceiling(study):
-    statistics = {
-        "people_minus_models": pd.DataFrame(
-            {"judge": ["lstm"], "construction": [""], "difference": [-0.031],
-             "low": [-0.08], "high": [0.02]}
-        ),
-        "correlations": pd.DataFrame(
-            {"judge": ["lstm"], "construction": [""], "spearman": [0.43],
-             "spearman_low": [0.38], "spearman_high": [0.47]}
-        ),
-        "ceiling": pd.DataFrame({"spearman_ceiling": [0.8]}),
-    }  # fmt: skip
-    _, sentence = summary(long_form(PEOPLE, lstm=constant(1.0)), study, statistics)
-    assert "people minus lstm is \N{MINUS SIGN}3.1 percentage points" in sentence
-    assert "(95% interval \N{MINUS SIGN}8.0 to +2.0)" in sentence
-    assert "correlate by 0.43 (Spearman; 95% interval 0.38 to 0.47)" in sentence
-    assert "the noise ceiling is 0.80." in sentence
-
-
-def test_without_a_correlation_nothing_is_said_of_one(study):
-    nothing = pd.DataFrame({"judge": ["lstm"], "construction": [""], "spearman": [float("nan")]})
-    _, sentence = summary(long_form(PEOPLE, lstm=constant(1.0)), study, {"correlations": nothing})
-    assert "correlate" not in sentence
+def test_the_answer_is_wrong_in_few_of_the_studies_of_each_kind_of_situation():
+    """A short version of ``benchmarks/headline.py``: every fifth situation, 30 studies each."""
+    rng = np.random.default_rng(9)
+    chosen = [one for one in SITUATIONS[::5] for _ in range(30)]
+    wrong = sum(is_wrong(one, rng) for one in chosen)
+    assert wrong <= 0.07 * len(chosen)

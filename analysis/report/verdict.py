@@ -1,0 +1,61 @@
+"""What a difference says about a study's question, given the margin that the study declared."""
+
+from collections.abc import Hashable, Mapping
+from enum import StrEnum
+from typing import Any
+
+import pandas as pd
+
+_LEVEL = 0.05
+
+
+class Verdict(StrEnum):
+    """How a model stands to people."""
+
+    BETTER = "better than people"
+    WORSE = "worse than people"
+    SAME = "as accurate as people within the margin"
+    UNDECIDED = "not shown to differ from people, nor to be as accurate within the margin"
+    UNKNOWN = "not compared with people by an interval: there are too few items or participants"
+
+
+class Errors(StrEnum):
+    """Whether a model errs on the items that people err on."""
+
+    SAME = "It errs on the same items as people more often than chance"
+    OTHER = "It errs on other items than people more often than chance"
+    UNDECIDED = "Whether it errs on the same items as people is undecided"
+    UNKNOWN = ""
+
+
+def verdict(found: Mapping[Hashable, Any]) -> Verdict:
+    """Return how a model stands to people.
+
+    A difference within the margin is called the same, even where it is shown not to be zero: the
+    study said beforehand that so small a difference counts as none.
+
+    Args:
+        found: low, high (of people minus model) and p_equivalence, as
+            ``analysis.statistics.paired.people_against_models`` gives them.
+    """
+    low, high = found["low"], found["high"]
+    if pd.isna(low) or pd.isna(high):
+        return Verdict.UNKNOWN
+    if found["p_equivalence"] < _LEVEL:
+        return Verdict.SAME
+    if low > 0:
+        return Verdict.WORSE
+    return Verdict.BETTER if high < 0 else Verdict.UNDECIDED
+
+
+def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
+    """Return whether errors fall on the same items.
+
+    Args:
+        kappa: low and high of people's and a model's kappa; None where there is none.
+    """
+    if kappa is None or pd.isna(kappa["low"]) or pd.isna(kappa["high"]):
+        return Errors.UNKNOWN
+    if kappa["low"] > 0:
+        return Errors.SAME
+    return Errors.OTHER if kappa["high"] < 0 else Errors.UNDECIDED
