@@ -20,6 +20,7 @@ from arrivals import Steps
 from sqlalchemy import Engine, delete, select
 
 from experiment.records import Side
+from experiment.responses.choice.sentence_pair import SentencePair
 from experiment.studies.load import load_study
 from webapp.core.keys import read_keys
 from webapp.database.count_triggers import start_counting, stop_counting
@@ -29,6 +30,8 @@ from webapp.database.row_counts import recount
 from webapp.runs.launch import launch
 from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.record import GivenAnswer, record
+
+PAIRS = SentencePair()
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 Place = tuple[int, int]
@@ -56,7 +59,7 @@ def store(sessions: Sessions, trials: list[Place]) -> None:
             answer = GivenAnswer(
                 uuid=UUID(int=number), position=position, side=Side.FIRST, input_method="key"
             )
-            record(session, session.get_one(Participant, participant_id), answer, NOW)
+            record(session, session.get_one(Participant, participant_id), answer, NOW, PAIRS)
 
 
 def forget(engine: Engine) -> None:

@@ -24,7 +24,7 @@ from webapp.http.security_headers import add_headers
 from webapp.opening import installation_keys, open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
-from webapp.participant.response_files import find_templates
+from webapp.participant.response_files import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
 from webapp.researcher import register_researcher_pages
@@ -66,7 +66,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     guard_origins(app, settings)
     translate_pages(app)
     find_templates(app)
-    assets = Assets(Path(app.root_path) / "static")
+    assets = Assets(Path(app.root_path) / "static", response_scripts())
     serve_assets(app, assets)
     register_participant_pages(app)
     register_researcher_pages(app)

@@ -8,6 +8,8 @@ from flask import current_app, request
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from experiment.responses.base import ResponseType
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.addresses import Addresses
 from webapp.core.clock import Clock
@@ -51,8 +53,9 @@ class Services:
         self.record = Record(instance, sealer_of(engine.dialect))
         self.addresses = Addresses(settings.trusted_proxies.split())
         self.refusals = Refusals()
+        self._types: dict[int, ResponseType] = {}
         self.answers = Batcher[SentAnswer, int | None](
-            partial(record_in_one_transaction, engine, settings.session_days)
+            partial(record_in_one_transaction, engine, settings.session_days, self._types)
         )
         self._studies: dict[int, Study] = {}
         self._recruiters: dict[str, Recruiter] = {}
@@ -67,6 +70,16 @@ class Services:
         if run.id not in self._studies:
             self._studies[run.id] = study_as_launched(session, run)
         return self._studies[run.id]
+
+    def response_of(self, session: Session, run: Run) -> ResponseType:
+        """Return what the run's trials ask for, looked up once.
+
+        Raises:
+            ParallaxError: The study's files are not in the database, or name no type of response.
+        """
+        if run.id not in self._types:
+            self._types[run.id] = response_of(self.study_of(session, run))
+        return self._types[run.id]
 
     def sender(self) -> str:
         """Return what stands for where the present request comes from; empty for nobody."""

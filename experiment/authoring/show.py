@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from experiment.authoring.study_toml import minutes
-from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.lists import BuiltLists, trial_kinds
 from experiment.design.ordering.declared import separate_columns
 from experiment.materials.render import render
 from experiment.money import in_words
@@ -58,20 +58,6 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     yield from _counts(built)
     yield ""
     yield from _examples(study, built)
-
-
-def trial_kinds(entries: Sequence[ListEntry], *, conditions: bool = False) -> list[ListEntry]:
-    """Return the first entry of each kind of trial: of each construction, target, filler, catch.
-
-    Args:
-        entries: All entries.
-        conditions: Whether each condition is a kind of its own.
-    """
-    first: dict[tuple[str, ...], ListEntry] = {}
-    for entry in entries:
-        condition = entry.item.condition if conditions else ""
-        first.setdefault((entry.item.construction, condition, entry.kind), entry)
-    return list(first.values())
 
 
 def _minutes(study: Study) -> str:

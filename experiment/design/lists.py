@@ -177,3 +177,17 @@ def _check_squares(design: Design) -> None:
                 "and the number of templates",
                 remedy="Set frames in this square",
             )
+
+
+def trial_kinds(entries: Sequence[ListEntry], *, conditions: bool = False) -> list[ListEntry]:
+    """Return the first entry of each kind of trial: of each construction, target, filler, catch.
+
+    Args:
+        entries: All entries.
+        conditions: Whether each condition is a kind of its own.
+    """
+    first: dict[tuple[str, ...], ListEntry] = {}
+    for entry in entries:
+        condition = entry.item.condition if conditions else ""
+        first.setdefault((entry.item.construction, condition, entry.kind), entry)
+    return list(first.values())

@@ -56,7 +56,8 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         answer, study = read_answer(body), services.study_of(session, run)
-        remaining = record(session, participant, answer, services.now(), study.attention)
+        response, now = services.response_of(session, run), services.now()
+        remaining = record(session, participant, answer, now, response, study.attention)
         if participant.state == State.LEFT or note_late_work(session, participant):
             report_ending(session, run, study, participant)
         session.commit()

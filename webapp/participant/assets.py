@@ -8,7 +8,9 @@ such a folder for good and asks again only after an upgrade.
 import gzip
 import hashlib
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from mimetypes import guess_type
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from markupsafe import Markup
 
 # Stands in every page itself, so that a page can tell what is missing when nothing else arrives.
 _BOOT = "boot.js"
+_EXTENSION = "assets"
 _YEAR_S = 365 * 24 * 60 * 60
 
 
@@ -41,17 +44,24 @@ class Assets:
 
     Args:
         folder: Where they lie.
+        scripts: Further programs by their names: each is for the pages that ask for it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, scripts: Mapping[str, Traversable] | None = None) -> None:
         self.files = {path.name: _read(path) for path in sorted(folder.iterdir()) if path.is_file()}
+        modules = [name for name in self.files if name.endswith(".js") and name != _BOOT]
+        self.files |= {name: _read(path) for name, path in (scripts or {}).items()}
         digest = hashlib.sha256()
         for name, asset in self.files.items():
             digest.update(f"{name}\0{len(asset.content)}\0".encode() + asset.content)
         self.version = digest.hexdigest()[:12]
         self.base = f"/assets/{self.version}"
-        self.modules = [name for name in self.files if name.endswith(".js") and name != _BOOT]
+        self.modules = modules
         self.boot = Markup(self.files[_BOOT].content.decode())
+
+    def address(self, name: str) -> str:
+        """Return the address of a file."""
+        return f"{self.base}/{name}"
 
     @property
     def boot_source(self) -> str:
@@ -60,7 +70,7 @@ class Assets:
         return f"'sha256-{b64encode(digest).decode()}'"
 
 
-def _read(path: Path) -> Asset:
+def _read(path: Traversable) -> Asset:
     content = path.read_bytes()
     mimetype = guess_type(path.name)[0] or "application/octet-stream"
     return Asset(mimetype, content, gzip.compress(content, mtime=0))
@@ -89,4 +99,11 @@ def serve_assets(app: Flask, assets: Assets) -> None:
         return response
 
     app.register_blueprint(pages)
+    app.extensions[_EXTENSION] = assets
     app.context_processor(lambda: {"assets": assets})
+
+
+def assets_of(app: Flask) -> Assets:
+    """Return the files that an app serves."""
+    found: Assets = app.extensions[_EXTENSION]
+    return found

@@ -1,11 +1,15 @@
 """Where the page finds what a type of response brings: its template and its script."""
 
+import logging
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from flask import Flask
 from jinja2 import ChoiceLoader, FunctionLoader
+
+from experiment.errors import ParallaxError
+from experiment.responses.registry import RESPONSE_TYPES, response_class
 
 _FOLDER = Path(__file__).parent / "responses"
 # What plug-ins of earlier versions name.
@@ -27,6 +31,25 @@ def find_templates(app: Flask) -> None:
 def _template(name: str) -> str | None:
     found = located(_EARLIER.get(name, name))
     return found.read_text(encoding="utf-8") if found.is_file() else None
+
+
+def response_scripts() -> dict[str, Traversable]:
+    """Return the scripts of all types, built in or installed, by their names on the wire."""
+    found = {}
+    for name in RESPONSE_TYPES:
+        try:
+            script = response_class(name).script
+            if (file := located(script)).is_file():
+                found[script_name(script)] = file
+        except (ParallaxError, ModuleNotFoundError) as error:
+            # No run of it can be shown, and all others can.
+            logging.getLogger(__name__).warning("%s: %s", name, error)
+    return found
+
+
+def script_name(name: str) -> str:
+    """Return a script's name on the wire, where all programs lie in one folder."""
+    return name.replace(":", "-").replace("/", "-")
 
 
 def located(name: str) -> Traversable:

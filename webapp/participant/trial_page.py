@@ -1,11 +1,13 @@
 """The working page: instructions, practice and trials in one."""
 
-from flask import render_template
+from flask import current_app, render_template
 
 from experiment.records import SIDES
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
+from webapp.participant.assets import assets_of
 from webapp.participant.markdown import as_html
+from webapp.participant.response_files import script_name
 from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
 
@@ -18,11 +20,13 @@ def working_page(study: Study, work: Work, *, invitation: str = "") -> str:
         work: What they work on.
         invitation: Where somebody else would begin; empty where no address is for everybody.
     """
+    response = response_of(study)
     return render_template(
         "working.html",
         study=study,
+        script=assets_of(current_app).address(script_name(response.script)),
         instructions=as_html(study.text("instructions")),
-        response=response_of(study),
+        response=response,
         work=work,
         invitation=invitation,
         longest_text=LONGEST_TEXT,

@@ -9,7 +9,8 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, EventKind, State, move
-from experiment.records import PAIR, SIDES, Side
+from experiment.records import Side
+from experiment.responses.base import Given, ResponseType
 from experiment.studies.admission import Attention
 from webapp.core.i18n import gettext
 from webapp.database.models import Event, Participant, Response, Trial
@@ -37,17 +38,10 @@ class GivenAnswer(Measurements):
             raise ValueError("give either side or rating")
         return self
 
-    def answers(self, options: str | None, points: int | None) -> bool:
-        """Return whether a trial could be answered so.
-
-        Args:
-            options: The versions on its screen, joined by spaces; None of a pair.
-            points: Those of its scale; None where an option is chosen.
-        """
-        if points is not None:
-            return self.rating is not None and self.rating <= points
-        n = len(PAIR) if options is None else len(options.split())
-        return self.side in SIDES[:n]
+    @property
+    def given(self) -> Given:
+        """The answer alone, as its type of response reads it."""
+        return Given(self.side, self.rating)
 
 
 def read_answer(body: bytes) -> GivenAnswer:
@@ -77,6 +71,7 @@ def record(
     participant: Participant,
     answer: GivenAnswer,
     now: datetime,
+    response: ResponseType,
     attention: Attention | None = None,
 ) -> int:
     """Store an answer unless the trial has one, and return how many trials have none.
@@ -92,6 +87,7 @@ def record(
         participant: Whose answer it is.
         answer: The answer.
         now: The server's time.
+        response: What the study's trials ask for.
         attention: The study's check of catch trials, if it has one.
 
     Raises:
@@ -102,7 +98,7 @@ def record(
         raise RequestError(
             gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
-    trial_id, stored_uuid, remaining = _known(session, participant, answer)
+    trial_id, stored_uuid, remaining = _known(session, participant, answer, response)
     if participant.state == State.ABANDONED:
         come_back(session, participant, now)
     if stored_uuid is None:
@@ -133,7 +129,7 @@ _UNANSWERED = (
     .scalar_subquery()
 )
 _KNOWN = (
-    select(Trial.id, Response.client_uuid, _UNANSWERED, Trial.options, Trial.points)
+    select(Trial.id, Response.client_uuid, _UNANSWERED, Trial.options)
     .outerjoin(Response, Response.trial_id == Trial.id)
     .where(
         Trial.participant_id == bindparam("participant_id"),
@@ -143,7 +139,7 @@ _KNOWN = (
 
 
 def _known(
-    session: Session, participant: Participant, answer: GivenAnswer
+    session: Session, participant: Participant, answer: GivenAnswer, response: ResponseType
 ) -> tuple[int, str | None, int]:
     """Return the trial's id, its stored answer's UUID, and how many trials have no answer."""
     found = session.execute(
@@ -155,8 +151,8 @@ def _known(
             status=404,
             code="unknown_position",
         )
-    trial_id, stored_uuid, remaining, options, points = found
-    if not answer.answers(options, points):
+    trial_id, stored_uuid, remaining, options = found
+    if not response.accepts(answer.given, options):
         raise RequestError(
             gettext("Trial %(number)s cannot be answered like this.", number=answer.position),
             status=400,

@@ -12,6 +12,7 @@ from sqlalchemy.orm import aliased
 from sqlalchemy.pool import PoolProxiedConnection
 
 from experiment.participation import State, move
+from experiment.responses.base import ResponseType
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.database.prepared import Prepared, as_list, as_pairs, is_one_of, pairs
 from webapp.database.write_lock import driver_transaction
@@ -55,7 +56,7 @@ class _Statements:
             .scalar_subquery()
         )
         self.who = Prepared(
-            select(Participant.ref, Participant.id, Participant.arrived_at)
+            select(Participant.ref, Participant.id, Participant.arrived_at, Participant.run_id)
             .where(is_one_of(Participant.ref, "refs", dialect))
             .where(Participant.state == State.WORKING)
             # What errors on catch trials may end is looked at one answer at a time.
@@ -71,7 +72,6 @@ class _Statements:
                 Trial.id,
                 Response.client_uuid,
                 Trial.options,
-                Trial.points,
                 unanswered,
             )
             .select_from(asked)
@@ -101,20 +101,24 @@ _prepared = cache(_Statements)
 
 
 def record_in_one_transaction(
-    engine: Engine, session_days: int, take: Callable[[], list[SentAnswer]]
+    engine: Engine,
+    session_days: int,
+    types: Mapping[int, ResponseType],
+    take: Callable[[], list[SentAnswer]],
 ) -> list[int | None]:
     """Do what ``record_batch`` does and commit it; where that fails, nothing is done for anybody.
 
     Args:
         engine: The database.
         session_days: How many days after arrival a participant may answer.
+        types: What the trials of each run ask for, by the run's id, as far as it is known.
         take: Returns the answers; called once it is this transaction's turn.
     """
     sent: list[SentAnswer] = []
     try:
         with driver_transaction(engine) as connection:
             sent = take()
-            return record_batch(connection, engine.dialect, sent, session_days)
+            return record_batch(connection, engine.dialect, sent, session_days, types)
     except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
         # One answer's trouble must not be its neighbours': each is now recorded alone.
         sent = sent or take()
@@ -127,46 +131,50 @@ def record_batch(
     dialect: Dialect,
     sent: Sequence[SentAnswer],
     session_days: int,
+    types: Mapping[int, ResponseType],
 ) -> list[int | None]:
     """Store the plain ones of many answers, and return how many trials each participant has left.
 
     Plain is the answer of a participant at work, the only one of theirs here, to a trial of theirs
-    that has none, or has this very one. For any other nothing is done and None returned: what it
-    needs, ``webapp.sessions.record.record`` knows.
+    that has none, or has this very one, in a run whose type of response is known. For any other
+    nothing is done and None returned: what it needs, ``webapp.sessions.record.record`` knows.
 
     Args:
         connection: An open transaction.
         dialect: The database's.
         sent: The answers.
         session_days: How many days after arrival a participant may answer.
+        types: What the trials of each run ask for, by the run's id, as far as it is known.
     """
     one_each = {each.ref: each for each in reversed(sent)}
     statements = _prepared(dialect)
     refs = {"refs": as_list(one_each, dialect)}
     longest = timedelta(days=session_days)
     at_work = {
-        id_: one_each[ref]
-        for ref, id_, arrived_at in statements.who.all(connection, refs)
-        if one_each[ref].at - arrived_at <= longest
+        id_: (one_each[ref], types[run_id])
+        for ref, id_, arrived_at, run_id in statements.who.all(connection, refs)
+        if run_id in types and one_each[ref].at - arrived_at <= longest
     }
     left = _store(connection, dialect, at_work) if at_work else {}
     return [left.get(each.ref) if one_each[each.ref] is each else None for each in sent]
 
 
 def _store(
-    connection: PoolProxiedConnection, dialect: Dialect, sent: Mapping[int, SentAnswer]
+    connection: PoolProxiedConnection,
+    dialect: Dialect,
+    sent: Mapping[int, tuple[SentAnswer, ResponseType]],
 ) -> dict[str, int]:
     """Store the answers that can be stored plainly; return the trials left, by participant."""
     statements = _prepared(dialect)
-    asked = [(id_, each.answer.position) for id_, each in sent.items()]
+    asked = [(id_, each.answer.position) for id_, (each, _) in sent.items()]
     left: dict[int, int] = {}
     rows: list[Mapping[str, object]] = []
     events: list[Mapping[str, object]] = []
-    for id_, trial_id, stored_uuid, options, points, unanswered in statements.known.all(
+    for id_, trial_id, stored_uuid, options, unanswered in statements.known.all(
         connection, as_pairs(asked, dialect)
     ):
-        each = sent[id_]
-        if not each.answer.answers(options, points):
+        each, response = sent[id_]
+        if not response.accepts(each.answer.given, options):
             continue
         if stored_uuid is None:
             rows.append(response_values(trial_id, each.answer, each.at))
@@ -180,4 +188,4 @@ def _store(
         statements.keep.run(connection, events)
     if finished := [id_ for id_, remaining in left.items() if remaining == 0]:
         statements.move_on.run(connection, [{"ids": as_list(finished, dialect)}])
-    return {sent[id_].ref: remaining for id_, remaining in left.items()}
+    return {sent[id_][0].ref: remaining for id_, remaining in left.items()}

@@ -6,8 +6,7 @@ from typing import NotRequired, TypedDict, cast
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.authoring.show import trial_kinds
-from experiment.design.lists import ListEntry
+from experiment.design.lists import ListEntry, trial_kinds
 from experiment.materials.read import item_from_row
 from experiment.materials.render import render
 from experiment.records import PAIR, SIDES, Item, Kind, Side

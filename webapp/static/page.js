@@ -9,7 +9,7 @@ import { keepSession } from "./own_session.js";
 import { openQuestionnaire } from "./questionnaire.js";
 import { openWorking } from "./working.js";
 
-/** @type {Record<string, (signal: AbortSignal) => void>} */
+/** @type {Record<string, (signal: AbortSignal) => void | Promise<void>>} */
 const PAGES = {
   closing: openClosing,
   comprehension: openQuestionnaire,

@@ -7,6 +7,13 @@ import { Presses, released } from "./presses.js";
 /** @typedef {import("./sequence.js").Trial} Trial */
 /** @typedef {import("./queue.js").Answer} Answer */
 /** @typedef {import("./presses.js").Press} Press */
+/**
+ * What the script of a type of response exports: the answer that a button of the trial gives, and
+ * whether a trial offers that button.
+ * @typedef {object} ReadsAnswers
+ * @property {(option: HTMLElement) => { side?: string, rating?: number }} answer
+ * @property {(option: HTMLElement, trial: Trial) => boolean} offered
+ */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms">} Choice */
 
 /**
@@ -31,6 +38,7 @@ export class TrialView {
   #place;
   #keys;
   #settings;
+  #reads;
   #onChoice;
   #signal;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -40,13 +48,15 @@ export class TrialView {
    * @param {HTMLElement} place Where trials are shown; holds elements with data-field and data-side.
    * @param {import("./keys.js").Keys} keys
    * @param {{ lockout_ms: number, gap_ms?: number }} settings The study's.
+   * @param {ReadsAnswers} reads What the study's type of response answers.
    * @param {(trial: Trial, choice: Choice, afterwards: Afterwards | undefined) => void} onChoice
    * @param {AbortSignal} signal Aborted when the page is left.
    */
-  constructor(place, keys, settings, onChoice, signal) {
+  constructor(place, keys, settings, reads, onChoice, signal) {
     this.#place = place;
     this.#keys = keys;
     this.#settings = settings;
+    this.#reads = reads;
     this.#onChoice = onChoice;
     this.#signal = signal;
     this.#clock = new OnsetClock(signal);
@@ -73,8 +83,7 @@ export class TrialView {
     this.#place.classList.remove("pointed");
     for (const option of this.#all("[data-side]")) {
       option.classList.remove("chosen", "expected");
-      // A trial may have fewer options than the page has room for.
-      option.hidden = !option.dataset.rating && trial[option.dataset.side ?? ""] === undefined;
+      option.hidden = !this.#reads.offered(option, trial);
     }
     // Nothing is preselected, and the next Tab leads to the first option.
     this.#all("[role=group]")[0]?.focus({ preventScroll: true });
@@ -162,9 +171,8 @@ export class TrialView {
     const reason = this.#whyPremature(rtMs, repeated);
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
     const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);
-    const { rating, side } = option.dataset;
     const choice = {
-      ...(rating ? { rating: Number(rating) } : { side }),
+      ...this.#reads.answer(option),
       // Who answers a day later was away, and such a time says nothing.
       rt_ms: rtMs < DAY_MS ? rtMs : null,
       release_ms: press.upMs === null ? null : sincePainting(press.upMs),

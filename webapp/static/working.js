@@ -21,6 +21,7 @@ import { TrialView, fill } from "./trial.js";
  * @property {number[]} answered
  * @property {(Trial & { correct: string, feedback: string })[]} practice
  * @property {string[]} keys
+ * @property {string} script The address of the script of its type of response.
  * @property {number} lockout_ms
  * @property {number} gap_ms
  * @property {number[]} pauses
@@ -41,8 +42,34 @@ const LONGEST_WAIT_MS = 8_000;
  * Opens the working page.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
-export function openWorking(signal) {
-  new WorkingPage(JSON.parse(byId("session").textContent ?? ""), signal);
+export async function openWorking(signal) {
+  const session = JSON.parse(byId("session").textContent ?? "");
+  const reads = await fetchedScript(session.script, signal);
+  if (reads) new WorkingPage(session, reads, signal);
+}
+
+/**
+ * Fetches the script of the study's type of response, again and again where that fails.
+ * @param {string} url
+ * @param {AbortSignal} signal
+ * @returns {Promise<import("./trial.js").ReadsAnswers | undefined>} Nothing where the page is left.
+ */
+async function fetchedScript(url, signal) {
+  const trouble = document.getElementById("trouble");
+  let waitMs = FIRST_WAIT_MS;
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    try {
+      // A browser remembers that a module did not come: each attempt has an address of its own.
+      const found = await import(attempt ? url.replace(/\/([^/]+)$/, `.${attempt}/$1`) : url);
+      if (trouble && attempt) trouble.hidden = true;
+      return signal.aborted ? undefined : found;
+    } catch {
+      if (trouble) trouble.hidden = false;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+    }
+  }
+  return undefined;
 }
 
 class WorkingPage {
@@ -65,9 +92,10 @@ class WorkingPage {
 
   /**
    * @param {Session} session
+   * @param {import("./trial.js").ReadsAnswers} reads What its type of response answers.
    * @param {AbortSignal} signal Aborted when the page is left.
    */
-  constructor(session, signal) {
+  constructor(session, reads, signal) {
     this.#session = session;
     this.#signal = signal;
     const remembered = recallSession(this.#here);
@@ -79,7 +107,7 @@ class WorkingPage {
     openKeys(byId("trial"), keys, signal);
     const onChoice = (/** @type {Parameters<WorkingPage["_onChoice"]>} */ ...choice) =>
       this._onChoice(...choice);
-    this.#view = new TrialView(byId("trial"), keys, session, onChoice, signal);
+    this.#view = new TrialView(byId("trial"), keys, session, reads, onChoice, signal);
     this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#here}`);
     this.#listen(this.#begin());
     // Whoever opens a session that another browser began is told so, and asked.
@@ -221,7 +249,7 @@ class WorkingPage {
   #comment(trial, choice) {
     this.#practised += 1;
     const words = byId("verdict").dataset;
-    // Ratings are neither right nor wrong.
+    // Some types have no answer that is right.
     const verdict = trial.correct && (choice.side === trial.correct ? words.right : words.wrong);
     for (const option of document.querySelectorAll("[data-side]")) {
       const side = /** @type {HTMLElement} */ (option).dataset.side;

@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from experiment.participation import State
 from experiment.records import Side
+from experiment.responses.choice.sentence_pair import SentencePair
 from experiment.studies.study import Study
 from webapp.database.engine import Sessions
 from webapp.database.models import Participant, Place, Response, Run, Trial
@@ -20,6 +21,8 @@ from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.finish import finish
 from webapp.sessions.lease import come_back, is_over
 from webapp.sessions.record import GivenAnswer, record
+
+PAIRS = SentencePair()
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 LISTS, PLACES, TRIALS = 3, 2, 2
@@ -95,7 +98,7 @@ class Assignment(RuleBasedStateMachine):
         answer = GivenAnswer(uuid=uuid4(), position=position, side=Side.FIRST, input_method="key")
         with self.sessions.begin() as session:
             participant = session.get(Participant, who, with_for_update=True)
-            assert record(session, participant, answer, self.now) == TRIALS - position
+            assert record(session, participant, answer, self.now, PAIRS) == TRIALS - position
         self.answered[who] = position
         self.sign_of_life(who)
 

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 
 from experiment.participation import State
 from experiment.records import Side
+from experiment.responses.choice.sentence_pair import SentencePair
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Place, Response, Run
 from webapp.errors import RequestError
@@ -17,6 +18,8 @@ from webapp.sessions.consent import Decision, enroll, refuse_newcomers
 from webapp.sessions.finish import finish
 from webapp.sessions.lease import any_expired, come_back, is_over, release_expired
 from webapp.sessions.record import GivenAnswer, record
+
+PAIRS = SentencePair()
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 HOUR = timedelta(minutes=60)
@@ -68,14 +71,14 @@ def test_after_the_lease_the_place_is_free_and_the_participant_abandoned(session
 
 def test_every_answer_holds_the_place_for_another_lease(session, run, participant):
     answered = NOW + HOUR - MOMENT
-    record(session, participant, an_answer(1), answered)
+    record(session, participant, an_answer(1), answered, PAIRS)
     assert release_expired(session, run, answered + HOUR) == []
     assert release_expired(session, run, answered + HOUR + MOMENT) == [participant]
 
 
 def test_who_owes_only_the_questionnaire_holds_the_place_no_longer(session, run, participant):
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW)
+        record(session, participant, an_answer(position), NOW, PAIRS)
     assert release_expired(session, run, NOW + HOUR + MOMENT) == [participant]
 
 
@@ -115,7 +118,7 @@ def test_a_full_run_without_expired_leases_takes_nobody(session, run, participan
 
 def test_who_comes_back_while_the_place_is_free_takes_it_up_again(session, run, participant):
     late = NOW + HOUR + MOMENT
-    record(session, participant, an_answer(1), NOW)
+    record(session, participant, an_answer(1), NOW, PAIRS)
     release_expired(session, run, late)
     assert is_over(session, participant, run, late)
     assert come_back(session, participant, late)
@@ -128,7 +131,7 @@ def test_who_comes_back_while_the_place_is_free_takes_it_up_again(session, run, 
 
 def test_coming_back_after_the_last_trial_leads_to_the_questionnaire(session, run, participant):
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW)
+        record(session, participant, an_answer(position), NOW, PAIRS)
     release_expired(session, run, NOW + HOUR + MOMENT)
     assert come_back(session, participant, NOW + 2 * HOUR)
     assert participant.state == State.ANSWERED
@@ -152,21 +155,21 @@ def test_who_comes_back_when_the_place_is_taken_stays_abandoned(session, run, pa
 def test_an_answer_that_comes_late_is_kept_and_takes_a_free_place_up(session, run, participant):
     late = NOW + HOUR + MOMENT
     release_expired(session, run, late)
-    assert record(session, participant, an_answer(1), late) == 7
+    assert record(session, participant, an_answer(1), late, PAIRS) == 7
     assert participant.state == State.WORKING and place_of(session, participant)
 
 
 def test_answers_that_come_too_late_are_kept_and_the_state_tells(session, run, participant, fill):
     fill(NOW + HOUR + MOMENT)
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW + 2 * HOUR)
+        record(session, participant, an_answer(position), NOW + 2 * HOUR, PAIRS)
     assert session.scalar(select(func.count(Response.id))) == 8
     assert participant.state == State.ABANDONED
 
 
 def test_a_questionnaire_that_comes_too_late_is_kept(session, run, study, participant, fill):
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW)
+        record(session, participant, an_answer(position), NOW, PAIRS)
     fill(NOW + HOUR + MOMENT)
     for language in ("Basque", "Irish"):
         given = {"native_language": language}
@@ -179,7 +182,7 @@ def test_a_late_questionnaire_finishes_the_session_where_the_place_is_free(
     session, run, study, participant
 ):
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW)
+        record(session, participant, an_answer(position), NOW, PAIRS)
     release_expired(session, run, NOW + HOUR + MOMENT)
     given = {"native_language": "Basque"}
     assert finish(session, participant, study.questionnaire, given, NOW + 2 * HOUR) == {}

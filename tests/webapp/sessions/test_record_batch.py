@@ -6,6 +6,8 @@ from sqlalchemy import Engine, event, func, select
 
 from experiment.participation import State
 from experiment.records import Side
+from experiment.responses.base import ResponseType
+from experiment.responses.choice.sentence_pair import SentencePair
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
 from webapp.sessions.consent import Decision, enroll
@@ -37,8 +39,21 @@ def sent(
     return SentAnswer(ref, answer, at)
 
 
+class _EveryRun(dict[int, ResponseType]):
+    """Every run asks for a choice of two."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: int) -> ResponseType:
+        return SentencePair()
+
+
+EVERY_RUN = _EveryRun()
+
+
 def record(engine: Engine, batch: list[SentAnswer]) -> list[int | None]:
-    return record_in_one_transaction(engine, DAYS, lambda: batch)
+    return record_in_one_transaction(engine, DAYS, EVERY_RUN, lambda: batch)
 
 
 def stored(sessions) -> dict[tuple[str, int], str]:
@@ -120,3 +135,9 @@ def test_where_the_database_fails_nothing_is_stored_for_anybody(
         assert record(engine, [sent(refs[0]), sent(refs[1])]) == [None] * 2
     assert not stored(sessions)
     assert record(engine, [sent(refs[0])]) == [7]
+
+
+def test_in_a_run_whose_type_of_response_is_not_known_yet_an_answer_goes_alone(engine, refs):
+    answers = [sent(refs[0])]
+    assert record_in_one_transaction(engine, DAYS, {}, lambda: answers) == [None]
+    assert record(engine, answers) == [7]

@@ -1,0 +1,13 @@
+// @ts-check
+/** An option is chosen: the answer is the side on which it stands. */
+
+/** @typedef {import("../../../static/trial.js").ReadsAnswers} ReadsAnswers */
+
+/** @type {ReadsAnswers["answer"]} */
+export const answer = (option) => ({ side: option.dataset.side });
+
+/**
+ * A trial may have fewer options than the page has room for.
+ * @type {ReadsAnswers["offered"]}
+ */
+export const offered = (option, trial) => trial[option.dataset.side ?? ""] !== undefined;
