@@ -155,14 +155,23 @@ def test_who_is_still_to_be_paid_is_left_until_they_are(
 
 @pytest.mark.one_database
 def test_answers_stay_in_the_analysis_and_a_run_opened_again_is_erased_again(
-    promised, sessions, clock, erase, start
+    promised,
+    pay_rewards,  # noqa: F811
+    sessions,
+    clock,
+    erase,
+    start,
 ):
+    # Whoever waits for money would keep the day open, whether or not the run is opened again.
+    pay_rewards()
     close(sessions, clock)
     clock.go_on(days=31)
-    erase()
+    assert erase() == 3
+    assert erase() == 0
     with sessions.begin() as session:
         assert session.scalars(select(Answer)).all() == []
         open_run(session, session.get_one(Run, 1))
+    clock.go_on(hours=1)
     visitor = start(promised)
     visitor.answer_all()
     visitor.questionnaire(native_language="another tongue")
