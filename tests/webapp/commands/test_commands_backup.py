@@ -41,7 +41,7 @@ def test_an_encrypted_backup_is_tried_out_kept_and_restored_by_its_key(
         said = shell("db", "backup", str(folder), "--keep", "2", "--encrypt", readers, "--drill")
     assert "tables agree" in said and "Deleted: parallax-" in said
     made = sorted(path for path in folder.glob("*.age") if ".key" not in path.name)
-    assert len(made) == 2 and len(list(folder.iterdir())) == 5 and bystander.exists()
+    assert len(made) == 2 and len(list(folder.iterdir())) == 7 and bystander.exists()
     assert {path.stat().st_mode & 0o777 for path in folder.glob("*.age")} == {0o600}
     key = pyrage.decrypt(
         made[-1].with_name(made[-1].name.replace(".age", ".key.age")).read_bytes(),

@@ -105,7 +105,7 @@ def test_a_lost_record_of_erasures_forbids_everything_until_it_is_back(
 ):
     visitor = start(run)
     visitor.answer(1)
-    client.post(f"{visitor.home}/withdraw", data={"wish": "erase"})
+    client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
     with reading(sessions) as session:
         assert list(objections(session.connection())) == []
     (instance / "erasures").rename(instance / "elsewhere")

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -306,11 +307,11 @@ def test_a_lost_call_is_paid_once_or_waits_for_a_person(stage, operation, when):
     assert stage.paid("AANN") == stage.due
 
 
-def test_a_process_that_dies_at_any_point_pays_everybody_once(stage):
-    points = paid_with_death_at(stage, 0)
+def test_a_process_that_dies_at_any_point_pays_everybody_once(stage, instance):
+    points = paid_with_death_at(stage, instance, 0)
     # Over HTTP a few points are tried; benchmarks/faults.py draws them by the thousand.
     for number in range(1, points + 1, 1 if stage.kind == "late" else points // 4):
-        paid_with_death_at(stage, number)
+        paid_with_death_at(stage, instance, number)
 
 
 def test_an_older_backup_that_is_put_back_pays_nobody_twice(stage, instance):
@@ -355,7 +356,7 @@ def test_offers_that_an_older_backup_forgot_are_found_and_not_made_again(stage):
         assert [a.worker_id for a in session.scalars(select(Assignment))] == ["AANN"]
 
 
-def paid_with_death_at(stage: Stage, point: int) -> int:
+def paid_with_death_at(stage: Stage, instance: Path, point: int) -> int:
     """Pay somebody while the process dies at a point, and return how many points there were."""
     name = f"A{point}"
     stage.finish(name)
@@ -374,6 +375,8 @@ def paid_with_death_at(stage: Stage, point: int) -> int:
                 session.execute(delete(model))
         stage.platform.assignments.clear()
         stage.platform.bonuses.clear()
+        # The next one begins anew: no payment was ever made from here.
+        (instance / "ledger").unlink(missing_ok=True)
     return points
 
 
