@@ -20,8 +20,11 @@ from experiment.participation import State
 from experiment.studies.load import load_study
 from webapp.core.keys import make_keys
 from webapp.core.metrics import Metrics
+from webapp.core.settings import Settings
 from webapp.database.engine import Sessions, make_sessions, open_database, reading
 from webapp.database.models import Identity, Participant, Place, Run
+from webapp.gate.gate import put_up
+from webapp.gate.premises import Premises
 from webapp.runs.launch import launch
 from webapp.server.metrics_endpoint import collect_registry
 from webapp.sessions.consent import Decision, enroll, refuse_newcomers
@@ -86,6 +89,7 @@ def database() -> Iterator[tuple[Engine, Path]]:
         engine = open_database(
             f"sqlite:///{Path(folder) / 'arrivals.sqlite3'}", make_keys(Path(folder))
         )
+        put_up(engine, Premises(Path(folder), Settings()))
         yield engine, Path(folder)
         engine.dispose()
 

@@ -22,11 +22,14 @@ from sqlalchemy import Engine, delete, select
 from experiment.records import Side
 from experiment.responses.choice.sentence_pair import SentencePair
 from experiment.studies.load import load_study
-from webapp.core.keys import read_keys
+from webapp.core.keys import make_keys
+from webapp.core.settings import Settings
 from webapp.database.count_triggers import start_counting, stop_counting
 from webapp.database.engine import Sessions, make_sessions, open_database
 from webapp.database.models import Participant, Response, Trial
 from webapp.database.row_counts import recount
+from webapp.gate.gate import put_up
+from webapp.gate.premises import Premises
 from webapp.runs.launch import launch
 from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.record import GivenAnswer, record
@@ -94,7 +97,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         url = options.database or f"sqlite:///{Path(folder) / 'db.sqlite3'}"
-        engine = open_database(url, read_keys(Path(folder)))
+        engine = open_database(url, make_keys(Path(folder)))
+        put_up(engine, Premises(Path(folder), Settings()))
         trials = people(make_sessions(engine), options.answers)
         clock, unit = _clock(engine)
         without, counting = cost(engine, trials, options.rounds, clock)

@@ -89,6 +89,7 @@ def test_an_open_session_goes_on_where_it_was_and_is_judged_and_exported(
     done = returning.questionnaire(native_language="Italian")
     assert done.status_code == 303
     shell("exclude", OPEN_RUN)
+    shell("unblind", OPEN_RUN, "--reason", "The run is over.")
     shell("export", OPEN_RUN, "--out", tmp_path / "export")
     verdicts = table(tmp_path / "export" / "verdicts.csv")
     assert "fdfsau9pjtc7" in {row["participant"] for row in verdicts}

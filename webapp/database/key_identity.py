@@ -161,8 +161,8 @@ def replace_keys(engine: Engine, keys: Keys) -> None:
 
 def knows_people(engine: Engine) -> bool:
     """Return whether somebody came to a database of whatever schema, or keys were used with it."""
-    tables = inspect(engine)
     with engine.connect().execution_options(reading=True) as connection:
+        tables = inspect(connection)
         if tables.has_table(Stamp.__tablename__) and known_keys(connection):
             return True
         if not tables.has_table(Participant.__tablename__):

@@ -1,13 +1,13 @@
 """The record's file in the instance folder."""
 
 import errno
-import fcntl
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from webapp.core.instance import replace_text
 from webapp.core.sealing import Sealer
+from webapp.database.locks import FileLock
 from webapp.erasures.entry import Deed, Entry, read_entry
 from webapp.errors import WebappError
 
@@ -46,10 +46,11 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
         WebappError: The file cannot be written.
     """
     path = record_file(instance)
+    lock = FileLock(path)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock.acquire(None)
             # A crash or a full disk may have cut off the last line.
             whole = len(path.read_bytes().rpartition(b"\n")[0])
             os.ftruncate(descriptor, whole + 1 if whole else 0)
@@ -59,6 +60,7 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+            lock.close()
     except OSError as error:
         raise WebappError(
             f"the record of erasures cannot be written ({error})", where=str(path)

@@ -127,6 +127,7 @@ def test_every_word_and_every_payment_is_in_the_runs_own_currency(
     assert f"{in_reward} done" in shell("review", run_ref)
     assert "Median time" in shell("recruitment", "status", run_ref)
 
+    shell("unblind", run_ref, "--reason", "Everybody was paid.")
     shell("export", run_ref, "--out", str(tmp_path / "export"))
     with (tmp_path / "export" / "payments.csv").open(encoding="utf-8", newline="") as file:
         rows = [
