@@ -61,9 +61,7 @@ def folders(request, tmp_path_factory) -> tuple[Path, Path]:
     found = []
     for name, own in (("plain", []), ("every_name", internal_names())):
         folder = tmp_path_factory.mktemp(name)
-        study = study_of(
-            list(rows(own)), folder / "study", participants=2, presentation=request.param
-        )
+        study = study_of(list(rows(own)), folder / "study", participants=2, response=request.param)
         found.append(exported(study, folder / "instance"))
     return found[0], found[1]
 

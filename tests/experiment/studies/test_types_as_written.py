@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from experiment.authoring.findings import Examined
-from experiment.authoring.key_checks import presentation, rules
+from experiment.authoring.key_checks import response, rules
 from experiment.exclusion.rules import RULES
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies import load
@@ -111,7 +111,7 @@ REQUIRED = {
 
 
 def parameters(model: type[BaseModel]) -> dict[str, object]:
-    """Return parameters that a rule or presentation takes."""
+    """Return parameters that a rule or type of response takes."""
     needed = [name for name, field in model.model_fields.items() if field.is_required()]
     return {name: REQUIRED.get(name, 1) for name in needed}
 
@@ -151,7 +151,7 @@ def test_a_parameter_of_another_type_is_refused(
     else:
         trial = study.trial.model_copy(update={"parameters": given})
         changed = study.model_copy(update={"presentation": name, "trial": trial})
-        found = list(presentation(Examined(changed, 1)))
+        found = list(response(Examined(changed, 1)))
     assert [each for each in found if each.problem.startswith(f"{path[0]} is ")
             or f"{path[0]}: " in each.problem], given  # fmt: skip
 
