@@ -231,7 +231,8 @@ def _without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
     total, number = values[defined].sum(), defined.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         changed = (total - lost) / (number - fewer) - total / number
-    found: Floats = np.nan_to_num(changed)
+    # Where no pair is left there is no mean that could change.
+    found: Floats = np.where(np.isfinite(changed), changed, 0.0)
     return found
 
 
@@ -285,7 +286,8 @@ def _changes_among_people(
         who = columns_judged[:, [item]].tocoo().row
         if len(who) > 1:
             correct = columns_right[:, [item]].toarray().ravel()[who]
-            lost, fewer = _lost_with_item(whole, n, shares, who, correct)
+            times = columns_judged[:, [item]].toarray().ravel()[who]
+            lost, fewer = _lost_with_item(whole, n, shares, who, (correct, times))
             of_items.append((lost.sum(), fewer.sum()))
             # A judgment of one of two people is in two cells of the matrix of pairs.
             of_judgments.append(2 * np.array([lost.sum(axis=1), fewer.sum(axis=1)]))
@@ -315,16 +317,30 @@ def _some_items(judged: csr_array) -> NDArray[np.intp]:
 
 
 def _lost_with_item(
-    whole: Floats, n: Floats, shares: Shares, who: NDArray[np.intp], correct: Floats
+    whole: Floats,
+    n: Floats,
+    shares: Shares,
+    who: NDArray[np.intp],
+    judgments: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats]:
-    """Return how far an item's judges' kappas fall without it, and which become undefined."""
+    """Return how far an item's judges' kappas fall without it, and which become undefined.
+
+    Args:
+        whole: Kappa of each pair of people.
+        n: How many pairs of judgments each pair of people shares.
+        shares: Of both right, first right, second right, for each pair of people.
+        who: The item's judges.
+        judgments: How often each of them was right on it, and how often they judged it.
+    """
+    correct, times = judgments
     block = np.ix_(who, who)
     size, among = n[block], whole[block]
-    together = correct[:, None] * correct[None, :], correct[:, None], correct[None, :]
+    gone = np.outer(times, times)
+    together = np.outer(correct, correct), np.outer(correct, times), np.outer(times, correct)
     with np.errstate(divide="ignore", invalid="ignore"):
         left = kappa(
             *(
-                (share[block] * size - here) / (size - 1)
+                (share[block] * size - here) / (size - gone)
                 for share, here in zip(shares, together, strict=True)
             )
         )

@@ -93,6 +93,8 @@ def _with_headers(
         response.headers["Content-Security-Policy"] = _policy(fetched, ancestors, platforms)
         # Participants' tokens stand in the addresses, so no address may leave the site.
         response.headers["Referrer-Policy"] = "no-referrer"
+    if response.mimetype == "text/html":
+        # What is a page alone has a use for it.
         response.headers["Permissions-Policy"] = _PERMISSIONS
     if request.method in _KEPT:
         # Programs and styles say themselves how they may be kept; nothing else may be.

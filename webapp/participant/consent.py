@@ -21,7 +21,7 @@ from webapp.participant.data_notice import answerable, consent_text, stored_data
 from webapp.participant.leaving import report_ending, turned_away
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
-from webapp.participant.trial_page import working_page
+from webapp.participant.trial_page import trial_script, working_page
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.base import PayingRecruiter
 from webapp.recruitment.assignments import accept, is_returning
@@ -163,6 +163,7 @@ def _consent(study: Study, arrival: Arrival, *, changed: bool = False) -> str:
         known_to_platform=not is_of_link(arrival.platform_id),
         visit=new_reference(),
         preview=arrival.preview,
+        script=trial_script(study),
     )
 
 

@@ -20,16 +20,20 @@ def working_page(study: Study, work: Work, *, invitation: str = "") -> str:
         work: What they work on.
         invitation: Where somebody else would begin; empty where no address is for everybody.
     """
-    response = response_of(study)
     return render_template(
         "working.html",
         study=study,
-        script=assets_of(current_app).address(script_name(response.script)),
+        script=trial_script(study),
         instructions=as_html(study.text("instructions")),
-        response=response,
+        response=response_of(study),
         work=work,
         invitation=invitation,
         longest_text=LONGEST_TEXT,
         pages={position: as_html(study.text(name)) for position, name in work["pages"].items()},
         sides=list(zip(SIDES, work["keys"], strict=False)),
     )
+
+
+def trial_script(study: Study) -> str:
+    """Return the address of the script of the study's type of response."""
+    return assets_of(current_app).address(script_name(response_of(study).script))

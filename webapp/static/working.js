@@ -57,11 +57,16 @@ export async function openWorking(signal) {
 async function fetchedScript(url, signal) {
   const trouble = document.getElementById("trouble");
   let waitMs = FIRST_WAIT_MS;
-  for (let attempt = 0; !signal.aborted; attempt += 1) {
+  let number = 0;
+  while (!signal.aborted) {
     try {
-      // A browser remembers that a module did not come: each attempt has an address of its own.
-      const found = await import(attempt ? url.replace(/\/([^/]+)$/, `.${attempt}/$1`) : url);
-      if (trouble && attempt) trouble.hidden = true;
+      // A browser remembers that a module did not come: each try has an address of its own, and
+      // begins only when the server has given out what is there.
+      const at = number ? url.replace(/\/([^/]+)$/, `.${number}/$1`) : url;
+      if (number && !(await fetch(at)).ok) throw new Error(at);
+      number += 1;
+      const found = await import(at);
+      if (trouble) trouble.hidden = true;
       return signal.aborted ? undefined : found;
     } catch {
       if (trouble) trouble.hidden = false;
