@@ -76,7 +76,33 @@ def _wrong_key(error: "ErrorDetails") -> str:
         return f"{key} is missing"
     if error["type"] == "extra_forbidden":
         return f"{key} is unknown"
-    return f"{key}: {error['msg']} (seen: {shown(error['input'])})"
+    return f"{key}: {said(error)} (seen: {shown(error['input'])})"
+
+
+_LETTERS_AND_DIGITS = "letters, digits and underscores, beginning with a letter"
+# What texts of a form are, for nobody reads a regular expression.
+PATTERNS = {
+    r"^[a-z][a-z0-9_]*$": "lower-case letters, digits and underscores, beginning with a letter",
+    r"^[A-Za-z]\w*$": _LETTERS_AND_DIGITS,
+    r"^[A-Za-z][A-Za-z0-9_-]{0,63}$": "up to 64 letters, digits, hyphens and underscores, a letter "
+    "first",
+    r"^https://[\w.*-]+(:\d{1,5})?$": "the address of a site, such as https://panel.example",
+    r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$": 'a language tag, such as "en", "pt-BR" or "zh-Hant"',
+    r"^[A-Z0-9]{1,64}$": "the platform's id of it: capital letters and digits",
+    r"^[A-Z]{2}$": 'a country of two capital letters, such as "IT"',
+}
+
+
+def said(error: "ErrorDetails") -> str:
+    """Return what is wrong with a value in words: a form is told, never as a pattern."""
+    if error["type"] != "string_pattern_mismatch":
+        return error["msg"]
+    return f"must be {form_of(error)}"
+
+
+def form_of(error: "ErrorDetails") -> str:
+    """Return what a text of another form should be."""
+    return PATTERNS.get(error.get("ctx", {}).get("pattern", ""), "a text of another form")
 
 
 def shown(value: object) -> str:

@@ -22,6 +22,7 @@ class EventKind(StrEnum):
     """What can happen in a session beside its answers."""
 
     PREMATURE_PRESS = "premature_press"
+    SHOWN_OTHERWISE = "shown_otherwise"
     LATE_ANSWER = "late_answer"
     SECOND_DEVICE = "second_device"
     COMPREHENSION_WRONG = "comprehension_wrong"
@@ -47,7 +48,7 @@ class State(StrEnum):
 
 MOVES: dict[State, frozenset[State]] = {
     State.ARRIVED: frozenset({State.WORKING, State.DECLINED, State.LEFT}),
-    State.DECLINED: frozenset(),
+    State.DECLINED: frozenset({State.ARRIVED}),  # who declined may think better of it
     State.WORKING: frozenset({State.ANSWERED, State.ABANDONED, State.LEFT, State.WITHDRAWN}),
     State.ANSWERED: frozenset({State.FINISHED, State.ABANDONED, State.LEFT, State.WITHDRAWN}),
     State.FINISHED: frozenset({State.WITHDRAWN}),

@@ -3,14 +3,39 @@
 import difflib
 import importlib
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from pathlib import Path
+from typing import cast
 
 from experiment.errors import PluginError, UnknownNameError
 
 # Set to "refuse" in the environment of a process that handles what somebody uploaded: then no
 # ``"module:attribute"`` is imported, whoever asks.
 OWN_CODE_VARIABLE = "OWN_CODE_IN_STUDIES"
+
+
+def installed(group: str) -> EntryPoints:
+    """Return what the installed packages offer in a group of entry points.
+
+    The files of every package are read once, and again when a package came or went.
+    """
+    return _offered(tuple((path, _changed(path)) for path in sys.path)).select(group=group)
+
+
+@lru_cache(maxsize=1)
+def _offered(_places: tuple[tuple[str, int | None], ...]) -> EntryPoints:
+    # Python 3.11 calls the same thing by another class.
+    return cast(EntryPoints, entry_points())
+
+
+def _changed(path: str) -> int | None:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 class Registry:
@@ -25,6 +50,7 @@ class Registry:
         group: The group of entry points through which packages offer more; none when empty.
         earlier_group: What the group was called before; its names still load.
         requires: The attributes that whatever a package or a study brings must have.
+        called: Whether it must be callable.
     """
 
     def __init__(
@@ -35,9 +61,11 @@ class Registry:
         group: str = "",
         earlier_group: str = "",
         requires: Iterable[str] = (),
+        called: bool = True,
     ) -> None:
         self.kind, self.group, self._earlier = kind, group, earlier_group
         self._entries, self._requires = dict(entries), tuple(requires)
+        self._called = called
 
     def __iter__(self) -> Iterator[str]:
         """Yield the built-in names, then those that installed packages offer."""
@@ -79,7 +107,7 @@ class Registry:
 
     def _installed(self) -> Iterable[EntryPoint]:
         groups = filter(None, (self.group, self._earlier))
-        return [each for group in groups for each in entry_points(group=group)]
+        return [each for group in groups for each in installed(group)]
 
     def _own(self, name: str) -> EntryPoint:
         own = EntryPoint(name, name, self.group)
@@ -102,7 +130,7 @@ class Registry:
                 expected="module:NAME, with the module on Python's path (PYTHONPATH)",
             ) from error
         lacking = [name for name in self._requires if not hasattr(found, name)]
-        if not callable(found) or lacking:
+        if lacking or (self._called and not callable(found)):
             raise PluginError(
                 f'"{plugin.name}" cannot be used as {self.kind}: it '
                 + (f"lacks {', '.join(lacking)}" if lacking else "cannot be called"),

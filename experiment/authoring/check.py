@@ -6,6 +6,7 @@ from pathlib import Path
 
 from experiment.authoring import (
     admission_checks,
+    analysis_checks,
     key_checks,
     material_checks,
     rule_checks,
@@ -42,6 +43,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.items,
     text_checks.texts,
     material_checks.constructions,
+    analysis_checks.named,
     material_checks.lists,
     material_checks.templates,
     text_checks.twice,

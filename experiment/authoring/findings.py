@@ -7,7 +7,7 @@ from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError
 from experiment.records import Item
 from experiment.studies.key_errors import place
-from experiment.studies.study import STUDY_FILE, Study
+from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 from experiment.studies.toml_lines import TomlLines
 
 
@@ -39,7 +39,7 @@ class Examined:
                 text = self.study.read(STUDY_FILE)
             except (OSError, UnicodeDecodeError):
                 text = ""
-            self._lines = TomlLines(text)
+            self._lines = TomlLines(text, {"response": EARLIER_RESPONSE})
         return place(str(self.study.folder / STUDY_FILE), self._lines, path)
 
     def name_of(self, file: str) -> str:

@@ -67,7 +67,7 @@ def renderings(examined: Examined) -> Iterator[ParallaxError]:
 def response(examined: Examined) -> Iterator[ParallaxError]:
     """Yield why the type of response cannot be loaded."""
     study = examined.study
-    key = ("trial", "parameters") if study.trial.parameters else ("presentation",)
+    key = ("trial", "parameters") if study.trial.parameters else ("response",)
     where = examined.at(*key)
     try:
         made = response_of(study)

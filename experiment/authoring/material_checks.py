@@ -50,7 +50,7 @@ def items(examined: Examined) -> Iterator[ParallaxError]:
 def _alone(study: Study) -> bool:
     """Return whether an item may have one version alone."""
     try:
-        return response_class(study.presentation).alone
+        return response_class(study.response).alone
     except ParallaxError:
         # It is named with its own key.
         return False
@@ -167,7 +167,7 @@ def showing(examined: Examined) -> Iterator[ParallaxError]:
             response.screens(item, rendering)
             response.versions(item)
         except ParallaxError as error:
-            yield placed(error, examined.at("presentation"))
+            yield placed(error, examined.at("response"))
             return
 
 

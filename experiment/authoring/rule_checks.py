@@ -13,6 +13,7 @@ from experiment.exclusion.selection import Selection
 from experiment.exclusion.sides import SameSide
 from experiment.exclusion.times import TooFast
 from experiment.integrity.certificate import FEWEST_INTERVALS
+from experiment.integrity.rates import METHODS, SCORE, is_safe
 from experiment.plugins import unknown_name
 from experiment.records import Item
 from experiment.responses.registry import response_of
@@ -216,11 +217,34 @@ def _of_certificate(examined: Examined, rule: ExclusionRule, at: _At) -> Iterato
             where=at("max_devices"),
             expected=f"max_devices below {MOST_DEVICES}",
         )
+    if isinstance(rule, AgentLikelihood):
+        yield from _of_score(rule, longest, at)
     tried = AgentLikelihood.model_fields["max_likelihood"].default
     if isinstance(rule, AgentLikelihood) and rule.max_likelihood < tried:
         yield StudyNote(
-            f"the bound {rule.max_likelihood:g} is below {tried:g}, which one in a"
-            " hundred simulated people exceeds: more people than that will be excluded",
+            f"the bound {rule.max_likelihood:g} is below {tried:g}, which at most one in a"
+            " hundred simulated people exceeds: more people than that may be excluded",
             where=at("max_likelihood"),
             expected=f"{tried:g} or more",
+        )
+
+
+def _of_score(rule: AgentLikelihood, longest: int, at: _At) -> Iterator[ParallaxError]:
+    """Yield that the score only proposes, or whom it may not exclude by itself."""
+    if not rule.automatic:
+        yield StudyNote(
+            "the rule can never exclude anyone by itself: it proposes, and a person decides",
+            where=at("rule"),
+            expected="automatic = true, where it shall exclude without a person's decision",
+        )
+        return
+    unsafe = [seen for seen in METHODS if not is_safe(SCORE, {seen}, longest)]
+    if longest and unsafe:
+        found = StudyError if unsafe == list(METHODS) else StudyNote
+        yield found(
+            f"the score may not exclude people by itself who answer by {', '.join(unsafe)}: it is"
+            f" unknown for sessions of {longest} trials, or not known to be rare, how often it"
+            " flags them wrongly",
+            where=at("automatic"),
+            expected="a study of at least 8 trials, or automatic = false",
         )

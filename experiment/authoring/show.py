@@ -36,7 +36,7 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     for source in (*design.shared, *design.given):
         yield f"{type(source).__name__:<14}{_source(source, design, built)}"
     yield f"Neighbours    {_neighbours(design)}"
-    yield f"Presentation  {study.presentation}, shown {study.materials.shown_to_people}"
+    yield f"Response      {study.response}, shown {study.materials.shown_to_people}"
     yield f"Exclusion     {'; '.join(rule.rule for rule in study.exclusion) or 'nobody'}"
     yield f"Questions     {', '.join(q.name for q in study.questionnaire) or 'none'}"
     yield f"Duration      about {_minutes(study)} at the median"
@@ -144,5 +144,6 @@ def _examples(study: Study, built: BuiltLists) -> Iterator[str]:
         if shown[0].prefix:
             yield f"    {shown[0].prefix} ..."
         first, *others = (text for each in shown for text in each.options)
-        yield f"  + {first}"
+        # One text alone has nothing that it is expected before.
+        yield f"  {'+' if others else ' '} {first}"
         yield from (f"    {other}" for other in others)

@@ -8,14 +8,12 @@ from experiment.authoring.derive import DesignPlan, catch_constructions
 from experiment.authoring.words import Words
 from experiment.materials.formats.pairs import Draft
 from experiment.records import PAIR, Item
-from experiment.responses.base import Gives
+from experiment.responses.proposed_rules import CatchTrials
 
 SCHEMA_FILE = "study.schema.json"
 # A judgment of a pair and the way to the next one take about so long.
 _SECONDS_A_TRIAL = 6
 _SECONDS_BESIDE = 120
-# With fewer catch trials, one bad sentence that somebody likes would exclude them.
-_FEWEST_FOR_A_GAP = 4
 
 
 def study_toml(
@@ -79,7 +77,7 @@ def _quoted(text: str) -> str:
 def _head(name: str, title: str, language: str, items_file: str, asking: Asking) -> Iterator[str]:
     yield f"#:schema ./{SCHEMA_FILE}"
     yield "# docs/studies.md explains every key; `parallax study check` names every mistake."
-    yield f"presentation = {_quoted(asking.name)}"
+    yield f"response = {_quoted(asking.name)}"
     yield ""
     yield "[study]"
     yield f"name = {_quoted(name)} # the folder's name"
@@ -160,53 +158,13 @@ def _trial(asking: Asking, practice: str) -> Iterator[str]:
 
 
 def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Iterator[str]:
-    if Gives.RIGHT not in asking.response.gives:
-        yield from _exclusion_of_raters(items, design)
-        return
-    names = catch_constructions(items, design)
-    for name in names:
-        number = _trials_of(name, items, design)
-        yield (
-            f"# Participants with more errors than this on the {number} catch trials are excluded."
-        )
-        yield "[[exclusion]]"
-        yield 'rule = "max_errors"'
-        yield f"construction = {_quoted(name)}"
-        yield f"max_errors = {max(min(1, number - 1), number // 4)}"
-        yield ""
-    if not names:
-        yield "# No list has catch trials, so no one is excluded. With catch trials, for example:"
-        yield "# [[exclusion]]"
-        yield '# rule = "max_errors"'
-        yield '# construction = "catch"'
-        yield "# max_errors = 1"
-        yield ""
-
-
-def _exclusion_of_raters(items: Sequence[Item], design: DesignPlan) -> Iterator[str]:
     both = {item.construction for item in items if item.alternative}
-    names = [
-        name
-        for name in catch_constructions(items, design)
-        if name in both and _trials_of(name, items, design) >= _FEWEST_FOR_A_GAP
-    ]
-    for name in names:
-        yield "# Who rates the good versions of the catch trials no higher than the others is"
-        yield "# excluded from the analysis."
-        yield "[[exclusion]]"
-        yield 'rule = "rating_gap"'
-        yield f"construction = {_quoted(name)}"
-        yield "min_gap = 1"
-        yield ""
-    if not names:
-        yield (
-            "# No one is excluded, because no rating is right or wrong. You could write, for "
-            "example:"
-        )
-        yield "# [[exclusion]]"
-        yield '# rule = "same_side" # the same point of the scale'
-        yield "# max_share = 0.9"
-        yield ""
+    yield from asking.response.proposed_rules(
+        [
+            CatchTrials(name, _trials_of(name, items, design), name in both)
+            for name in catch_constructions(items, design)
+        ]
+    )
 
 
 def _trials_of(construction: str, items: Sequence[Item], design: DesignPlan) -> int:

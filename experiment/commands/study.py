@@ -37,14 +37,13 @@ _SHOWN_ITEMS = 2
 )
 @click.option(
     "--response",
-    "--presentation",
-    "response",
     default="",
     help=(
         f"What trials ask for, one of: {', '.join(sorted(RESPONSE_TYPES.built_in))}.  [default: "
         "chosen by the items]"
     ),
 )
+@click.option("--presentation", "earlier_name", default="", hidden=True, help="As --response.")
 @click.option(
     "--factor",
     "factors",
@@ -66,6 +65,7 @@ def new(
     language: str,
     title: str,
     response: str,
+    earlier_name: str,
     factors: tuple[str, ...],
     block: str,
     columns: tuple[str, ...],
@@ -80,7 +80,7 @@ def new(
         source,
         language=language,
         title=title,
-        response=response,
+        response=response or earlier_name,
         named=_named((*columns, *([f"condition={'+'.join(factors)}"] if factors else []))),
         block=block,
     )

@@ -41,7 +41,10 @@ def arrangements(
         conditions = [entry.item.condition for entry in entries]
         cells = list(zip(constructions, conditions, strict=True))
         shown = _one_of_two(versions, cells, seed, list_, place)
-    return [response.arrangement(options) for options in shown]
+    return [
+        response.arrangement(entry.item, options)
+        for entry, options in zip(entries, shown, strict=True)
+    ]
 
 
 def _one_of_two(

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from experiment.design.lists import BuiltLists, ListEntry
-from experiment.errors import DesignError
+from experiment.errors import DesignError, said
 from experiment.materials.read import item_table, read_items
 from experiment.records import Kind
 from experiment.tables.atomic_write import atomic_folder
@@ -106,7 +106,7 @@ def _read_origin(path: Path) -> _Origin:
         raise DesignError(f"cannot be read ({error.strerror})", where=str(path)) from error
     except ValidationError as error:
         problems = (
-            f"{'.'.join(map(str, e['loc']))} {e['msg']}".strip()
+            f"{'.'.join(map(str, e['loc']))} {said(e)}".strip()
             for e in error.errors(include_url=False)
         )
         raise DesignError(

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 from experiment.exclusion.answered import Answered, Assessment
 from experiment.integrity.certificate import Certificate
 from experiment.integrity.clock import TOLERANCE_MS
+from experiment.integrity.rates import MOST, SCORE, is_safe
 from experiment.records import Judgment
 
 _UNKNOWN = "no record of how the session was answered"
@@ -71,9 +72,12 @@ class TimingMismatch(IntegrityRule):
         share, n = certificate.mismatch_share, certificate.n_intervals
         if share is None:
             return None, f"only {n} answers can be compared with their arrival"
-        return share <= self.max_share, (
+        # A slow connection delays answers now more, now less: in the median, by nothing.
+        usual = certificate.unexplained_ms or 0.0
+        return share <= self.max_share or abs(usual) <= TOLERANCE_MS, (
             f"{share:.1%} of {n} claimed times lie more than {TOLERANCE_MS:g} ms from what the"
-            f" server saw; at most {self.max_share:.1%} allowed"
+            f" server saw, {usual:.0f} ms in the median; at most {self.max_share:.1%} allowed, or"
+            f" {TOLERANCE_MS:g} ms in the median"
         )
 
 
@@ -91,18 +95,39 @@ class DeviceChange(IntegrityRule):
 
 
 class AgentLikelihood(IntegrityRule):
-    """Excludes sessions whose records look like a program's."""
+    """Proposes sessions whose records look like a program's; excludes them only if told to."""
 
     max_likelihood: float = Field(
         default=0.5, gt=0, lt=1, description="the greatest score allowed, from 0 to 1"
     )
+    automatic: bool = Field(
+        default=False,
+        description="whether it excludes without a person's decision; the consent page says so",
+    )
+
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
+        """Return whether the score is within bounds; without ``automatic``, it is only proposed."""
+        kept, evidence = super().judge(judgments)
+        if kept is not False:
+            return kept, evidence
+        if not self.automatic:
+            return None, f"proposed, for a person to decide: {evidence}"
+        certificate = Answered.of(judgments).certificate
+        assert certificate is not None
+        if not is_safe(SCORE, certificate.methods, certificate.n_answers):
+            return None, (
+                f"proposed, for a person to decide, because more than {MOST:.0%} of the people who"
+                f" answer in this way may be flagged wrongly, or nobody knows: {evidence}"
+            )
+        return kept, evidence
 
     def assess(self, certificate: Certificate) -> Assessment:
         """Return whether the score is within bounds, and which signals made it."""
         score = certificate.agent_likelihood
         if score is None:
             return None, "nothing was measured"
-        most = sorted(certificate.signals, key=lambda signal: -signal[1])[:3]
+        counting = [one for one in certificate.signals if one[0] in certificate.counting]
+        most = sorted(counting, key=lambda signal: -signal[1])[:3]
         named = ", ".join(f"{name} {nats:+.1f}" for name, nats in most if nats > 0)
         return score <= self.max_likelihood, (
             f"score {score:.3f}{f' ({named})' if named else ''}; at most"

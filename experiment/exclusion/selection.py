@@ -75,18 +75,21 @@ class Selection(BaseModel):
     def right(self, judgments: Sequence[Judgment], rule: str) -> list[bool]:
         """Return whether each judgment that counts was right.
 
+        Those of trials that have no expected answer are left out.
+
         Raises:
-            StudyError: No judgment counts, or they are ratings.
+            StudyError: No judgment counts, or none is right or wrong.
         """
-        counted = [judgment.chose_good for judgment in self.selected(judgments, rule)]
-        if None in counted:
+        known = (judgment.chose_good for judgment in self.selected(judgments, rule))
+        counted = [good for good in known if good is not None]
+        if not counted:
             raise StudyError(
                 f'the exclusion rule "{rule}" counts correct answers, but none of these answers is '
                 "right or wrong",
                 where="study.toml, exclusion",
                 expected='the rule "rating_gap", or one of times, sides or the questionnaire',
             )
-        return [bool(good) for good in counted]
+        return counted
 
     @property
     def _only_constructions(self) -> bool:

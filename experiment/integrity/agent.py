@@ -1,9 +1,11 @@
 """Evidence that a program took part instead of a person, signal by signal.
 
 Each signal gives nats: how much more often such records come from programs than from people, as
-judged beforehand; where nothing was measured, it says nothing. Their sum passes a logistic
-function. The weights are chosen, not estimated; the base puts about one in a hundred of the
-simulated people of ``benchmarks/agents.py`` above one half, and more of those who use a switch.
+judged beforehand; where nothing was measured, it says nothing. The weights are chosen, not
+estimated. A signal counts in the score only where it speaks against less than one in a hundred
+people who answer that way and for that long (``rates.py``); the rest are told, and not counted. The
+sum of those that count passes a logistic function. Direct evidence always counts, and nothing that
+can be imitated is held against it.
 """
 
 import math
@@ -15,11 +17,14 @@ from experiment.integrity.choices import blindness, detachment
 from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early, unexplained_ms
 from experiment.integrity.norms import Norms, log_times, time_residuals, timed
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from experiment.integrity.rates import is_safe
 
-# Sums above this are more likely than not a program's, by the score; the second where what others
-# did is known, too, because who answers without reading differs from them as programs do.
-BASE_NATS = 3.4
-BASE_AMONG_OTHERS_NATS = 5.4
+# As if one session in a hundred were a program's, whatever the study's length.
+BASE_NATS = math.log(99)
+# A browser that says that a program drives it, and times that are another session's.
+DIRECT = ("automated", "copied")
+# What voices, hints, dwell clicks, gazes and people who read on do to a press, however rarely.
+NO_EVIDENCE = ("trusted", "short_holds", "jumps", "waits")
 # A finger, a mouse button or a key stays down for longer than this.
 _SHORTEST_HOLD_MS = 12.0
 _FEWEST = 10
@@ -59,12 +64,34 @@ def signals(session: ObservedSession, others: Norms | None = None) -> dict[str, 
     return {name: nats for name, nats in found.items() if nats is not None}
 
 
+def counted(session: ObservedSession, nats: Mapping[str, float]) -> dict[str, float]:
+    """Return those signals that count in the score of a session.
+
+    Args:
+        session: The session.
+        nats: What each signal says of it.
+    """
+    n, seen = len(session.answers), methods(session)
+    return {
+        name: value
+        for name, value in nats.items()
+        if name in DIRECT or (name not in NO_EVIDENCE and is_safe(name, seen, n))
+    }
+
+
+def methods(session: ObservedSession) -> frozenset[str]:
+    """Return what the server saw of how somebody answered: key, pointer, touch."""
+    return frozenset(answer.input_method for answer in session.answers if answer.input_method)
+
+
 def likelihood(nats: Mapping[str, float]) -> float | None:
-    """Return the score from 0 to 1 of some signals; None where there is none."""
+    """Return the score from 0 to 1 of the signals that count; None where there is none.
+
+    What speaks for a person is easily imitated, so it takes nothing from what speaks against.
+    """
     if not nats:
         return None
-    base = BASE_NATS if AMONG_OTHERS.keys().isdisjoint(nats) else BASE_AMONG_OTHERS_NATS
-    return 1 / (1 + math.exp(base - sum(nats.values())))
+    return 1 / (1 + math.exp(BASE_NATS - sum(max(0.0, value) for value in nats.values())))
 
 
 def _share(flags: Sequence[bool]) -> float:
@@ -84,6 +111,9 @@ def _pace(session: ObservedSession) -> float | None:
     apart = unexplained_ms(session)
     if len(apart) < _FEWEST:
         return None
+    # A slow connection delays answers now more, now less; it does not change what is usual.
+    if abs(median(apart)) <= TOLERANCE_MS:
+        return 0.0
     return 5.0 * _share([abs(ms) > TOLERANCE_MS for ms in apart])
 
 

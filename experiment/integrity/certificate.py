@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from experiment.integrity.agent import (
+    counted,
     length_correlation,
     likelihood,
     log_rt_sd,
     median_hold_ms,
+    methods,
     path_variation,
     signals,
     time_autocorrelation,
@@ -48,8 +50,10 @@ class Certificate:
         log_rt_sd: The standard deviation of log reaction times, in nats.
         length_correlation: How log reaction times go with the length of the texts.
         autocorrelation: How they go with those of the trial before.
-        n_copied: Answers with the very times of somebody else's.
+        n_copied: Answers with the very times of an answer that somebody else gave before.
         signals: The nats of each signal that speaks for a program (docs/integrity.md).
+        counting: The signals that count in the score, in a session of its kind.
+        methods: What the server saw of how somebody answered: key, pointer, touch.
         agent_likelihood: Their score from 0 to 1; no probability.
     """
 
@@ -78,6 +82,8 @@ class Certificate:
     autocorrelation: float | None
     n_copied: int | None
     signals: tuple[tuple[str, float], ...]
+    counting: tuple[str, ...]
+    methods: tuple[str, ...]
     agent_likelihood: float | None
 
 
@@ -92,6 +98,7 @@ def certify(session: ObservedSession, others: Norms | None = None) -> Certificat
     apart = unexplained_ms(session)
     beyond = sum(abs(ms) > TOLERANCE_MS for ms in apart)
     found = signals(session, others)
+    counting = counted(session, found)
     return Certificate(
         n_answers=len(answers),
         claimed_ms=sum(answer.rt_ms or 0.0 for answer in answers),
@@ -118,5 +125,7 @@ def certify(session: ObservedSession, others: Norms | None = None) -> Certificat
         autocorrelation=time_autocorrelation(session),
         n_copied=session.n_copied,
         signals=tuple(found.items()),
-        agent_likelihood=likelihood(found),
+        counting=tuple(counting),
+        methods=tuple(sorted(methods(session))),
+        agent_likelihood=likelihood(counting) if found else None,
     )

@@ -76,8 +76,8 @@ class ObservedSession:
         gap_ms: How long the page is empty between two trials.
         after_pauses: The positions before which another page came.
         n_pasted: Answers of the questionnaire into which something was pasted.
-        n_copied: How many answers have the very times of somebody else's answer in the run; None
-            where nobody looked.
+        n_copied: How many answers have the very times of an answer that somebody else gave before;
+            None where nobody looked.
     """
 
     answers: tuple[ObservedAnswer, ...]

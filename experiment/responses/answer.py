@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from experiment.records import Kind, Side
+from experiment.records import Item, Side
 
 Render = Callable[[str], str]
 
@@ -68,6 +68,11 @@ class Given:
     side: Side | None = None
     rating: int | None = None
 
+    @property
+    def place(self) -> str:
+        """The place or the point, in a word."""
+        return str(self.side or self.rating or "")
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -89,11 +94,11 @@ class Known:
     """What a simulated participant knows of the item on the screen.
 
     Attributes:
-        good: The text of its good version.
-        kind: What the item is for.
+        item: The item, with its kind in the list.
+        good: The text of its good version, as the screen shows it.
         accuracy: How often attentive people answer as expected, from 0 to 1.
     """
 
+    item: Item
     good: str
-    kind: Kind
     accuracy: float

@@ -2,7 +2,7 @@
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
@@ -18,6 +18,7 @@ from experiment.responses.answer import (
     Render,
     Shown,
 )
+from experiment.responses.proposed_rules import CatchTrials, no_rule, rules_of_errors
 from experiment.simulation.responders import Responder
 from experiment.tables.column import Column
 
@@ -39,7 +40,7 @@ class ResponseType(BaseModel, ABC):
 
     Attributes:
         name: As the registry, study.toml and the page know it.
-        family: Which module of the analysis and which script of the page belong to it.
+        family: The name of its analysis, which several types may share.
         template: The page's part that shows it, below ``webapp/participant/responses/``; of a
             package, ``"package:path"``.
         script: The page's program that reads an answer, likewise.
@@ -108,8 +109,8 @@ class ResponseType(BaseModel, ABC):
         """
         return (Variant.GOOD, str(item.contrast))
 
-    def arrangement(self, options: tuple[str, ...]) -> Arrangement:
-        """Return what is stored of a trial that shows these versions, in this order."""
+    def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
+        """Return what is stored of a trial that shows these versions of an item, in this order."""
         return Arrangement(SIDES[options.index(Variant.GOOD)], options)
 
     @property
@@ -177,9 +178,10 @@ class ResponseType(BaseModel, ABC):
             rng: The source of randomness.
         """
         sides, good_side = SIDES[: len(options)], SIDES[options.index(known.good)]
+        kind = known.item.kind
         if sides == PAIR:
-            return Given(responder.choose(known.kind, good_side, known.accuracy, rng))
-        return Given(responder.choose(known.kind, good_side, known.accuracy, rng, sides=sides))
+            return Given(responder.choose(kind, good_side, known.accuracy, rng))
+        return Given(responder.choose(kind, good_side, known.accuracy, rng, sides=sides))
 
     # How a table becomes a study of it.
 
@@ -206,11 +208,21 @@ class ResponseType(BaseModel, ABC):
         """
         return {}, ""
 
+    # How a new study's rules are proposed.
+
+    def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
+        """Yield the lines of a new study.toml about who is excluded.
+
+        Args:
+            catch: The constructions whose items are all catch trials.
+        """
+        yield from rules_of_errors(catch) if Gives.RIGHT in self.gives else no_rule()
+
     # How it is said.
 
     def said(self, shown: Arrangement, given: Given) -> str:
         """Return an answer in a word or two, for the researcher's page of a participant."""
-        return f"{given.side}"
+        return str(given.side)
 
     @property
     def example_note(self) -> str:

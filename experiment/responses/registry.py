@@ -17,6 +17,7 @@ from experiment.tables.schemas import RESPONSES, TRIALS
 RESPONSE_TYPES = Registry(
     "type of response",
     {
+        "yes_no": "experiment.responses.yes_no.yes_no:YesNo",
         "rating": "experiment.responses.rating.rating:Rating",
         "option_list": "experiment.responses.choice.option_list:OptionList",
         "prefix_completion": "experiment.responses.choice.prefix_completion:PrefixCompletion",
@@ -71,7 +72,7 @@ def load_response(
 
 def response_of(study: Study, *, own_code: bool = True) -> ResponseType:
     """Return what a study's trials ask for; see ``load_response``."""
-    return load_response(study.presentation, study.trial.parameters, own_code=own_code)
+    return load_response(study.response, study.trial.parameters, own_code=own_code)
 
 
 def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from experiment.errors import StudyError, shown
+from experiment.errors import StudyError, form_of, shown
 from experiment.studies.toml_lines import Path, TomlLines
 
 _REFERENCE = "docs/studies.md lists every key"
@@ -141,10 +141,12 @@ def _expected(error: ErrorDetails) -> str:
         return f"one of: {str(context['expected']).replace(chr(39), chr(34))}"
     if kind == "value_error":
         return str(context["error"])
+    if kind == "string_pattern_mismatch":
+        return form_of(error)
     for name, words in _TYPES.items():
         if (kind.startswith(name) and "type" in kind) or kind in (f"{name}_parsing",):
             return words
-    # "Input should be greater than 0" and "String should match pattern ..." are plain English.
+    # "Input should be greater than 0" is plain English.
     message = error["msg"].replace("Input should ", "").replace("String should ", "a text that ")
     message = message.replace("List should ", "a list that ").replace(" after validation", "")
     return message.removeprefix("be ").replace("have at least", "has at least")

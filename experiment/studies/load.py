@@ -11,7 +11,7 @@ from experiment.errors import ParallaxError, StudyError, shown
 from experiment.plugins import unknown_name
 from experiment.studies.catalogue import own_messages
 from experiment.studies.key_errors import KeyErrors
-from experiment.studies.study import STUDY_FILE, Study
+from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 from experiment.studies.toml_lines import TomlLines
 
 BUILT_IN = Path(__file__).parent
@@ -107,7 +107,8 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
         given = {**_without_own(keys), "folder": folder, "files": files}
         study = Study.model_validate(given, strict=files is None)
     except ValidationError as error:
-        found = KeyErrors(Study, str(path), TomlLines(text)).of(error)
+        lines = TomlLines(text, {"response": EARLIER_RESPONSE})
+        found = KeyErrors(Study, str(path), lines).of(error)
         raise StudyErrors(found, folder) from error
     if missing := list(text_errors(study)):
         raise StudyErrors(missing, folder)

@@ -19,11 +19,14 @@ from experiment.money import DEFAULT_CURRENCY, minor_units
 from experiment.panels.panel import Panel
 from experiment.studies.admission import Attention, Comprehension, ScreeningQuestion
 from experiment.studies.amounts import Amount, checked_amount, checked_currency, with_amounts
+from experiment.studies.analysis_plan import Analysis
 from experiment.studies.design import Design
 from experiment.studies.question import Question
 from experiment.studies.recruitment import Recruitment
 
 STUDY_FILE, PUBLISHED_FILE = "study.toml", "published.csv"
+# What the key ``response`` was called.
+EARLIER_RESPONSE = "presentation"
 
 
 def as_tuple(value: object) -> object:
@@ -93,7 +96,7 @@ class Construction(_Table):
 
 
 class Trials(_Table):
-    """How trials go by, whatever their presentation."""
+    """How trials go by, whatever they ask for."""
 
     keys: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         default=("1", "2"),
@@ -114,7 +117,7 @@ class Trials(_Table):
     )
     practice: str = Field(default="", description="the file of the practice trials")
     parameters: dict[str, object] = Field(
-        default={}, description="the presentation's own, which it checks itself"
+        default={}, description="those of the type of response, which checks them itself"
     )
 
     @field_validator("keys")
@@ -154,6 +157,11 @@ class Payment(_Table):
         max_length=1000,
         description="what the participant is told about the bonus",
     )
+    funder: str = Field(
+        default="",
+        max_length=200,
+        description="who pays, for the statement; no participant sees it",
+    )
 
     @model_validator(mode="after")
     def _an_amount_with_a_rule(self) -> Self:
@@ -168,7 +176,7 @@ class Payment(_Table):
 
 
 class Privacy(_Table):
-    """How long what identifies participants is kept."""
+    """How long what identifies participants is kept, and where nothing may be kept."""
 
     keep_identifying_days: int | None = Field(
         default=None,
@@ -180,6 +188,14 @@ class Privacy(_Table):
     identifying_questions: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         default=(), description="the questions whose answers identify people, by name"
     )
+    legal_basis: str = Field(
+        default="", description="the legal basis of the processing, as the consent page names it"
+    )
+    shared_device: bool = Field(
+        default=False,
+        description="whether several people take part at one computer: its browser forgets each of "
+        "them at the end",
+    )
 
 
 class Simulation(_Table):
@@ -187,17 +203,8 @@ class Simulation(_Table):
 
     mix: dict[str, float] = Field(description="responder name -> share; the shares sum to 1")
     median_rt_ms: float | None = Field(
-        default=None, gt=0, description="a typical reaction time, ms; else the presentation's"
+        default=None, gt=0, description="a typical reaction time, ms; else the response's own"
     )
-
-
-class Analysis(_Table):
-    """What the study declares of its analysis before anybody has answered."""
-
-    margin: float | None = Field(
-        default=None, gt=0, lt=1,
-        description="how far accuracies may lie apart and still count as the same",
-    )  # fmt: skip
 
 
 class Study(_Table):
@@ -211,8 +218,9 @@ class Study(_Table):
     materials: Materials
     constructions: list[Construction] = Field(min_length=1)
     design: Design
-    presentation: str = Field(
-        default="sentence_pair", description='a registered name, or "module:Class" of your own'
+    response: str = Field(
+        default="sentence_pair",
+        description='what trials ask for: a registered name, or "module:Class" of your own',
     )
     trial: Trials = Field(default=Trials())
     exclusion: list[Rule] = Field(default=[])
@@ -245,6 +253,17 @@ class Study(_Table):
                     f" the questions are {', '.join(asked) or 'none'}"
                 )
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_its_name(cls, tables: object) -> object:
+        """Read the type of response by the key that it had before there were such types."""
+        if not isinstance(tables, Mapping) or EARLIER_RESPONSE not in tables:
+            return tables
+        if "response" in tables:
+            raise ValueError("response and presentation are two names of one key; give response")
+        rest = {key: value for key, value in tables.items() if key != EARLIER_RESPONSE}
+        return rest | {"response": tables[EARLIER_RESPONSE]}
 
     @model_validator(mode="before")
     @classmethod

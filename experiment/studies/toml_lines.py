@@ -14,9 +14,10 @@ class TomlLines:
 
     Args:
         text: The file's text; as much of it is used as is TOML.
+        earlier: What keys above all tables were called before, by what they are called now.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, earlier: Mapping[str, str] | None = None) -> None:
         self._lines: dict[Path, int] = {}
         table: Path = ()
         counts: dict[Path, int] = {}
@@ -27,6 +28,9 @@ class TomlLines:
                 self._lines.setdefault(table, number)
             else:
                 self._note((*table, *keys), number)
+        for now, before in (earlier or {}).items():
+            if (before,) in self._lines:
+                self._lines.setdefault((now,), self._lines[before,])
 
     def _note(self, path: Path, number: int) -> None:
         for length in range(1, len(path) + 1):

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
+from experiment.tables.roles import Role
+
 ColumnType = Literal["string", "integer", "number", "boolean", "datetime", "numbers", "booleans"]
 
 
@@ -18,6 +20,9 @@ class Column:
         unit: The unit of a number; empty where there is none.
         optional: Whether a value may be missing.
         values: The only values allowed; empty when any value of the type is.
+        absent: What every row holds where a file, or a row to write, lacks the column, as those
+            of earlier versions do; None where it must be there.
+        role: What the column is in the study's design; None where it is no part of it.
     """
 
     name: str
@@ -26,6 +31,8 @@ class Column:
     unit: str = ""
     optional: bool = False
     values: tuple[str, ...] = ()
+    absent: str | None = None
+    role: Role | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,11 @@ class TableSchema:
     def column_names(self) -> tuple[str, ...]:
         """The headers in their written order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def absent(self) -> dict[str, str]:
+        """What a row holds in the columns that it may lack."""
+        return {column.name: column.absent for column in self.columns if column.absent is not None}
 
     def extended(
         self, names: Iterable[str], description: str = "a column of the study's own"

@@ -50,12 +50,13 @@ def write_table(
 
 
 def _write_text(schema: TableSchema, rows: Iterable[Row], path: Path, delimiter: str) -> int:
-    names, written = schema.column_names, 0
+    names, absent, written = schema.column_names, schema.absent, 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow(names)
         for row in rows:
-            writer.writerow([_as_text(row[name]) for name in names])
+            whole = {**absent, **row}
+            writer.writerow([_as_text(whole[name]) for name in names])
             written += 1
     return written
 
@@ -126,8 +127,11 @@ def _read_parquet(
     check_columns(schema, file.schema_arrow.names, path)
     further = [name for name in file.schema_arrow.names if name not in schema.column_names]
     columns = [*schema.column_names, *(further if extended else ())]
-    for batch in file.iter_batches(columns=columns):
+    there = [name for name in columns if name in file.schema_arrow.names]
+    absent = {name: value for name, value in schema.absent.items() if name not in there}
+    for batch in file.iter_batches(columns=there):
         for row in batch.to_pylist():
+            row |= absent
             yield row if not extended else row | {name: _as_text(row[name]) for name in further}
 
 
@@ -147,7 +151,9 @@ def _read_text(
         for row in reader:
             place = f"{path}, line {reader.line_num}"
             try:
-                yield {c.name: _from_text(c, row[c.name], place) for c in schema.columns}
+                yield {
+                    c.name: _from_text(c, row.get(c.name, c.absent), place) for c in schema.columns
+                }
             except TableError as error:
                 if refused is None:
                     raise
@@ -161,8 +167,9 @@ def _no_text_table(path: Path, error: Exception) -> TableError:
 
 
 def check_columns(schema: TableSchema, seen: Sequence[str], path: Path) -> None:
-    """Raise a TableError if a column of the schema is not among those seen."""
-    missing = [name for name in schema.column_names if name not in seen]
+    """Raise a TableError if a column of the schema that must be there is not among those seen."""
+    needed = [column.name for column in schema.columns if column.absent is None]
+    missing = [name for name in needed if name not in seen]
     if missing:
         raise TableError(
             f'the table "{schema.name}" lacks the column(s) {", ".join(missing)}',

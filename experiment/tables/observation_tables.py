@@ -10,6 +10,7 @@ _PARTICIPANT = Column("participant", "string", "random reference; not a platform
 # The codebook of the column ``kind``.
 EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.PREMATURE_PRESS: "a press too early to be a choice",
+    EventKind.SHOWN_OTHERWISE: "a trial was not on the screen as it was sent",
     EventKind.LATE_ANSWER: "a second, different answer to a trial",
     EventKind.SECOND_DEVICE: "the session was opened on another device",
     EventKind.COMPREHENSION_WRONG: "wrong answers about the instructions",

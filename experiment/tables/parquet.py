@@ -35,11 +35,12 @@ def write_parquet(
     metadata: Mapping[str, str] | None,
 ) -> int:
     """Write rows in bounded memory, and return their number."""
-    target, written = arrow_schema(schema, metadata), 0
+    target, absent, written = arrow_schema(schema, metadata), schema.absent, 0
     with pq.ParquetWriter(path, target, compression="zstd") as writer:
         iterator = iter(rows)
         while chunk := list(islice(iterator, _CHUNK_ROWS)):
-            writer.write_table(pa.Table.from_pylist([dict(row) for row in chunk], target))
+            whole = [{**absent, **row} for row in chunk]
+            writer.write_table(pa.Table.from_pylist(whole, target))
             written += len(chunk)
     return written
 

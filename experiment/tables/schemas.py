@@ -7,14 +7,18 @@ them. ``experiment.tables.files`` reads and writes the files.
 from experiment.participation import Ending
 from experiment.records import PAIR, SIDES, Kind, Variant
 from experiment.tables.column import Column, TableSchema
+from experiment.tables.judge import JUDGE
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
+from experiment.tables.roles import Role
 
 _ITEM_ID = Column("item_id", "string", "the item's id within the study")
-_KIND = Column("kind", "string", "what the item is for", values=tuple(Kind))
+_KIND = Column("kind", "string", "what the item is for", values=tuple(Kind), role=Role.KIND)
 _CONSTRUCTION = Column("construction", "string", "the construction the item counts towards")
 _CONDITION = Column("condition", "string", "the condition within the construction")
 _PARTICIPANT = Column("participant", "string", "random reference; not a platform's worker id")
-_POSITION = Column("position", "integer", "the trial's place in the session, from 1")
+_POSITION = Column(
+    "position", "integer", "the trial's place in the session, from 1", role=Role.ORDER
+)
 
 ITEMS = TableSchema(
     "items",
@@ -27,7 +31,12 @@ ITEMS = TableSchema(
         _CONDITION,
         Column("template", "string", "the template that generated the item"),
         Column("features", "string", "the condition's features as name=value, joined by spaces"),
-        Column("frame", "string", "the lexical choices as SLOT=lemma, joined by spaces"),
+        Column(
+            "frame",
+            "string",
+            "the lexical choices as SLOT=lemma, joined by spaces",
+            role=Role.UNIT,
+        ),
         Column("context", "string", "the words before the options; empty for whole sentences"),
         Column("good", "string", "the expected option, as plain words"),
         Column("bad", "string", "the option that breaks the rule, as plain words"),
@@ -45,7 +54,7 @@ LISTS = TableSchema(
     "lists",
     "The design: one row per item of a list.",
     ("list", "item_id"),
-    (Column("list", "integer", "the list's number, from 0"), _ITEM_ID, _KIND),
+    (Column("list", "integer", "the list's number, from 0", role=Role.LIST), _ITEM_ID, _KIND),
 )
 
 UNCONFIRMED = "unconfirmed"
@@ -56,10 +65,16 @@ PARTICIPANTS = TableSchema(
     ("participant",),
     (
         _PARTICIPANT,
-        Column("number", "integer", "the order of arrival in the run, from 1"),
+        Column("number", "integer", "the order of arrival in the run, from 1", role=Role.ORDER),
         Column("simulated", "boolean", "true when a program answered, not a person"),
         Column("state", "string", "how far the participant got"),
-        Column("list", "integer", "the list that the participant was assigned", optional=True),
+        Column(
+            "list",
+            "integer",
+            "the list that the participant was assigned",
+            optional=True,
+            role=Role.LIST,
+        ),
         Column("place", "integer", "the participant's place in the list, from 0", optional=True),
         Column("arrived_at", "datetime", "when the participant opened the link (UTC)"),
         Column("consented_at", "datetime", "when the participant consented (UTC)", optional=True),
@@ -67,6 +82,7 @@ PARTICIPANTS = TableSchema(
             "returned_at", "datetime", "when they came back after a long silence", optional=True
         ),
         Column("finished_at", "datetime", "when the session was completed (UTC)", optional=True),
+        JUDGE,
     ),
 )
 
@@ -163,6 +179,7 @@ TRIALS = TableSchema(
         _ITEM_ID,
         _KIND,
         Column("good_side", "string", "the side of the expected option", values=PAIR),
+        JUDGE,
     ),
 )
 
@@ -173,7 +190,9 @@ _RT_MS = Column(
     unit="ms",
     optional=True,
 )
-_MEASURED = (
+# What is measured of every answer given in a browser.
+MEASURED_COLUMNS = (
+    _RT_MS,
     Column("input_method", "string", "how the choice was made: key, pointer or touch"),
     Column("viewport_width_px", "integer", "the page's width", unit="px", optional=True),
     Column("viewport_height_px", "integer", "the page's height", unit="px", optional=True),
@@ -185,8 +204,7 @@ _MEASURED = (
 CHOICE_COLUMNS = (
     Column("chosen_side", "string", "the side of the chosen option", values=PAIR),
     Column("chose_good", "boolean", "whether the expected option was chosen"),
-    _RT_MS,
-    *_MEASURED,
+    *MEASURED_COLUMNS,
 )
 _GOOD_SIDE = "the side of the expected option"
 # Further columns of the trials, and others of the responses, where no pair is shown.
@@ -201,8 +219,7 @@ CHOICE_OF_SEVERAL_COLUMNS = (
     Column("chosen_side", "string", "the side of the chosen option", values=SIDES),
     Column("chose_good", "boolean", "whether the expected option was chosen"),
     Column("version", "string", "the option chosen"),
-    _RT_MS,
-    *_MEASURED,
+    *MEASURED_COLUMNS,
 )
 RATING_COLUMNS = (
     Column(
@@ -215,8 +232,7 @@ RATING_COLUMNS = (
     Column("chose_good", "boolean", "always empty: no rating is right or wrong", optional=True),
     Column("version", "string", "the version that was rated"),
     Column("rating", "integer", "the point of the scale, from 1", unit="point"),
-    _RT_MS,
-    *_MEASURED,
+    *MEASURED_COLUMNS,
 )
 
 RESPONSES = TableSchema(
@@ -229,6 +245,7 @@ RESPONSES = TableSchema(
         _ITEM_ID,
         *CHOICE_COLUMNS,
         Column("recorded_at", "datetime", "the server's clock at the commit (UTC)"),
+        JUDGE,
     ),
 )
 

@@ -53,7 +53,7 @@ def read_practice(study: Study) -> list[Practice]:
         return []
     pairs = _pairs(study)
     lacking = [number for number, pair in enumerate(pairs) if not pair.bad]
-    if lacking and not response_class(study.presentation).alone:
+    if lacking and not response_class(study.response).alone:
         raise _unreadable(study, f"practice.{lacking[0]}.bad is missing")
     return [
         Practice(_item(number, pair), _side(number) if pair.bad else Side.FIRST, pair.feedback)

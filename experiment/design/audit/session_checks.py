@@ -11,7 +11,7 @@ from experiment.design.lists import BuiltLists, ListEntry
 from experiment.design.ordering.declared import catch_keys
 from experiment.errors import ParallaxError
 from experiment.exclusion.verdict import verdict
-from experiment.records import Judgment, Side, Trial
+from experiment.records import Judgment, Side, Trial, Variant
 from experiment.responses.base import Arrangement, Balance, ResponseType
 from experiment.studies.design import Design
 from experiment.studies.study import Study
@@ -85,8 +85,15 @@ def _construction_halves(sessions: Sequence[Session]) -> str:
     return "".join(["half", *(f", {_half(n)} of {n} {name}" for name, n in catch.items())])
 
 
+def _is_first(trial: Trial) -> bool:
+    """Return whether the good option stands first, or the good version alone is shown."""
+    if trial.options:
+        return trial.options[0] == Variant.GOOD
+    return trial.good_side is Side.FIRST
+
+
 def _n_first(trials: Sequence[Trial]) -> int:
-    return sum(trial.good_side is Side.FIRST for trial in trials)
+    return sum(map(_is_first, trials))
 
 
 def _is_half(part: int, whole: int) -> bool:
@@ -121,7 +128,7 @@ def _sides_by_item(sessions: Sequence[Session]) -> Iterator[str]:
 
 def _alike(sessions: Sequence[Session]) -> Iterator[str]:
     sides = {
-        (session.list_, session.place, trial.item_id): trial.good_side
+        (session.list_, session.place, trial.item_id): _is_first(trial)
         for session in sessions
         for trial in session.trials
     }

@@ -1,5 +1,6 @@
 """Pairs from any table: both sentences in one row, or one sentence in each of two rows."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -80,10 +81,24 @@ def read_pairs(
     return drafts
 
 
-def holds_sentences_alone(found: Mapping[str, str]) -> bool:
-    """Return whether each row of such a table is one sentence, which stands against no other."""
-    pairs = {"good", "bad"} <= found.keys() or {"version", "item"} <= found.keys()
-    return "sentence" in found and not pairs
+def holds_sentences_alone(table: RawTable, found: Mapping[str, str]) -> bool:
+    """Return whether each row of a table is one sentence, which stands against no other.
+
+    So it is too where versions are told, and no sentence of the table has its counterpart.
+    """
+    if "sentence" not in found or {"good", "bad"} <= found.keys():
+        return False
+    if not {"version", "item"} <= found.keys():
+        return True
+    shared = _told_apart_by(found)
+    cells = Counter(tuple(row.values[name] for name in shared) for row in table.rows)
+    return max(cells.values(), default=0) == 1
+
+
+def _told_apart_by(found: Mapping[str, str]) -> list[str]:
+    """Return the headers of what both sentences of a pair share."""
+    names = ("item", "condition", "construction", "kind", "context")
+    return [found[name] for name in names if name in found]
 
 
 def read_sentences(table: RawTable, found: Mapping[str, str]) -> list[Draft]:
@@ -115,8 +130,7 @@ def _spaced(text: str) -> str:
 def _from_two_rows(table: RawTable, found: Mapping[str, str]) -> Iterator[Draft]:
     """Yield a pair for every two rows that differ in their version alone."""
     halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
-    shared = [found[name] for name in ("item", "condition", "construction", "kind", "context")
-              if name in found]  # fmt: skip
+    shared = _told_apart_by(found)
     for row in table.rows:
         version = row.values[found["version"]].lower()
         if version not in GOOD_WORDS | BAD_WORDS:

@@ -106,7 +106,7 @@ def _from_table(
     # A table without sentences is refused as it is, before anything is added to it.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
         table, columns, crossed = cross_factors(table, columns, factors)
-    if alone and holds_sentences_alone(columns):
+    if alone and holds_sentences_alone(table, columns):
         drafts, format_ = read_sentences(table, columns), "a table of sentences"
     else:
         drafts = read_pairs(table, columns, identical=identical)

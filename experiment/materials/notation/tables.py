@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, said
 from experiment.materials.notation.source import Place, Source
 from experiment.plugins import unknown_name
 from experiment.records import Kind
@@ -94,12 +94,12 @@ def _shape_error(source: Source, tables: dict[str, Any], error: ValidationError)
     remedy = "docs/materials.md lists every key"
     if not rest:
         return MaterialsError(
-            f'the table "{kind}": {first["msg"]}', where=str(source.path), remedy=remedy
+            f'the table "{kind}": {said(first)}', where=str(source.path), remedy=remedy
         )
     table, *keys = rest
     place = Place(source, table, f'{kind} "{_name(tables, kind, table)}"')
     if not keys:
-        return place.error(first["msg"], remedy=remedy)
+        return place.error(said(first), remedy=remedy)
     key = str(keys[0])
     if first["type"] == "extra_forbidden":
         fields = LexiconTable.model_fields if kind == "lexicon" else TemplateTable.model_fields
@@ -108,7 +108,7 @@ def _shape_error(source: Source, tables: dict[str, Any], error: ValidationError)
             unknown.problem, key=key, expected=unknown.expected, remedy=unknown.remedy or remedy
         )
     seen = "" if first["type"] == "missing" else f" (seen: {first['input']!r})"
-    return place.error(f'the key "{key}": {first["msg"]}{seen}', key=key, remedy=remedy)
+    return place.error(f'the key "{key}": {said(first)}{seen}', key=key, remedy=remedy)
 
 
 def _name(tables: dict[str, Any], kind: str | int, table: str | int) -> str:

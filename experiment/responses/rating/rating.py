@@ -1,5 +1,6 @@
 """One sentence, and below it a scale on which it is rated."""
 
+import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, cast
@@ -10,6 +11,7 @@ from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
 from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
 from experiment.responses.one_version import OneVersion
+from experiment.responses.proposed_rules import CatchTrials
 from experiment.simulation.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATING_COLUMNS
@@ -21,6 +23,8 @@ _SCALE: Mapping[str, tuple[str, ...]] = {
     "highest": ("highest", "right_label", "right_comment", "right", "high_label"),
 }
 _POINTS = 7
+# With fewer catch trials, one bad sentence that somebody likes would exclude them.
+_FEWEST_FOR_A_GAP = 4
 
 
 class Scale(OneVersion):
@@ -39,7 +43,7 @@ class Scale(OneVersion):
         """How many answers there are: the scale's points."""
         return int(vars(self).get("points", 0))
 
-    def arrangement(self, options: tuple[str, ...]) -> Arrangement:
+    def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version with its scale; only a good one has a side."""
         is_good = options[0] == Variant.GOOD
         return Arrangement(Side.FIRST if is_good else None, options, self.n_answers)
@@ -66,7 +70,30 @@ class Scale(OneVersion):
         """Return the point that a simulated participant gives."""
         is_good = options[0] == known.good
         rater = cast(Rater, responder)
-        return Given(rating=rater.rate(known.kind, self.n_answers, is_good, known.accuracy, rng))
+        return Given(
+            rating=rater.rate(known.item.kind, self.n_answers, is_good, known.accuracy, rng)
+        )
+
+    def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
+        """Yield a rule about the catch trials that have two versions, or how one would look."""
+        names = [one.name for one in catch if one.both and one.trials >= _FEWEST_FOR_A_GAP]
+        for name in names:
+            yield "# Who rates the good versions of the catch trials no higher than the others is"
+            yield "# excluded from the analysis."
+            yield "[[exclusion]]"
+            yield 'rule = "rating_gap"'
+            yield f"construction = {json.dumps(name, ensure_ascii=False)}"
+            yield "min_gap = 1"
+            yield ""
+        if not names:
+            yield (
+                "# No one is excluded, because no rating is right or wrong. You could write, for "
+                "example:"
+            )
+            yield "# [[exclusion]]"
+            yield '# rule = "same_side" # the same point of the scale'
+            yield "# max_share = 0.9"
+            yield ""
 
     def said(self, shown: Arrangement, given: Given) -> str:
         """Return the point and the scale's points."""

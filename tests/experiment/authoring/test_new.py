@@ -149,7 +149,7 @@ def test_the_schema_refuses_what_the_loader_refuses(old, new):
 @pytest.mark.parametrize("presentation", ["sentence_pair", "rating", "option_list"])
 def test_a_study_in_another_language_has_its_texts(run, tmp_path, language, presentation):
     table(tmp_path, 4)
-    asked = ("--language", f"{language}-CH", "--presentation", presentation)
+    asked = ("--language", f"{language}-CH", "--response", presentation)
     done = run("new", "mine", "--from", "pairs.csv", *asked)
     assert "in English" not in done.output
     report = check_folder("mine", 1)
@@ -160,7 +160,7 @@ def test_a_study_in_another_language_has_its_texts(run, tmp_path, language, pres
 
 def test_what_is_left_in_english_is_said_and_then_named(run, tmp_path):
     table(tmp_path, 4)
-    done = run("new", "mine", "--from", "pairs.csv", "--language", "ja", "--presentation", "rating")
+    done = run("new", "mine", "--from", "pairs.csv", "--language", "ja", "--response", "rating")
     assert "are in English, because there are none in ja" in done.output
     notes = " ".join(map(str, check_folder("mine", 1).notes))
     for words in ("questionnaire 1.label", "questionnaire 2.label", "study.title", "lowest",

@@ -47,7 +47,7 @@ def test_sentences_alone_are_rated_and_factors_make_the_conditions(new):
     study = report.study
     assert "The conditions are made by subject and attractor: sg_sg, sg_pl, pl_sg, pl_pl." in output
     assert "1 row(s) are practice" in output
-    assert (study.presentation, study.trial.parameters["points"]) == ("rating", 5)
+    assert (study.response, study.trial.parameters["points"]) == ("rating", 5)
     assert (study.design.lists, study.design.trials_per_list) == (4, 14)
     assert [trial.item.good for trial in read_practice(study)] == ["Try it."]
     for entries in report.built.lists:
@@ -93,7 +93,7 @@ def test_several_options_are_read_in_the_ways_that_tables_have_them(new, header,
         lines = [header.format(value), row if named else row.format(value)]
         output, report = new(lines)
         study = report.study
-        assert study.presentation == "option_list"
+        assert study.response == "option_list"
         assert study.design.participants_per_list % 3 == 0
         (item,) = load_items(study)
         versions = ("good", *study.trial.parameters["against"])
@@ -104,13 +104,13 @@ def test_several_options_are_read_in_the_ways_that_tables_have_them(new, header,
 
 def test_the_author_s_wish_goes_before_what_suits(new):
     lines = ["good,bad,distractor", "It rains.,It rain.,It raining.", "He is.,He are.,He be."]
-    assert new(lines, "--presentation", "rating")[1].study.presentation == "rating"
+    assert new(lines, "--response", "rating")[1].study.response == "rating"
 
 
 def test_catch_trials_of_raters_exclude_who_sees_no_difference(new):
     lines = ["good,bad,kind"] + [f"Good {n}.,Bad {n}.,target" for n in range(4)]
     lines += [f"Sure {n}.,Never {n}.,catch" for n in range(4)]
-    _, report = new(lines, "--presentation", "rating")
+    _, report = new(lines, "--response", "rating")
     (rule,) = report.study.exclusion
     assert (rule.rule, rule.model_extra["min_gap"]) == ("rating_gap", 1)
 
@@ -146,7 +146,7 @@ def test_factors_can_be_named(new):
             (),
             'line 2: the answer "3" is not one of the options',
         ),
-        (["sentence", "One."], ("--presentation", "sentence_pair"), "no column holds the good"),
+        (["sentence", "One."], ("--response", "sentence_pair"), "no column holds the good"),
         (["sentence,x", "One.,1", ",2"], (), "the good sentence is empty in line 3"),
         (
             ["good,bad,item,condition", "a,b,1,x", "c,d,1,y"],
@@ -154,7 +154,7 @@ def test_factors_can_be_named(new):
             "The 1 item(s) of t are in no list",
         ),
         (["good,bad,kind", "a,b,practice"], (), "every row is practice"),
-        (["good,bad", "a,b"], ("--presentation", "ratings"), 'Did you mean "rating"?'),
+        (["good,bad", "a,b"], ("--response", "ratings"), 'Did you mean "rating"?'),
         (["good,bad,x", "a,b,"], ("--column", "condition=x+y"), 'there is no column "y"'),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_block_column_that_is_not_there_is_named(new):
 def test_factors_of_any_name_make_the_conditions(new):
     rows = [row.rpartition(";")[0] for row in rows_of_items(4)]
     output, _ = new(["sentence;item;Num;Att;kind", *rows], "--factor", "Num", "--factor", "Att",
-                    "--presentation", "rating")  # fmt: skip
+                    "--response", "rating")  # fmt: skip
     assert "The conditions are made by Num and Att: sg_sg, sg_pl, pl_sg, pl_pl." in output
 
 
@@ -211,3 +211,10 @@ def test_one_column_of_ours_is_named_once(new):
     rows = [row.rpartition(";")[0] for row in rows_of_items(4)]
     with pytest.raises(ParallaxError, match='"condition" is named twice'):
         new(["sentence;item;Num;Att;kind", *rows], "--factor", "Num", "--column", "condition=Att")
+
+
+def test_marked_sentences_without_any_counterpart_stand_alone(new):
+    lines = ["item,sentence,acceptable", "1,Dogs bark.,yes", "2,Dogs barks.,no", "3,Cats purr.,yes"]
+    items = list(load_items(new(lines)[1].study))
+    assert [item.alternative for item in items] == ["", "", ""]
+    assert [dict(item.extra)["acceptable"] for item in items] == ["yes", "no", "yes"]

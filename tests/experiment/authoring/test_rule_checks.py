@@ -66,6 +66,7 @@ NOTES = {
         'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.5', "cutoff below 2.47",
     ),
     "more devices than are stored": ('rule = "device_change"\nmax_devices = 20', "below 20"),
+    "a score that only proposes": ('rule = "agent_likelihood"', "a person decides"),
     "too few trials for a pace": ('rule = "timing_mismatch"', "compares 10 or more answers"),
 }  # fmt: skip
 SOUND = {
@@ -77,7 +78,8 @@ SOUND = {
         'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.47'
     ),
     "rules on how plausible a session is": (
-        'rule = "any"\nrules = [{ rule = "impossible_time" }, { rule = "agent_likelihood" }]'
+        'rule = "any"\nrules = [{ rule = "impossible_time" },'
+        ' { rule = "agent_likelihood", automatic = true }]'
     ),
     "half on each side": 'rule = "same_side"\nmax_share = 0.5',
     "an answer in other capitals": (

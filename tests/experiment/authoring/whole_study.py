@@ -3,7 +3,7 @@
 from pathlib import Path
 
 STUDY = """\
-presentation = "sentence_pair"
+response = "sentence_pair"
 
 [study]
 name = "whole"

@@ -30,7 +30,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "impossible_time": {},
     "timing_mismatch": {},
     "device_change": {},
-    "agent_likelihood": {},
+    "agent_likelihood": {"automatic": True},
     "any": {"rules": [SLIP, {"rule": "same_side", "max_share": 0.8}]},
     "all": {"rules": [SLIP, {"rule": "same_side", "max_share": 0.8}]},
     "not": {"rules": [{"rule": "same_side", "max_run": 1}]},

@@ -120,6 +120,12 @@ def test_a_browser_that_says_a_program_drives_it_is_flagged_and_one_that_says_no
         )
 
 
+def test_nothing_that_can_be_imitated_outvotes_a_browser_that_admits_to_be_driven():
+    session = observed(n=76)
+    least = min(certify(observed(n=76, seed=seed)).agent_likelihood for seed in range(10))
+    assert least < 0.02 < 0.9 < certify(replace(session, automated=True)).agent_likelihood
+
+
 def test_presses_of_switches_and_screen_readers_alone_raise_no_flag():
     for seed in range(20):
         session = changed(
@@ -149,8 +155,8 @@ def test_nothing_is_said_of_a_session_without_an_answer():
 
 
 def test_where_no_signal_speaks_either_way_a_person_is_much_likelier():
-    assert likelihood({"even_times": 0.0}) == pytest.approx(0.0323, abs=1e-4)
-    assert likelihood({"even_times": 0.0, "choices": 0.0}) == pytest.approx(0.0045, abs=1e-4)
+    assert likelihood({"even_times": 0.0}) == pytest.approx(0.01, abs=1e-4)
+    assert likelihood({"even_times": 0.0, "measured": 0.0}) == pytest.approx(0.01, abs=1e-4)
 
 
 _ms = st.none() | st.floats(0, 1e9)

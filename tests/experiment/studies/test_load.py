@@ -19,3 +19,28 @@ def test_a_study_without_the_text_of_a_page_is_refused(tmp_path, page, text):
         file.write_text(text, encoding="utf-8")
     with pytest.raises(StudyError, match=rf'{page}.md: .*"{page}" is missing or empty'):
         load_study(str(study))
+
+
+def with_key(tmp_path, line: str) -> str:
+    study = tmp_path / "minimal"
+    shutil.copytree(BUILT_IN / "minimal", study)
+    toml = study / "study.toml"
+    text = toml.read_text("utf-8")
+    assert 'response = "sentence_pair"' in text
+    toml.write_text(text.replace('response = "sentence_pair"', line), encoding="utf-8")
+    return str(study)
+
+
+def test_the_type_of_response_is_read_by_the_key_that_it_had_before(tmp_path):
+    assert load_study(with_key(tmp_path, 'presentation = "rating"')).response == "rating"
+
+
+def test_a_wrong_value_of_the_earlier_key_is_named_with_its_line(tmp_path):
+    with pytest.raises(StudyError, match=r"line 3, response: response is 7"):
+        load_study(with_key(tmp_path, "presentation = 7"))
+
+
+def test_both_keys_together_are_refused(tmp_path):
+    both = 'response = "rating"\npresentation = "rating"'
+    with pytest.raises(StudyError, match="response and presentation are two names of one key"):
+        load_study(with_key(tmp_path, both))

@@ -150,7 +150,7 @@ def test_a_parameter_of_another_type_is_refused(
         found = list(rules(Examined(changed, 1)))
     else:
         trial = study.trial.model_copy(update={"parameters": given})
-        changed = study.model_copy(update={"presentation": name, "trial": trial})
+        changed = study.model_copy(update={"response": name, "trial": trial})
         found = list(response(Examined(changed, 1)))
     assert [each for each in found if each.problem.startswith(f"{path[0]} is ")
             or f"{path[0]}: " in each.problem], given  # fmt: skip

@@ -1,0 +1,50 @@
+"""What a new study.toml says of who is excluded."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CatchTrials:
+    """A construction whose items are all catch trials.
+
+    Attributes:
+        name: The construction.
+        trials: How many trials of it each list has.
+        both: Whether its items have two versions.
+    """
+
+    name: str
+    trials: int
+    both: bool
+
+
+def rules_of_errors(catch: Sequence[CatchTrials]) -> Iterator[str]:
+    """Yield a rule that counts errors on catch trials, or how one would look."""
+    for one in catch:
+        yield (
+            f"# Participants with more errors than this on the {one.trials} catch trials are "
+            "excluded."
+        )
+        yield "[[exclusion]]"
+        yield 'rule = "max_errors"'
+        yield f"construction = {json.dumps(one.name, ensure_ascii=False)}"
+        yield f"max_errors = {max(min(1, one.trials - 1), one.trials // 4)}"
+        yield ""
+    if not catch:
+        yield "# No list has catch trials, so no one is excluded. With catch trials, for example:"
+        yield "# [[exclusion]]"
+        yield '# rule = "max_errors"'
+        yield '# construction = "catch"'
+        yield "# max_errors = 1"
+        yield ""
+
+
+def no_rule() -> Iterator[str]:
+    """Yield that nobody is excluded, and how a rule would look."""
+    yield "# No one is excluded, because no answer is right or wrong. You could write, for example:"
+    yield "# [[exclusion]]"
+    yield '# rule = "same_side" # the same answer'
+    yield "# max_share = 0.9"
+    yield ""

@@ -1,0 +1,1 @@
+"""A sentence is judged acceptable or not."""

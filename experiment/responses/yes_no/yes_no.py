@@ -1,0 +1,166 @@
+"""One sentence, and below it yes and no."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from pydantic import Field
+
+from experiment.errors import StudyError
+from experiment.materials.formats.columns import NAMES, key_of
+from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
+from experiment.records import PAIR, Item, Side, Variant
+from experiment.responses.base import Arrangement, Given, Judged, Known
+from experiment.responses.one_version import OneVersion
+from experiment.simulation.responders import Responder
+from experiment.tables.column import Column
+from experiment.tables.schemas import MEASURED_COLUMNS, OPTIONS_COLUMN
+
+YES, NO = PAIR
+_WORDS = {YES: "yes", NO: "no"}
+# Where nobody can know what is expected, simulated people say yes as often as no.
+_UNDECIDED = 0.5
+
+
+class YesNo(OneVersion):
+    """Shows one version of an item and asks whether it is acceptable.
+
+    Of an item with two versions the good one is acceptable and the other is not. Of one that has a
+    single version, a column of the study's own may say what is expected.
+    """
+
+    name: ClassVar[str] = "yes_no"
+    family: ClassVar[str] = "yes_no"
+    template: ClassVar[str] = "yes_no/yes_no.html"
+    script: ClassVar[str] = "yes_no/yes_no.js"
+    typical_rt_ms: ClassVar[float] = 2500.0
+    asked: ClassVar[str] = "yes_no"
+    instructions: ClassVar[str] = "instructions_yes_no"
+    comments: ClassVar[Mapping[str, str]] = {
+        "expected": "your column that says which single sentences are acceptable",
+    }
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("chosen_side", "string", "first for yes, second for no", values=PAIR),
+        Column(
+            "chose_good",
+            "boolean",
+            "whether the answer was the expected one; empty where none is expected",
+            optional=True,
+        ),
+        Column("version", "string", "the version that was judged"),
+        Column("said_yes", "boolean", "whether the sentence was judged acceptable"),
+        *MEASURED_COLUMNS,
+    )
+    trial_columns: ClassVar[tuple[Column, ...]] = (
+        Column(
+            "good_side",
+            "string",
+            "the expected answer: first for yes, second for no; empty where none is expected",
+            optional=True,
+            values=PAIR,
+        ),
+        OPTIONS_COLUMN,
+    )
+
+    yes: str = Field(default="", description="what the button for yes says; empty for Yes")
+    no: str = Field(default="", description="what the button for no says; empty for No")
+    expected: str = Field(
+        default="",
+        description="the column of your own that says whether a single sentence is acceptable",
+    )
+
+    def expected_side(self, item: Item, version: str) -> Side | None:
+        """Return the answer that is expected to a version of an item; None where none is.
+
+        Raises:
+            StudyError: The item's own column says neither yes nor no.
+        """
+        if item.alternative:
+            return YES if version == Variant.GOOD else NO
+        said = dict(item.extra).get(self.expected, "").strip()
+        if not said:
+            return None
+        if said.lower() not in GOOD_WORDS | BAD_WORDS:
+            raise StudyError(
+                f'the column "{self.expected}" of the item "{item.item_id}" says "{said}"',
+                where="response yes_no",
+                expected="yes or no, 1 or 0, good or bad, or nothing where no answer is expected",
+            )
+        return YES if said.lower() in GOOD_WORDS else NO
+
+    def versions(self, item: Item) -> tuple[str, ...]:
+        """Return the versions of an item that may be shown, the good one first.
+
+        Raises:
+            StudyError: The item's own column says neither yes nor no.
+        """
+        self.expected_side(item, Variant.GOOD)
+        return super().versions(item)
+
+    def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
+        """Return the version, with the side of the answer that is expected to it."""
+        return Arrangement(self.expected_side(item, options[0]), options)
+
+    def n_offered(self, options: str | None) -> int:
+        """Return that every trial offers both answers."""
+        return len(PAIR)
+
+    def judged(self, shown: Arrangement, given: Given) -> Judged:
+        """Return the answer, which is right or wrong where one is expected."""
+        side = given.side or NO
+        return Judged(
+            chose_good=None if shown.good_side is None else side == shown.good_side,
+            chosen_side=side,
+            version=shown.options[0],
+            answer=_WORDS[side],
+        )
+
+    def faultless(self, shown: Arrangement) -> Given:
+        """Return the expected answer; yes where none is."""
+        return Given(side=shown.good_side or YES)
+
+    @property
+    def completes_rows(self) -> bool:
+        """What was said follows from the side."""
+        return True
+
+    def exported(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses with what was said."""
+        return row | {"said_yes": row["chosen_side"] == YES}
+
+    def simulate(
+        self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
+    ) -> Given:
+        """Return what a simulated participant says: the expected answer as often as they are right.
+
+        Args:
+            responder: How they answer.
+            known: What they know of the item.
+            options: The text on the screen.
+            rng: The source of randomness.
+        """
+        version = Variant.GOOD if options[0] == known.good else known.item.contrast
+        side = self.expected_side(known.item, version)
+        accuracy = _UNDECIDED if side is None else known.accuracy
+        return Given(side=responder.choose(known.item.kind, side or YES, accuracy, rng))
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return the column that says what is expected of single sentences, where there is one."""
+        note = "Each sentence is judged acceptable or not."
+        for header, _ in items[0].extra:
+            said = {dict(item.extra).get(header, "").strip().lower() for item in items} - {""}
+            if key_of(header) in NAMES["version"] and said and said <= GOOD_WORDS | BAD_WORDS:
+                return {"expected": header}, f'{note} The column "{header}" says what is expected.'
+        return {}, note
+
+    def said(self, shown: Arrangement, given: Given) -> str:
+        """Return yes or no."""
+        return _WORDS[given.side or NO]
+
+    @property
+    def example_note(self) -> str:
+        """What `parallax study show` says above its examples."""
+        return "a trial shows one of the texts, and asks whether it is acceptable"

@@ -1,0 +1,48 @@
+"""The table ``analysis`` of study.toml: what the report says, declared before anybody answers."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+_Names = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
+]
+
+
+class Analysis(BaseModel):
+    """What the study declares of its analysis before anybody has answered."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    margin: float | None = Field(
+        default=None, gt=0, lt=1,
+        description="how far accuracies may lie apart and still count as the same",
+    )  # fmt: skip
+    factors: _Names = Field(
+        default=(),
+        description="columns of the items, or features of templates, whose levels make the cells; "
+        "by default two columns that cross to the conditions. Factors between participants of "
+        "design.factors always count",
+    )
+    coding: Literal["sum", "treatment"] = Field(
+        default="sum",
+        description="sum: a main effect is averaged over the other factors; treatment: it is "
+        "that at their first levels",
+    )
+    simple_effects: bool = Field(
+        default=True, description="whether one factor's effect is told at each level of the other"
+    )
+    interactions: bool = Field(
+        default=True, description="whether differences of differences are told"
+    )
+    covariates: _Names = Field(
+        default=(),
+        description="columns of the items and questions of the questionnaire that the mixed "
+        "model of the design holds constant",
+    )
+    repeats: str = Field(
+        default="",
+        description="a column of the items whose values repeat over frames as well, such as a "
+        "verb: a third level of clustering beside participant and frame",
+    )

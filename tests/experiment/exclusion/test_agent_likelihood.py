@@ -1,0 +1,60 @@
+"""The score proposes; it excludes by itself only where told to, and where few people are hurt."""
+
+from dataclasses import replace
+
+import pytest
+
+from experiment.exclusion.rules import load_rule
+from experiment.integrity import rates
+from experiment.integrity.certificate import certify
+from experiment.studies.study import Rule
+from tests.experiment.exclusion.answers import errors, session
+from tests.experiment.integrity.sessions import changed, observed
+
+
+def judged(n: int = 40, *, automatic: bool, method: str = "pointer"):
+    certificate = certify(changed(replace(observed(n=n), automated=True), input_method=method))
+    rule = load_rule(Rule.model_validate({"rule": "agent_likelihood", "automatic": automatic}))
+    return rule.judge(replace(session(errors(0)), certificate=certificate))
+
+
+def test_naming_the_rule_proposes():
+    kept, evidence = judged(automatic=False)
+    assert kept is None
+    assert "proposed, for a person to decide: score" in evidence and "automated" in evidence
+
+
+def test_it_excludes_by_itself_only_where_the_study_says_so():
+    assert judged(automatic=True)[0] is False
+
+
+@pytest.mark.parametrize(("n", "method"), [(7, "pointer"), (40, "thought")])
+def test_where_nobody_knows_whom_it_hurts_it_excludes_nobody(n: int, method: str):
+    kept, evidence = judged(n, automatic=True, method=method)
+    assert kept is None and "nobody knows" in evidence
+
+
+def test_where_it_hurts_more_than_one_in_a_hundred_it_excludes_nobody(monkeypatch):
+    worse = tuple(
+        replace(rate, high=0.02) if rate.way == "dwell clicks" else rate
+        for rate in rates.measured()
+    )
+    monkeypatch.setattr(rates, "measured", lambda: worse)
+    rates.highest.cache_clear()
+    try:
+        assert judged(automatic=True)[0] is None
+        assert judged(automatic=True, method="touch")[0] is False
+    finally:
+        rates.highest.cache_clear()
+
+
+def test_every_signal_that_counts_was_measured_in_every_way_and_length():
+    found = rates.measured()
+    names = {rate.name for rate in found}
+    cells = {(rate.way, rate.n_trials) for rate in found}
+    assert {(rate.way, rate.n_trials, rate.name) for rate in found} == {
+        (*cell, name) for cell in cells for name in names
+    }
+    assert {rate.seen for rate in found} == set(rates.METHODS)
+    assert {8, 150} <= {rate.n_trials for rate in found}
+    assert rates.SCORE in names and not names & {"reading", "drift", "choices", "items"}
