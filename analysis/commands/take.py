@@ -1,0 +1,136 @@
+"""``parallax take``."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import click
+
+from analysis.takers.plan import Factors
+from analysis.takers.run import Request, run_take
+from experiment.takers.labels import LABEL_SETS
+from experiment.takers.prompt import Context
+from lm.registry import Device
+from lm.servers.spec import Terms
+
+_PATH = click.Path(path_type=Path)
+_TERMS = Terms()
+_ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
+
+
+@click.command()
+@click.argument("study", metavar="STUDY_OR_RUN")
+@click.option(
+    "--model", required=True, help="A model's folder, hf: and a path or name, or api:URL#MODEL."
+)
+@click.option(
+    "--reading",
+    "readings",
+    multiple=True,
+    required=True,
+    help="A way of asking; repeat it for more.",
+)
+@click.option(
+    "--context",
+    "contexts",
+    multiple=True,
+    type=click.Choice([str(one) for one in Context if one is not Context.YOKED]),
+    default=(str(Context.ZERO_SHOT),),
+    show_default=True,
+    help="What stands before each trial of a prompt; repeat it for more.",
+)
+@click.option(
+    "--labels",
+    multiple=True,
+    type=click.Choice(list(LABEL_SETS)),
+    default=tuple(LABEL_SETS),
+    show_default=True,
+    help="The labels of a prompt's answers; repeat it for more.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(list(_ORDERS)),
+    default="both",
+    show_default=True,
+    help="The order of a prompt's answers.",
+)
+@click.option(
+    "--sessions", required=True, type=click.IntRange(1), help="How many sessions to take."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), help="The seed of the lists.  [default: the run's, or 1]"
+)
+@click.option(
+    "--sampled", is_flag=True, help="Draw each answer by its probability; else take the best one."
+)
+@click.option(
+    "--device",
+    type=click.Choice(get_args(Device)),
+    default="auto",
+    show_default=True,
+    help="The device that networks compute on.",
+)
+@click.option("--price-in", type=float, help="Of a server: the price of a million prompt tokens.")
+@click.option("--price-out", type=float, help="Of a server: that of a million answer tokens.")
+@click.option("--cap", type=float, help="Of a server: what all calls together may cost.")
+@click.option(
+    "--samples",
+    default=_TERMS.samples,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Of a server that tells no probabilities: answers to each prompt.",
+)
+@click.option("--temperature", default=_TERMS.temperature, show_default=True, help="Of samples.")
+@click.option(
+    "--max-tokens",
+    default=_TERMS.max_tokens,
+    show_default=True,
+    type=click.IntRange(1),
+    help="The longest sample.",
+)
+@click.option(
+    "--concurrency",
+    default=_TERMS.concurrency,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Calls of a server under way at once.",
+)
+@click.option(
+    "--key-variable", default="", help="The environment variable that holds the server's key."
+)
+@click.option("--out", required=True, type=_PATH, help="The folder to write to.")
+def take(
+    study: str,
+    model: str,
+    readings: tuple[str, ...],
+    contexts: tuple[str, ...],
+    labels: tuple[str, ...],
+    order: str,
+    sessions: int,
+    seed: int | None,
+    sampled: bool,
+    device: str,
+    out: Path,
+    key_variable: str,
+    **terms: Any,  # noqa: ANN401 (click types them by the options above)
+) -> None:
+    """Let a model take the sessions of STUDY, or those that the people of an exported run had.
+
+    OUT gets a folder for each reading, which holds the tables of an export. After an interruption
+    the same command goes on where it was.
+    """
+    request = Request(
+        study=study,
+        model=model,
+        readings=readings,
+        factors=Factors(tuple(map(Context, contexts)), labels, _ORDERS[order]),
+        n_sessions=sessions,
+        seed=seed,
+        sampled=sampled,
+        device=cast(Device, device),
+        out=out,
+        terms=Terms(key=os.environ.get(key_variable, "") if key_variable else "", **terms),
+    )
+    for line in run_take(request, datetime.now(UTC)):
+        click.echo(line)

@@ -1,0 +1,136 @@
+"""A taker's folder: what it holds, who is writing it, and what was begun there before."""
+
+import fcntl
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from analysis.errors import AnalysisError
+from experiment.tables.atomic_write import atomic_write, refuse_overwrite
+
+MANIFEST, REPLIES, LOCK = "take.json", "replies.sqlite", "take.lock"
+# What a database in use has beside it.
+_OWN = {MANIFEST, LOCK, *(f"{REPLIES}{end}" for end in ("", "-wal", "-shm", "-journal"))}
+_IN_WORDS = {
+    "materials_hash": "the materials",
+    "study_files": "the study's files",
+    "model_identity": "the model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TakersFolder:
+    """A folder that this process alone writes.
+
+    Attributes:
+        path: Where it is.
+        started_at: When the take began; of one that is continued, when it first did.
+        complete: Whether an earlier command finished it.
+    """
+
+    path: Path
+    started_at: datetime
+    complete: bool
+
+    @property
+    def replies(self) -> Path:
+        """The file of the model's replies."""
+        return self.path / REPLIES
+
+
+@contextmanager
+def takers_folder(
+    path: Path, key: Mapping[str, object], readings: list[str], now: datetime
+) -> Iterator[TakersFolder]:
+    """Open a folder for a take, new or begun before; nobody else can until the block ends.
+
+    Args:
+        path: The folder.
+        key: What the take is of.
+        readings: The names of its readings, whose folders stand in it.
+        now: The time.
+
+    Raises:
+        AnalysisError: Another take writes there, or was begun there of something else.
+        WritingError: The folder holds something else, or cannot be written.
+    """
+    refuse_overwrite(path, {*_OWN, *readings, *_readings_there(path)})
+    begun = _begun(path)
+    if begun:
+        _refuse_other(path, begun, key)
+    path.mkdir(parents=True, exist_ok=True)
+    with (path / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise AnalysisError(
+                "another `parallax take` is writing this folder",
+                where=str(path),
+                expected="one command at a time",
+                remedy="Wait for it, or name another folder with --out",
+            ) from error
+        begun = begun or {"started_at": now.isoformat(), "complete": False, **key}
+        _write(path, begun)
+        started = datetime.fromisoformat(str(begun["started_at"]))
+        yield TakersFolder(path, started, bool(begun["complete"]))
+
+
+def finish(folder: TakersFolder, facts: Mapping[str, object]) -> None:
+    """Note that a take is complete, with what became known on the way."""
+    _write(folder.path, {**_begun(folder.path), **facts, "complete": True})
+
+
+def read_manifest(path: Path) -> dict[str, object]:
+    """Return what a taker's folder says of itself.
+
+    Raises:
+        AnalysisError: It is no taker's folder, or its take is not complete.
+    """
+    found = _begun(path)
+    if not found.get("complete"):
+        raise AnalysisError(
+            "the take is not complete" if found else f"the folder holds no {MANIFEST}",
+            where=str(path),
+            expected="a folder that `parallax take` finished",
+            remedy="Run the same `parallax take` again: it goes on where it was" if found else "",
+        )
+    return found
+
+
+def _begun(path: Path) -> dict[str, object]:
+    file = path / MANIFEST
+    if not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        raise AnalysisError(f"it is not JSON ({error})", where=str(file)) from error
+    return found if isinstance(found, dict) else {}
+
+
+def _readings_there(path: Path) -> list[str]:
+    found = _begun(path).get("readings", [])
+    return [str(name) for name in found] if isinstance(found, list) else []
+
+
+def _refuse_other(path: Path, begun: Mapping[str, object], key: Mapping[str, object]) -> None:
+    changed = [name for name in key if begun.get(name) != key[name]]
+    if not changed:
+        return
+    what = ", ".join(_IN_WORDS.get(name, name.replace("_", " ")) for name in changed)
+    since = begun.get("started_at", "")
+    raise AnalysisError(
+        f"a take of something else was begun here: since {since}, these have changed: {what}",
+        where=str(path),
+        expected="the same study, model and options, to go on with it",
+        remedy="Name a new folder with --out, or undo the change",
+    )
+
+
+def _write(path: Path, manifest: Mapping[str, object]) -> None:
+    with atomic_write(path / MANIFEST) as temporary:
+        text = json.dumps(manifest, indent=2, ensure_ascii=False)
+        temporary.write_text(f"{text}\n", encoding="utf-8")

@@ -1,0 +1,125 @@
+"""One take from its request to its folders."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from analysis.takers.answering import Answering, answering
+from analysis.takers.export import write_sittings
+from analysis.takers.folder import TakersFolder, finish, takers_folder
+from analysis.takers.plan import Factors, Plan, find_source, make_plan, refuse_tier
+from analysis.takers.rows import Taker
+from analysis.takers.taking import Sitting, longest_questions, take
+from lm.answering.store import reply_store
+from lm.errors import LmError
+from lm.registry import Device
+from lm.servers.spec import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody asks to be taken; see the options of ``parallax take``."""
+
+    study: str
+    model: str
+    readings: tuple[str, ...]
+    factors: Factors
+    n_sessions: int
+    seed: int | None
+    sampled: bool
+    device: Device
+    out: Path
+    terms: Terms = field(default_factory=Terms)
+
+
+def run_take(request: Request, now: datetime) -> Iterator[str]:
+    """Take the sessions that a request asks for, and yield what was done, in sentences.
+
+    Args:
+        request: What is asked for.
+        now: The time.
+
+    Raises:
+        ParallaxError: Something of the request cannot be done; nothing is written then.
+        LmError: The model cannot be had, or cannot read a text.
+    """
+    source = find_source(request.study, request.seed)
+    model = answering(request.model, source.study, request.device, request.terms)
+    plan = make_plan(
+        source,
+        request.readings,
+        request.factors,
+        request.n_sessions,
+        model.to_model,
+        sampled=request.sampled,
+    )
+    refuse_tier(plan, model.answerer.tier, request.model)
+    for reading in plan.readings:
+        model.refuse_too_long(one for _, one in longest_questions(plan, reading))
+    if not request.out.exists():
+        _refuse_low_cap(plan, model)
+    key = {**plan.key(), "model": request.model, "model_identity": model.answerer.identity}
+    with takers_folder(request.out, key, [each.name for each in plan.readings], now) as folder:
+        if folder.complete:
+            yield f"{request.out} already holds this take"
+            return
+        yield from _taken(plan, model, folder)
+
+
+def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
+    answerer = model.answerer
+    taker = Taker(
+        answerer.name,
+        answerer.trained_on,
+        answerer.identity,
+        answerer.tier,
+        folder.started_at,
+    )
+    server = model.server
+    if server:
+        server.budget.keep_in(folder.replies)
+    with reply_store(folder.replies) as store:
+        for reading in plan.readings:
+            sittings = take(plan, reading, lambda asked: store.answered(answerer, asked))
+            write_sittings(plan, sittings, taker, folder.path / reading.name)
+            yield _said(sittings, folder.path / reading.name)
+    facts: dict[str, object] = {"tier": str(answerer.tier), "model_name": answerer.name}
+    if server:
+        server.still_the_same()
+        facts |= {
+            "tier_note": server.tier_note,
+            "fingerprint": server.client.fingerprint,
+            "spent": server.budget.spent,
+        }
+        yield f"{answerer.name} told {answerer.tier.in_words}; calls cost {server.budget.spent:.6g}"
+    finish(folder, facts)
+
+
+def _refuse_low_cap(plan: Plan, model: Answering) -> None:
+    """Raise an LmError if the worst case of all calls is above the cap."""
+    server = model.server
+    if server is None or server.budget.cap is None:
+        return
+    worst = sum(
+        server.worst(question) * len(sitting.session.trials)
+        for reading in plan.readings
+        for sitting, question in longest_questions(plan, reading)
+    )
+    if worst > server.budget.cap:
+        raise LmError(
+            f"all calls together can cost up to {worst:.6g}, and the cap is {server.budget.cap:g}. "
+            "Give a higher --cap, or take fewer sessions, readings, labels or contexts."
+        )
+
+
+def _said(sittings: list[Sitting], path: Path) -> str:
+    read = [one for sitting in sittings for one in sitting.read]
+    unread = sum(one.given is None for one in read)
+    ties = sum(one.outcome == "tie" for one in read)
+    notes = [
+        *([f"{unread:,} without a readable answer"] if unread else []),
+        *([f"{ties:,} ties, drawn by the seed"] if ties else []),
+    ]
+    more = f" ({'; '.join(notes)})" if notes else ""
+    return f"{path}: {len(sittings):,} sittings of {len(read):,} trials{more}"

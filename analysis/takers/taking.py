@@ -1,0 +1,170 @@
+"""Asking a model every trial of its sessions, and reading what it chose."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Protocol
+
+from analysis.takers.plan import Plan
+from analysis.takers.read import Read, shares_of, why_not
+from experiment.responses.base import Given, Gives
+from experiment.seeds import derive_seed, generator
+from experiment.takers.prompt import Ask, Context, Way
+from experiment.takers.readings.base import Earlier, Reading, Situation
+from experiment.takers.session import TakerSession, TakerTrial
+from lm.answering.answerer import Question, Reply
+
+# A person's answers by the trial's position, as prompts of the context ``yoked`` show them.
+Answers = Mapping[int, Given]
+
+
+class Asking(Protocol):
+    """Whoever answers questions: a model with its replies kept."""
+
+    def __call__(self, questions: Sequence[Question]) -> list[Reply]:
+        """Return one reply per question."""
+        ...
+
+
+@dataclass(slots=True)
+class Sitting:
+    """A session taken in one way.
+
+    Attributes:
+        session: The session.
+        reading: The way of asking.
+        way: The cell of the crossed factors.
+        read: What was read of its trials so far, in their order.
+    """
+
+    session: TakerSession
+    reading: Reading
+    way: Way
+    read: list[Read] = field(default_factory=list)
+
+    @property
+    def ref(self) -> str:
+        """What stands for a participant in the tables."""
+        cell = [self.way.context, self.way.labels, self.way.order] if self.reading.prompted else []
+        return "-".join(map(str, [f"{self.session.number:04d}", *cell]))
+
+    def earlier(self, index: int, yoked: Answers) -> Earlier:
+        """Return the trials before one with the answers that its prompt shows."""
+        before = self.session.trials[:index]
+        if self.way.context is Context.YOKED:
+            return [
+                (trial, yoked[trial.trial.position])
+                for trial in before
+                if trial.trial.position in yoked
+            ]
+        if self.way.context is Context.HISTORY:
+            return [(one.trial, one.given) for one in self.read[:index] if one.given is not None]
+        return []
+
+
+def sittings_of(plan: Plan, reading: Reading) -> list[Sitting]:
+    """Return a reading's sittings before anything is asked: every session in every way."""
+    return [
+        Sitting(session, reading, way)
+        for session in plan.sessions
+        for way in plan.factors.ways(reading)
+    ]
+
+
+def take(plan: Plan, reading: Reading, ask: Asking, yoked: Answers | None = None) -> list[Sitting]:
+    """Return a reading's sittings, each with every trial read.
+
+    Where prompts show the model's own answers, trials are asked in their order, those of all
+    sittings at one position together; all others are asked at once.
+
+    Args:
+        plan: The plan.
+        reading: One of its readings.
+        ask: Who answers.
+        yoked: The answers of the person to whom sessions are yoked.
+    """
+    found = sittings_of(plan, reading)
+    for round_ in _rounds(found):
+        situations = [_situation(plan, sitting, index, yoked or {}) for sitting, index in round_]
+        asks = [
+            reading.asks(sitting.session.trials[index], situation)
+            for (sitting, index), situation in zip(round_, situations, strict=True)
+        ]
+        replies = iter(ask(list(_questions(plan, round_, asks))))
+        for (sitting, index), situation, own in zip(round_, situations, asks, strict=True):
+            said = tuple(next(replies) for _ in own)
+            trial = sitting.session.trials[index]
+            sitting.read.append(_read(plan, sitting, trial, situation, own, said))
+    return found
+
+
+def longest_questions(plan: Plan, reading: Reading) -> Iterator[tuple[Sitting, Question]]:
+    """Yield each sitting with its longest questions: of its last trial, all others answered."""
+    for sitting in sittings_of(plan, reading):
+        *before, last = sitting.session.trials
+        earlier: Earlier = []
+        if sitting.way.context.has_session:
+            earlier = [(trial, trial.answers[0]) for trial in before]
+        situation = Situation(sitting.way, plan.prompter, plan.instructions, earlier)
+        for one in reading.asks(last, situation):
+            yield sitting, Question(one.prompt, one.answers)
+
+
+def _rounds(sittings: Sequence[Sitting]) -> Iterator[list[tuple[Sitting, int]]]:
+    at_once = [each for each in sittings if each.way.context is not Context.HISTORY]
+    if at_once:
+        yield [(each, index) for each in at_once for index in range(len(each.session.trials))]
+    in_turn = [each for each in sittings if each.way.context is Context.HISTORY]
+    for index in range(max((len(each.session.trials) for each in in_turn), default=0)):
+        yield [(each, index) for each in in_turn if index < len(each.session.trials)]
+
+
+def _situation(plan: Plan, sitting: Sitting, index: int, yoked: Answers) -> Situation:
+    earlier = sitting.earlier(index, yoked)
+    return Situation(sitting.way, plan.prompter, plan.instructions, earlier)
+
+
+def _questions(
+    plan: Plan, round_: Sequence[tuple[Sitting, int]], asks: Sequence[tuple[Ask, ...]]
+) -> Iterator[Question]:
+    run_seed = plan.source.built.seed
+    for (sitting, index), own in zip(round_, asks, strict=True):
+        seed = derive_seed(run_seed, "taker", sitting.reading.name, sitting.ref, index)
+        for one in own:
+            yield Question(one.prompt, one.answers, seed)
+
+
+def _read(
+    plan: Plan,
+    sitting: Sitting,
+    trial: TakerTrial,
+    situation: Situation,
+    asks: tuple[Ask, ...],
+    replies: tuple[Reply, ...],
+) -> Read:
+    said = [[-inf if one is None else one for one in reply.logprobs_nats] for reply in replies]
+    if any(max(each) == -inf for each in said):
+        return Read(trial, asks, replies, None, why_not(replies))
+    reading = sitting.reading
+    weights = reading.weights(trial, situation, said)
+    rng = generator(
+        plan.source.built.seed, "answer", reading.name, sitting.ref, trial.trial.position
+    )
+    best = [place for place, one in enumerate(weights) if one == max(weights)]
+    shares = shares_of(weights) if reading.probabilistic else None
+    if plan.sampled and shares:
+        [chosen] = rng.choices(range(len(weights)), shares)
+    else:
+        chosen = best[0] if len(best) == 1 else rng.choice(best)
+    outcome = "answered" if len(best) == 1 or plan.sampled else "tie"
+    p_good = shares[good] if shares and (good := _good(plan, trial)) is not None else None
+    return Read(trial, asks, replies, trial.answers[chosen], outcome, weights, p_good)
+
+
+def _good(plan: Plan, trial: TakerTrial) -> int | None:
+    response = plan.screens.response
+    if Gives.RIGHT not in response.gives:
+        return None
+    right = response.faultless(trial.arrangement)
+    # Of a sentence of which nobody knows what is expected, no answer is the right one.
+    return trial.answers.index(right) if right in trial.answers else None

@@ -1,0 +1,1 @@
+"""Judges that take a whole session: what they are shown and asked, without any model."""

@@ -1,0 +1,159 @@
+"""Prompts: what a model reads before it answers, from the study's texts and the session so far."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from experiment.design.lists import ListEntry
+from experiment.records import Kind, Trial
+from experiment.responses.base import Given, Gives
+from experiment.studies.study import Study
+from experiment.takers.session import Screens, TakerTrial
+from experiment.takers.words import Words, words_of
+from experiment.trials.practice import Practice, read_practice
+
+_HEADING = re.compile(r"^#+ *", re.MULTILINE)
+_EMPHASIS = re.compile(r"(\*{1,3}|`)(\S.*?)\1", re.DOTALL)
+
+
+class Context(StrEnum):
+    """What stands before a trial in its prompt; each has all that the one before has."""
+
+    ZERO_SHOT = "zero_shot"  # the question alone
+    INSTRUCTIONS = "instructions"  # what people read, word for word
+    PRACTICE = "practice"  # the practice trials with their answers and feedback
+    HISTORY = "history"  # the session so far with the model's own answers
+    YOKED = "yoked"  # the session so far with one person's answers
+
+    @property
+    def has_instructions(self) -> bool:
+        """Whether the instructions stand there."""
+        return self is not Context.ZERO_SHOT
+
+    @property
+    def has_practice(self) -> bool:
+        """Whether the practice trials stand there, so that prompts hold answers."""
+        return self in (Context.PRACTICE, Context.HISTORY, Context.YOKED)
+
+    @property
+    def has_session(self) -> bool:
+        """Whether earlier trials stand there."""
+        return self in (Context.HISTORY, Context.YOKED)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One cell of the crossed factors in which a reading asks.
+
+    Attributes:
+        context: What stands before the trial.
+        labels: The set of labels that the answers have; empty for readings without a prompt.
+        swapped: Whether the answers stand in the opposite order.
+    """
+
+    context: Context = Context.ZERO_SHOT
+    labels: str = ""
+    swapped: bool = False
+
+    @property
+    def order(self) -> str:
+        """The order of the answers, in a word."""
+        return "swapped" if self.swapped else "listed"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a model is asked: how probable each of these texts is after the prompt.
+
+    Attributes:
+        prompt: What stands before; empty for a sentence by itself.
+        answers: The texts, of which one is to follow.
+    """
+
+    prompt: str
+    answers: tuple[str, ...]
+
+
+class Prompter:
+    """Writes the prompts of a study.
+
+    Args:
+        study: The study.
+        screens: What makes its trials ready.
+    """
+
+    def __init__(self, study: Study, screens: Screens) -> None:
+        self.words: Words = words_of(study.study.language)
+        self.instructions = instructions_of(study)
+        self._practice = [_ready(each, screens) for each in read_practice(study)]
+        self._told = Gives.RIGHT in screens.response.gives
+
+    def prompt(
+        self,
+        way: Way,
+        question: str,
+        trial: str,
+        labels: Sequence[str],
+        earlier: Sequence[tuple[str, str]] = (),
+        practice: Sequence[tuple[str, str, str]] = (),
+    ) -> str:
+        """Return a whole prompt.
+
+        Args:
+            way: How it is asked.
+            question: The question, with ``{labels}``.
+            trial: The trial's own lines.
+            labels: The labels that can be answered, in the order shown.
+            earlier: The lines and the answer of each earlier trial.
+            practice: The lines, the answer (empty for none) and the feedback of practice trials.
+        """
+        asked = question.format(
+            labels=self.words.listed(tuple(labels)), lowest=labels[0], highest=labels[-1]
+        )
+        head = f"{self.instructions}\n\n{asked}" if way.context.has_instructions else asked
+        blocks = [head]
+        if way.context.has_practice:
+            blocks += [self._block(*each) for each in practice]
+        if way.context.has_session:
+            blocks += [self._block(*each) for each in earlier]
+        return "\n\n".join([*blocks, f"{trial}\n{self.words.answer}"])
+
+    def practised(self, way: Way) -> list[tuple[TakerTrial, Given | None, str]]:
+        """Return the practice trials that stand in a prompt: trial, right answer, feedback."""
+        if not way.context.has_practice:
+            return []
+        return [
+            (trial, Given(side=each.good_side) if self._told else None, each.feedback)
+            for each, trial in self._practice
+        ]
+
+    def _block(self, lines: str, answer: str, feedback: str = "") -> str:
+        said = f"\n{self.words.answer} {answer}" if answer else ""
+        told = f"\n{feedback}" if feedback else ""
+        return f"{lines}{said}{told}"
+
+
+def instructions_of(study: Study) -> str:
+    """Return what people read first, without the marks of its layout."""
+    text = _HEADING.sub("", study.text("instructions").strip())
+    return _EMPHASIS.sub(r"\2", text)
+
+
+def option_lines(trial: TakerTrial, labels: Sequence[str], order: Sequence[int]) -> str:
+    """Return a trial's options one below the other, each behind its label.
+
+    Args:
+        trial: The trial.
+        labels: The labels in the order shown.
+        order: Which option stands in each place.
+    """
+    listed = [
+        f"{label}. {trial.shown.options[place]}" for label, place in zip(labels, order, strict=True)
+    ]
+    return "\n".join([*([trial.shown.prefix] if trial.shown.prefix else []), *listed])
+
+
+def _ready(each: Practice, screens: Screens) -> tuple[Practice, TakerTrial]:
+    trial = Trial(0, each.item.item_id, Kind.FILLER, each.good_side)
+    return each, screens.trial(trial, ListEntry(each.item, Kind.FILLER))

@@ -1,0 +1,1 @@
+"""Ways of asking a model: each one a file."""

@@ -1,0 +1,70 @@
+"""Whether a text is acceptable, yes or no, by a prompt that shows it alone."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from experiment.responses.base import Given
+from experiment.takers.labels import labels_of
+from experiment.takers.prompt import Ask, Way
+from experiment.takers.readings.base import Reading, Situation, displayed, placed
+from experiment.takers.session import Form, TakerTrial
+from experiment.takers.words import Words
+
+_N = 2
+
+
+class Acceptability(Reading):
+    """Asks of each text whether it is acceptable; of several, the likeliest yes is chosen."""
+
+    name: ClassVar[str] = "acceptability"
+    prompted: ClassVar[bool] = True
+    forms: ClassVar[frozenset[Form]] = frozenset({Form.CHOOSE, Form.ACCEPT})
+    native: ClassVar[frozenset[Form]] = frozenset({Form.ACCEPT})
+
+    def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
+        """Return a prompt for each text on the screen."""
+        way, prompter = situation.way, situation.writes
+        words, labels = prompter.words, labels_of(way.labels, _N)
+        earlier = [
+            (lines, _label(each, way, given))
+            for each, given in situation.earlier
+            for lines in _lines(each, way, words)
+        ]
+        practice = [
+            (lines, _label(each, way, given), told)
+            for each, given, told in prompter.practised(way)
+            for lines in _lines(each, way, words)
+        ]
+        return tuple(
+            Ask(prompter.prompt(way, words.accept, lines, labels, earlier, practice), labels)
+            for lines in _lines(trial, way, words)
+        )
+
+    def weights(
+        self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
+    ) -> tuple[float, ...]:
+        """Return log-odds of yes for each text; of one alone, log-probabilities of yes and no."""
+        order = displayed(_N, swapped=situation.way.swapped)
+        said = [placed(order, reply) for reply in replies]
+        if trial.form is Form.ACCEPT:
+            return said[0]
+        return tuple(yes - no for yes, no in said)
+
+
+def _lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
+    """Yield for each text its lines: the text, then yes and no behind their labels."""
+    order, said = displayed(_N, swapped=way.swapped), (words.yes, words.no)
+    answers = [
+        f"{label}. {said[place]}"
+        for label, place in zip(labels_of(way.labels, _N), order, strict=True)
+    ]
+    for option in trial.shown.options:
+        text = f"{trial.shown.prefix} {option}".strip()
+        yield "\n".join([text, *answers])
+
+
+def _label(trial: TakerTrial, way: Way, given: Given | None) -> str:
+    if given is None:
+        return ""
+    place = displayed(_N, swapped=way.swapped).index(trial.answers.index(given))
+    return labels_of(way.labels, _N)[place]

@@ -1,0 +1,56 @@
+"""The trial as a prompt: all texts, each behind a label, and the label of the better one."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from experiment.responses.base import Given
+from experiment.takers.labels import labels_of
+from experiment.takers.prompt import Ask, Way, option_lines
+from experiment.takers.readings.base import Reading, Situation, displayed, placed
+from experiment.takers.session import Form, TakerTrial
+
+
+class ForcedChoice(Reading):
+    """Asks for the label of the text that sounds best."""
+
+    name: ClassVar[str] = "forced_choice"
+    prompted: ClassVar[bool] = True
+    forms: ClassVar[frozenset[Form]] = frozenset({Form.CHOOSE})
+    native: ClassVar[frozenset[Form]] = forms
+
+    def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
+        """Return one prompt with every text."""
+        way, prompter = situation.way, situation.writes
+        labels = labels_of(way.labels, len(trial.answers))
+        prompt = prompter.prompt(
+            way,
+            prompter.words.choose,
+            _lines(trial, way),
+            labels,
+            [(_lines(each, way), _label(each, way, given)) for each, given in situation.earlier],
+            [
+                (_lines(each, way), _label(each, way, given), told or prompter.words.right)
+                for each, given, told in prompter.practised(way)
+            ],
+        )
+        return (Ask(prompt, labels),)
+
+    def weights(
+        self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
+    ) -> tuple[float, ...]:
+        """Return the log-probability of each text's label."""
+        order = displayed(len(trial.answers), swapped=situation.way.swapped)
+        return placed(order, replies[0])
+
+
+def _lines(trial: TakerTrial, way: Way) -> str:
+    n = len(trial.answers)
+    return option_lines(trial, labels_of(way.labels, n), displayed(n, swapped=way.swapped))
+
+
+def _label(trial: TakerTrial, way: Way, given: Given | None) -> str:
+    if given is None:
+        return ""
+    n = len(trial.answers)
+    place = displayed(n, swapped=way.swapped).index(trial.answers.index(given))
+    return labels_of(way.labels, n)[place]

@@ -1,0 +1,79 @@
+"""A point of a scale for a text, by a prompt that shows it alone."""
+
+from collections.abc import Sequence
+from math import exp, inf
+from typing import ClassVar
+
+from experiment.responses.base import Given
+from experiment.takers.labels import labels_of
+from experiment.takers.prompt import Ask, Way
+from experiment.takers.readings.base import Reading, Situation, displayed, placed
+from experiment.takers.session import Form, TakerTrial
+
+# Of trials that have no scale of their own.
+_POINTS = 7
+
+
+class Rating(Reading):
+    """Asks for a rating of each text; of several, the one with the highest mean is chosen.
+
+    The mean is over the points' probabilities. In the swapped order the first label is the best.
+    """
+
+    name: ClassVar[str] = "rating"
+    prompted: ClassVar[bool] = True
+    forms: ClassVar[frozenset[Form]] = frozenset({Form.CHOOSE, Form.RATE})
+    native: ClassVar[frozenset[Form]] = frozenset({Form.RATE})
+    probabilistic: ClassVar[bool] = False
+
+    def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
+        """Return a prompt for each text on the screen."""
+        way, prompter = situation.way, situation.writes
+        labels = labels_of(way.labels, _points(trial))
+        from_worst = [labels[place] for place in displayed(len(labels), swapped=way.swapped)]
+        earlier = [
+            (text, _label(each, way, given))
+            for each, given in situation.earlier
+            for text in _texts(each)
+        ]
+        practice = [
+            (text, "", told) for each, _, told in prompter.practised(way) for text in _texts(each)
+        ]
+        return tuple(
+            Ask(
+                prompter.prompt(way, prompter.words.rate, text, from_worst, earlier, practice),
+                labels,
+            )
+            for text in _texts(trial)
+        )
+
+    def weights(
+        self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
+    ) -> tuple[float, ...]:
+        """Return the log-probability of each point, or the mean rating of each of several texts."""
+        order = displayed(_points(trial), swapped=situation.way.swapped)
+        said = [placed(order, reply) for reply in replies]
+        return said[0] if trial.form is Form.RATE else tuple(map(mean_point, said))
+
+
+def mean_point(logprobs_nats: Sequence[float]) -> float:
+    """Return the mean point of a scale, from 1, under log-probabilities that need not sum to 1."""
+    most = max(logprobs_nats)
+    if most == -inf:
+        return -inf
+    shares = [exp(one - most) for one in logprobs_nats]
+    return sum(point * share for point, share in enumerate(shares, start=1)) / sum(shares)
+
+
+def _points(trial: TakerTrial) -> int:
+    return len(trial.answers) if trial.form is Form.RATE else _POINTS
+
+
+def _texts(trial: TakerTrial) -> list[str]:
+    return [f"{trial.shown.prefix} {option}".strip() for option in trial.shown.options]
+
+
+def _label(trial: TakerTrial, way: Way, given: Given) -> str:
+    n = len(trial.answers)
+    place = displayed(n, swapped=way.swapped).index(trial.answers.index(given))
+    return labels_of(way.labels, n)[place]

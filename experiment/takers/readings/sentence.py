@@ -1,0 +1,25 @@
+"""The probability of each sentence as a whole."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from experiment.takers.prompt import Ask
+from experiment.takers.readings.base import Reading, Situation
+from experiment.takers.session import Form, TakerTrial
+
+
+class Sentence(Reading):
+    """Sums over the sentence, which nothing precedes."""
+
+    name: ClassVar[str] = "sentence"
+    forms: ClassVar[frozenset[Form]] = frozenset({Form.CHOOSE})
+
+    def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
+        """Return every sentence on the screen."""
+        return (Ask("", trial.sentences),)
+
+    def weights(
+        self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
+    ) -> tuple[float, ...]:
+        """Return the log-probability of each."""
+        return tuple(replies[0])

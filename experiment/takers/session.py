@@ -1,0 +1,144 @@
+"""The sessions that takers take: those of the people's lists, sides and orders."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.session import compose, session_number
+from experiment.records import PAIR, SIDES, Item, Trial, Variant
+from experiment.responses.base import Arrangement, Given, Gives, ResponseType, Shown
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+
+Render = Callable[[str], str]
+
+
+class Form(StrEnum):
+    """What a trial asks for, whatever its type of response is called."""
+
+    CHOOSE = "one of several texts"
+    ACCEPT = "yes or no about one text"
+    RATE = "a point of a scale for one text"
+
+
+@dataclass(frozen=True, slots=True)
+class TakerTrial:
+    """One trial of a session, ready to be asked.
+
+    Attributes:
+        trial: The trial, as a person in this place has it.
+        entry: The item and its kind in the list.
+        form: What it asks for.
+        shown: What stands on a person's screen.
+        sentences: Each text on the screen as a whole sentence, in the model's own rendering.
+        answers: What can be answered: the sides, or the points of the scale from the lowest.
+    """
+
+    trial: Trial
+    entry: ListEntry
+    form: Form
+    shown: Shown
+    sentences: tuple[str, ...]
+    answers: tuple[Given, ...]
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """What is on the screen, as types of response judge it."""
+        return Arrangement(self.trial.good_side, self.trial.options, self.trial.points)
+
+
+@dataclass(frozen=True, slots=True)
+class TakerSession:
+    """A session: its number, its place in the design, and its trials in their order."""
+
+    number: int
+    list_: int
+    place: int
+    trials: tuple[TakerTrial, ...]
+
+
+class Screens:
+    """Makes trials ready to be asked.
+
+    Args:
+        study: The study.
+        to_people: How people read its texts.
+        to_model: How the model reads a sentence.
+    """
+
+    def __init__(self, study: Study, to_people: Render, to_model: Render) -> None:
+        self.response = response_of(study)
+        self._people, self._model = to_people, to_model
+
+    def trial(self, trial: Trial, entry: ListEntry) -> TakerTrial:
+        """Return a trial with its texts."""
+        item, response = entry.item, self.response
+        if trial.options:
+            shown = response.show_options(item, trial.options, self._people)
+        else:
+            shown = response.show(item, trial.good_side or SIDES[0], self._people)
+        form = form_of(response, shown)
+        names = trial.options or _pair(item, trial)
+        return TakerTrial(
+            trial,
+            entry,
+            form,
+            shown,
+            tuple(self._model(f"{item.context} {item.version(name)}".strip()) for name in names),
+            _answers(form, response, shown),
+        )
+
+
+def form_of(response: ResponseType, shown: Shown) -> Form:
+    """Return what a trial asks for, by what is on its screen and what its answers tell."""
+    if len(shown.options) > 1:
+        return Form.CHOOSE
+    return Form.RATE if Gives.POINT in response.gives else Form.ACCEPT
+
+
+def _pair(item: Item, trial: Trial) -> tuple[str, ...]:
+    names = (str(Variant.GOOD), str(item.contrast))
+    return names if trial.good_side is PAIR[0] else names[::-1]
+
+
+def _answers(form: Form, response: ResponseType, shown: Shown) -> tuple[Given, ...]:
+    if form is Form.RATE:
+        return tuple(Given(rating=point) for point in range(1, response.n_answers + 1))
+    n = len(shown.options) if form is Form.CHOOSE else response.n_answers
+    return tuple(Given(side=side) for side in SIDES[:n])
+
+
+def taker_sessions(
+    study: Study, built: BuiltLists, screens: Screens, n: int
+) -> Iterator[TakerSession]:
+    """Yield ``n`` sessions, lists in turn; each is that of the person who has its list and place.
+
+    They go on beyond the places of the design: a taker takes no person's place.
+
+    Args:
+        study: The study.
+        built: Its lists.
+        screens: What makes trials ready.
+        n: How many.
+    """
+    for index in range(n):
+        place, list_ = divmod(index, len(built.lists))
+        entries = built.lists[list_]
+        trials = compose(
+            entries,
+            seed=built.seed,
+            list_=list_,
+            place=place,
+            number=session_number(study.design, list_, place),
+            design=study.design,
+            response=screens.response,
+        )
+        yield TakerSession(index + 1, list_, place, _ready(screens, trials, entries))
+
+
+def _ready(
+    screens: Screens, trials: Sequence[Trial], entries: Sequence[ListEntry]
+) -> tuple[TakerTrial, ...]:
+    by_id = {entry.item.item_id: entry for entry in entries}
+    return tuple(screens.trial(trial, by_id[trial.item_id]) for trial in trials)

@@ -1,0 +1,91 @@
+"""Who answers questions, and what it can say of an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class Tier(StrEnum):
+    """What a model, or the server in front of it, tells; each tier can do what the next can."""
+
+    TEXT = "text"  # log-probabilities of a given text
+    NEXT = "next"  # those of some alternatives for the next token
+    SAMPLES = "samples"  # what it writes, and nothing of probabilities
+
+    @property
+    def in_words(self) -> str:
+        """What it tells, for messages."""
+        return {
+            Tier.TEXT: "log-probabilities of a given text",
+            Tier.NEXT: "log-probabilities of the next token's alternatives",
+            Tier.SAMPLES: "samples",
+        }[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt and the answers of which one is to follow it.
+
+    Attributes:
+        prompt: What the model reads; empty where the answers are whole texts.
+        answers: The texts.
+        seed: What a sample is drawn by, where the model has to be sampled.
+    """
+
+    prompt: str
+    answers: tuple[str, ...]
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model says to a question.
+
+    Attributes:
+        logprobs_nats: The natural-log probability of each answer after the prompt; None where the
+            model did not tell it. Of samples, the log of the share that gave the answer.
+        texts: What the model wrote, where it was sampled.
+        n_unreadable: Samples in which no answer could be read.
+        n_refused: Samples in which the model declined.
+        n_cut: Samples that ended at the limit of tokens before an answer.
+    """
+
+    logprobs_nats: tuple[float | None, ...]
+    texts: tuple[str, ...] = ()
+    n_unreadable: int = 0
+    n_refused: int = 0
+    n_cut: int = 0
+
+
+class Answerer(Protocol):
+    """A model that answers questions; a model on this machine, or one behind a server."""
+
+    @property
+    def name(self) -> str:
+        """The model's name in tables and figures."""
+        ...
+
+    @property
+    def trained_on(self) -> str:
+        """The text it was trained on, in words that may stand under a table."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What changes when the model does; replies are kept under it."""
+        ...
+
+    @property
+    def tier(self) -> Tier:
+        """What it tells."""
+        ...
+
+    @property
+    def workers(self) -> int:
+        """How many questions are asked at once, each in a call of its own; 0: all in one call."""
+        ...
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        """Return one reply per question, in their order."""
+        ...

@@ -1,0 +1,41 @@
+"""``parallax lm serve``."""
+
+from pathlib import Path
+
+import click
+
+from lm.answering.answerer import Tier
+from lm.registry import HF_PREFIX, load_scorer
+from lm.serving.faults import Fault
+from lm.serving.model import ServedModel
+from lm.serving.server import StandIn
+
+
+@click.command()
+@click.argument("model")
+@click.option("--port", default=8011, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--tier",
+    type=click.Choice(list(Tier)),
+    default=Tier.TEXT,
+    show_default=True,
+    help="What it tells of probabilities.",
+)
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    type=click.Choice(list(Fault)),
+    help="What it does wrong; repeat it for more.",
+)
+def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:
+    """Serve MODEL on this machine as an OpenAI-compatible server does, to try takers with.
+
+    It knows a few answers only (labels, yes and no), and is no server for anybody else's use.
+    """
+    scorer = load_scorer(model)
+    name = Path(model.removeprefix(HF_PREFIX)).name
+    given = frozenset(map(Fault, faults))
+    with StandIn(ServedModel(scorer), name, Tier(tier), given, port) as server:
+        click.echo(f"api:{server.url}#{name}")
+        server.serve_forever()

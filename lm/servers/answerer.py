@@ -1,0 +1,165 @@
+"""A model behind a server as an answerer, in whichever tier the server is of."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from math import exp, log
+from typing import Any
+
+from lm.answering.answerer import Question, Reply, Tier
+from lm.errors import LmError
+from lm.servers.budget import Budget
+from lm.servers.client import Client
+from lm.servers.probe import alternatives, find_tier, written
+from lm.servers.reading_samples import is_refusal, label_in
+from lm.servers.spec import ServerModel, Terms
+from lm.servers.text_logprobs import echoed
+
+_ALTERNATIVES = 20
+
+
+class ServerAnswerer:
+    """A server that answers questions, each call reserved at its worst cost before it is made.
+
+    Attributes:
+        tier: What the server tells, as the probe found.
+        tier_note: Why it is of no higher tier; empty where it is of the first.
+        budget: What calls cost.
+
+    Args:
+        server: The server and its model.
+        terms: On what terms it is asked.
+
+    Raises:
+        LmError: The server does not answer, a price is unknown, or the cap is reached.
+    """
+
+    def __init__(self, server: ServerModel, terms: Terms) -> None:
+        self._server, self._terms = server, terms
+        self.budget = Budget(terms)
+        self.client = Client(server, terms.key)
+        self.tier, self.tier_note = find_tier(self._probing)
+        self.workers = terms.concurrency
+
+    @property
+    def name(self) -> str:
+        """The model's name on the server."""
+        return self._server.model
+
+    @property
+    def trained_on(self) -> str:
+        """That nobody here knows it."""
+        return f"unknown text (model {self._server.model} of a server)"
+
+    @property
+    def identity(self) -> str:
+        """The server, the model, its fingerprint, and what samples depend on."""
+        own = (self._server.url, self._server.model, self.client.fingerprint, self.tier)
+        drawn = (self._terms.temperature, self._terms.samples, self._terms.max_tokens)
+        parts = (*own, *(drawn if self.tier is Tier.SAMPLES else ()))
+        return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        """Return one reply per question.
+
+        Raises:
+            LmError: The server fails, or the cap is reached.
+        """
+        how = {Tier.TEXT: self._by_text, Tier.NEXT: self._by_next, Tier.SAMPLES: self._by_samples}
+        return [how[self.tier](question) for question in questions]
+
+    def worst(self, question: Question) -> float:
+        """Return what a question can cost at most."""
+        prompt, answers = question.prompt, question.answers
+        if self.tier is Tier.TEXT:
+            return sum(self.budget.worst(f"{prompt} {answer}", 1) for answer in answers)
+        if self.tier is Tier.NEXT:
+            return self.budget.worst(prompt, 1)
+        return self._terms.samples * self.budget.worst(prompt, self._terms.max_tokens)
+
+    def _by_text(self, question: Question) -> Reply:
+        found, firsts = list[float | None](), set[str]()
+        for answer in question.answers:
+            prompt = question.prompt.rstrip()
+            text = f"{prompt} {answer}" if prompt else answer
+            tokens = echoed(self._completed(text, max_tokens=1, echo=True, logprobs=1), text)
+            own = [(start, one) for start, one in tokens if start >= len(prompt)]
+            crosses = bool(prompt) and (not own or own[0][0] > len(prompt) + 1)
+            ends = [start for start, _ in tokens[1:]] + [len(text)]
+            if own and own[0][1] is None:
+                firsts.add(text[: ends[0]])
+            found.append(None if crosses else sum(one or 0.0 for _, one in own))
+        # No server says how probable the first token of a text is. Equal ones cancel.
+        if len(firsts) > 1:
+            found = [None] * len(found)
+        return Reply(tuple(found))
+
+    def _by_next(self, question: Question) -> Reply:
+        answer = self._completed(question.prompt, max_tokens=1, logprobs=_ALTERNATIVES)
+        shares = Counter[str]()
+        for token, logprob in alternatives(answer).items():
+            shares[token.strip()] += exp(logprob)  # type: ignore[assignment]
+        found = [log(shares[text]) if shares[text] > 0 else None for text in question.answers]
+        return Reply(tuple(found))
+
+    def _by_samples(self, question: Question) -> Reply:
+        texts, reasons = [], []
+        for number in range(self._terms.samples):
+            answer = self._chatted(question.prompt, seed=(question.seed + number) % 2**31)
+            texts.append(written(answer) or "")
+            reasons.append((answer.get("choices") or [{}])[0].get("finish_reason"))
+        labels = [label_in(text, question.answers) for text in texts]
+        unread = [
+            (text, reason)
+            for text, label, reason in zip(texts, labels, reasons, strict=True)
+            if not label
+        ]
+        counts = Counter(filter(None, labels))
+        n_refused = sum(is_refusal(text) for text, _ in unread)
+        n_cut = sum(reason == "length" and not is_refusal(text) for text, reason in unread)
+        return Reply(
+            tuple(
+                log(counts[one] / len(texts)) if counts[one] else None for one in question.answers
+            ),
+            tuple(texts),
+            n_unreadable=len(unread) - n_refused - n_cut,
+            n_refused=n_refused,
+            n_cut=n_cut,
+        )
+
+    def _completed(self, prompt: str, *, max_tokens: int, **body: object) -> dict[str, Any]:
+        more = {"temperature": 0, **body}
+        return self._paid("completions", prompt, max_tokens, prompt=prompt, **more)
+
+    def _chatted(self, prompt: str, *, seed: int) -> dict[str, Any]:
+        return self._paid(
+            "chat/completions",
+            prompt,
+            self._terms.max_tokens,
+            messages=[{"role": "user", "content": prompt}],
+            temperature=self._terms.temperature,
+            seed=seed,
+        )
+
+    def _probing(self, path: str, **body: object) -> dict[str, Any]:
+        most = int(str(body.pop("max_tokens", 1)))
+        return self._paid(path, str(body), most, **body)
+
+    def _paid(self, path: str, asked: str, most: int, **body: object) -> dict[str, Any]:
+        reservation = self.budget.reserve(self.budget.worst(asked, most))
+        answer = self.client.post(path, max_tokens=most, **body)
+        usage = answer.get("usage") or {}
+        if {"prompt_tokens", "completion_tokens"} <= set(usage):
+            self.budget.settle(
+                reservation, int(usage["prompt_tokens"]), int(usage["completion_tokens"])
+            )
+        return answer
+
+    def still_the_same(self) -> None:
+        """Raise an LmError if the server's model, or its tier, is another than at first."""
+        tier, note = find_tier(self._probing)
+        if tier is not self.tier:
+            raise LmError(
+                f"{self._server.url}: the server gave {self.tier.in_words} at first, and now gives "
+                f"{tier.in_words} ({note}). Begin again in a new folder."
+            )

@@ -1,0 +1,1 @@
+"""A small server of one of our models, to try, teach and test takers with."""

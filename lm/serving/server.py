@@ -1,0 +1,160 @@
+"""The stand-in itself: one model over HTTP, in one tier, with the faults that were planted."""
+
+import hashlib
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
+from typing import Any
+
+from lm.answering.answerer import Tier
+from lm.serving.faults import CHANGED_AFTER, EVERY, Fault
+from lm.serving.model import ServedModel
+
+
+class StandIn(ThreadingHTTPServer):
+    """A server of one model; ``serve_forever`` until it is shut down.
+
+    Attributes:
+        calls: How many calls were answered, faults included.
+        billed: How many calls were answered in full.
+
+    Args:
+        model: The model.
+        name: What it is called.
+        tier: What it tells.
+        faults: What it does wrong.
+        port: Where; 0 for any that is free.
+    """
+
+    daemon_threads = True
+
+    def __init__(
+        self,
+        model: ServedModel,
+        name: str,
+        tier: Tier = Tier.TEXT,
+        faults: frozenset[Fault] = frozenset(),
+        port: int = 0,
+    ) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.model, self.name, self.tier, self.faults = model, name, tier, faults
+        self.calls = self.billed = 0
+        self.lock = Lock()
+        self.previous: dict[str, Any] | None = None
+
+    @property
+    def url(self) -> str:
+        """The address below which the calls stand."""
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def strikes(self, fault: Fault) -> bool:
+        """Return whether a fault strikes at the present call."""
+        return fault in self.faults and self.calls % EVERY == 0
+
+    @property
+    def fingerprint(self) -> str:
+        """The model's fingerprint as it is now."""
+        changed = Fault.MODEL_CHANGED in self.faults and self.calls > CHANGED_AFTER
+        return hashlib.sha256(f"{self.name} {changed}".encode()).hexdigest()[:12]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: StandIn
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the caller has its own record."""
+
+    def do_GET(self) -> None:
+        """List the one model."""
+        self._send(200, {"object": "list", "data": [{"id": self.server.name}]})
+
+    def do_POST(self) -> None:
+        """Answer a completion or a chat."""
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+        server = self.server
+        with server.lock:
+            server.calls += 1
+            if body.get("model") != server.name:
+                return self._send(404, {"error": {"message": "there is no such model"}})
+            if server.strikes(Fault.RATE_LIMIT):
+                return self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
+            whole = {
+                "model": server.name,
+                "system_fingerprint": server.fingerprint,
+                **(self._chat(body) if "chat" in self.path else self._completion(body)),
+            }
+            if server.strikes(Fault.CUT):
+                return self._send(200, whole, cut=True)
+            server.billed += 1
+            return self._send(200, whole)
+
+    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        server, prompt = self.server, str(body["prompt"])
+        asked = int(body.get("logprobs") or 0)
+        [(next_, logprob), *_] = found = server.model.alternatives(prompt, max(1, asked))
+        if Fault.TRUNCATED_ALTERNATIVES in server.faults:
+            found = found[:1]
+        given: dict[str, Any] | None = None
+        text = f" {next_}"
+        if asked and server.tier is not Tier.SAMPLES:
+            top = [{f" {token}": one for token, one in found}]
+            given = {"tokens": [text], "token_logprobs": [logprob], "top_logprobs": top}
+        if (
+            body.get("echo")
+            and server.tier is Tier.TEXT
+            and Fault.ECHO_IGNORED not in server.faults
+        ):
+            tokens, logprobs = server.model.pieces(prompt)
+            text = prompt + text
+            given = {"tokens": [*tokens, f" {next_}"], "token_logprobs": [*logprobs, logprob]}
+            given = self._spoilt(given)
+        elif server.strikes(Fault.MISSING_LOGPROBS):
+            given = None
+        usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": 1}
+        return {
+            "choices": [{"text": text, "logprobs": given, "finish_reason": "length"}],
+            "usage": usage,
+        }
+
+    def _spoilt(self, given: dict[str, Any]) -> dict[str, Any]:
+        server, before = self.server, self.server.previous
+        server.previous = given
+        if server.strikes(Fault.MISSING_LOGPROBS):
+            return {**given, "token_logprobs": [None] * len(given["tokens"])}
+        return before if server.strikes(Fault.STALE_LOGPROBS) and before else given
+
+    def _chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        prompt = str(body["messages"][-1]["content"])
+        said = self.server.model.sample(
+            prompt, int(body.get("seed", 0)), float(body.get("temperature", 1.0))
+        )
+        if Fault.REFUSES in self.server.faults:
+            said = "I'm sorry, I cannot judge sentences."
+        words = said.split()
+        most = int(body.get("max_tokens", 16))
+        reason = "length" if len(words) > most else "stop"
+        message = {"role": "assistant", "content": " ".join(words[:most])}
+        return {
+            "choices": [{"message": message, "finish_reason": reason}],
+            "usage": {"prompt_tokens": len(prompt.split()), "completion_tokens": len(words[:most])},
+        }
+
+    def _send(
+        self,
+        status: int,
+        body: dict[str, Any],
+        headers: dict[str, str] | None = None,
+        *,
+        cut: bool = False,
+    ) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2] if cut else content)
+        if cut:
+            self.close_connection = True

@@ -1,0 +1,252 @@
+"""Servers over real HTTP: in every tier, with every planted fault, without a cent too many."""
+
+import csv
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from analysis.takers.plan import Factors
+from analysis.takers.run import Request, run_take
+from experiment.errors import ParallaxError
+from experiment.takers.prompt import Context
+from lm.answering.answerer import Question, Tier
+from lm.errors import LmError
+from lm.registry import load_scorer
+from lm.servers.answerer import ServerAnswerer
+from lm.servers.client import Client
+from lm.servers.spec import ServerModel, Terms, parse_server
+from lm.serving.faults import Fault
+from lm.serving.model import ServedModel
+from lm.serving.server import StandIn
+from tests.lm.toy_models import ngram_folder
+
+NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
+OWN = Terms(price_in=0.0, price_out=0.0)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served") / "ngram"
+    ngram_folder(folder)
+    return folder
+
+
+@contextmanager
+def serving(model: Path, tier: Tier = Tier.TEXT, *faults: Fault) -> Iterator[StandIn]:
+    served = ServedModel(load_scorer(model))
+    with StandIn(served, "toy", tier, frozenset(faults)) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Client.__init__, "__defaults__", ("", lambda _: None))
+
+
+def answerer(server: StandIn, terms: Terms = OWN) -> ServerAnswerer:
+    return ServerAnswerer(ServerModel(server.url, "toy"), terms)
+
+
+def request_(model: str, out: Path, *readings: str, terms: Terms = OWN) -> Request:
+    return Request(
+        study="minimal",
+        model=model,
+        readings=readings or ("forced_choice",),
+        factors=Factors((Context.ZERO_SHOT,), ("numbers",), (False, True)),
+        n_sessions=1,
+        seed=1,
+        sampled=False,
+        device="auto",
+        out=out,
+        terms=terms,
+    )
+
+
+def rows(folder: Path, table: str) -> list[dict[str, str]]:
+    with (folder / f"{table}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("tier", Tier)
+def test_the_probe_finds_the_tier(model: Path, tier: Tier):
+    with serving(model, tier) as server:
+        assert answerer(server).tier is tier
+
+
+@pytest.mark.parametrize(
+    ("fault", "tier"),
+    [
+        (Fault.ECHO_IGNORED, Tier.NEXT),
+        (Fault.TRUNCATED_ALTERNATIVES, Tier.TEXT),
+        (Fault.RATE_LIMIT, Tier.TEXT),
+        (Fault.CUT, Tier.TEXT),
+    ],
+)
+def test_the_probe_is_not_taken_in(model: Path, fault: Fault, tier: Tier):
+    with serving(model, Tier.TEXT, fault) as server:
+        found = answerer(server)
+        assert found.tier is tier
+        assert bool(found.tier_note) == (tier is not Tier.TEXT)
+
+
+def test_a_server_gives_the_very_choices_of_the_model_in_process(model: Path, tmp_path: Path):
+    list(run_take(request_(str(model), tmp_path / "local"), NOW))
+    with serving(model) as server:
+        list(run_take(request_(f"api:{server.url}#toy", tmp_path / "served"), NOW))
+    local, served = (
+        [row["logprobs_nats"] for row in rows(tmp_path / name / "forced_choice", "asked")]
+        for name in ("local", "served")
+    )
+    assert [json.loads(one) for one in served] == [
+        pytest.approx(json.loads(one), abs=1e-9) for one in local
+    ]
+    chosen = [
+        [row["chosen_side"] for row in rows(tmp_path / name / "forced_choice", "responses")]
+        for name in ("local", "served")
+    ]
+    assert chosen[0] == chosen[1]
+
+
+def test_alternatives_are_the_labels_probabilities(model: Path):
+    question = Question("the cat", ("1", "A"))
+    with serving(model) as text, serving(model, Tier.NEXT) as next_:
+        [one], [other] = answerer(text).reply([question]), answerer(next_).reply([question])
+    assert one.logprobs_nats == pytest.approx(other.logprobs_nats, abs=1e-9)
+
+
+def test_a_label_that_is_not_among_the_alternatives_is_unknown(model: Path):
+    with serving(model, Tier.NEXT, Fault.TRUNCATED_ALTERNATIVES) as server:
+        found = answerer(server)
+        assert found.tier is Tier.SAMPLES, "one alternative is no choice"
+
+
+def test_samples_are_counted_and_what_is_no_answer_has_its_own_columns(model: Path, tmp_path: Path):
+    terms = replace(OWN, samples=5)
+    with serving(model, Tier.SAMPLES) as server:
+        question = Question("the cat", ("1", "2"), seed=3)
+        [reply] = answerer(server, terms).reply([question])
+        assert [reply] == answerer(server, terms).reply([question])
+        assert len(reply.texts) == 5
+        n_read = sum(text in ("1", "2") for text in reply.texts)
+        assert reply.n_unreadable == 5 - n_read
+    with serving(model, Tier.SAMPLES, Fault.REFUSES) as server:
+        list(run_take(request_(f"api:{server.url}#toy", tmp_path / "out", terms=terms), NOW))
+    read = rows(tmp_path / "out" / "forced_choice", "readings")
+    assert {row["outcome"] for row in read} == {"refused"}
+    assert rows(tmp_path / "out" / "forced_choice", "responses") == []
+    asked = rows(tmp_path / "out" / "forced_choice", "asked")
+    assert all("I cannot judge" in row["raw"] for row in asked)
+
+
+def test_answers_cut_by_the_limit_of_tokens_are_counted_as_such(model: Path):
+    with serving(model, Tier.SAMPLES) as server:
+        found = answerer(server, replace(OWN, samples=20, max_tokens=1))
+        [reply] = found.reply([Question("the cat sleeps .", ("1", "2"))])
+    assert reply.n_cut > 0 and reply.n_cut + reply.n_unreadable <= 20
+
+
+def test_a_reading_beyond_the_tier_is_refused_and_nothing_is_written(model: Path, tmp_path: Path):
+    with serving(model, Tier.NEXT) as server:
+        request = request_(f"api:{server.url}#toy", tmp_path / "out", "sentence")
+        with pytest.raises(ParallaxError, match="but it gives only log-probabilities of the next"):
+            list(run_take(request, NOW))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("fault", [Fault.RATE_LIMIT, Fault.CUT])
+def test_what_passes_is_asked_again_and_paid_once(model: Path, tmp_path: Path, fault: Fault):
+    with serving(model, Tier.TEXT, fault) as server:
+        list(run_take(request_(f"api:{server.url}#toy", tmp_path / "out"), NOW))
+        assert server.calls > server.billed
+        n_prompts = len(rows(tmp_path / "out" / "forced_choice", "prompts"))
+        # Two answers to each prompt; two probes of two texts, before and after.
+        assert server.billed == 2 * n_prompts + 4
+
+
+@pytest.mark.parametrize("fault", [Fault.MISSING_LOGPROBS, Fault.STALE_LOGPROBS])
+def test_log_probabilities_that_are_missing_or_of_another_text_are_refused(
+    model: Path, tmp_path: Path, fault: Fault
+):
+    with serving(model, Tier.TEXT, fault) as server:
+        request = request_(f"api:{server.url}#toy", tmp_path / "out")
+        with pytest.raises(LmError, match=r"as a log-probability|of another text"):
+            list(run_take(request, NOW))
+
+
+def test_a_model_that_changes_in_mid_run_is_noticed(model: Path, tmp_path: Path):
+    with serving(model, Tier.TEXT, Fault.MODEL_CHANGED) as server:
+        request = request_(f"api:{server.url}#toy", tmp_path / "out")
+        with pytest.raises(LmError, match="the model has changed in mid-run"):
+            list(run_take(request, NOW))
+        assert not (tmp_path / "out" / "forced_choice").exists()
+        with pytest.raises(ParallaxError, match="have changed: the model"):
+            list(run_take(request, NOW))
+
+
+@pytest.mark.parametrize("terms", [Terms(), Terms(price_in=1.0)])
+def test_unknown_prices_are_refused(model: Path, terms: Terms):
+    with serving(model) as server:
+        with pytest.raises(LmError, match="could cost anything"):
+            answerer(server, terms)
+        assert server.calls == 0
+
+
+def test_prices_without_a_cap_are_refused(model: Path):
+    with serving(model) as server, pytest.raises(LmError, match="nothing bounds them"):
+        answerer(server, Terms(price_in=1.0, price_out=1.0))
+
+
+def test_a_cap_below_the_estimate_is_refused_before_the_first_trial(model: Path, tmp_path: Path):
+    with serving(model) as server:
+        terms = Terms(price_in=1.0, price_out=1.0, cap=0.0006)
+        request = request_(f"api:{server.url}#toy", tmp_path / "out", terms=terms)
+        with pytest.raises(LmError, match="all calls together can cost up to"):
+            list(run_take(request, NOW))
+        assert server.calls == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_call_is_made_that_could_pass_the_cap(model: Path):
+    with serving(model) as server:
+        found = answerer(server, Terms(price_in=1000.0, price_out=1000.0, cap=1.0))
+        with pytest.raises(LmError, match="the cap of 1 is reached"):
+            for number in range(1000):
+                found.reply([Question(f"the cat {number}", ("1", "2"))])
+        assert found.budget.spent + found.budget.worst("the cat 100 1", 1) > 0.9 * 1.0
+        assert found.budget.spent <= 1.0
+        calls = server.calls
+        with pytest.raises(LmError):
+            found.reply([Question("the cat sleeps and sleeps and sleeps" * 30, ("1", "2"))])
+        assert server.calls == calls
+
+
+def test_costs_hold_over_a_restart(model: Path, tmp_path: Path):
+    with serving(model) as server:
+        terms = Terms(price_in=1.0, price_out=1.0, cap=1.0)
+        first = answerer(server, terms)
+        first.budget.keep_in(tmp_path / "replies.sqlite")
+        first.budget.reserve(0.75)
+        again = answerer(server, terms)
+        again.budget.keep_in(tmp_path / "replies.sqlite")
+        assert again.budget.spent > 0.75
+
+
+def test_a_server_that_does_not_answer_is_named():
+    with pytest.raises(LmError, match=r"127\.0\.0\.1:9/v1/.* gives no answer"):
+        ServerAnswerer(ServerModel("http://127.0.0.1:9/v1", "toy"), OWN)
+
+
+@pytest.mark.parametrize("named", ["api:", "api:http://x/v1", "api:ftp://x#m", "api:#m"])
+def test_a_server_that_is_not_named_as_one_is_refused(named: str):
+    with pytest.raises(LmError, match="Expected api:URL#MODEL"):
+        parse_server(named)
