@@ -17,6 +17,7 @@ sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 
 from analysis import comparison
 from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores
+from analysis.data.takers import load_all_taken
 from analysis.findings.lexical import count_corpus_words
 from analysis.options import ComparisonOptions
 from analysis.readers.judgments import read_judgments
@@ -79,6 +80,12 @@ def compare(
     help="A file that `parallax lm score` wrote; repeat it for more models. Without one the "
     "report is about people alone.",
 )
+@click.option(
+    "--takers",
+    multiple=True,
+    type=_PATH,
+    help="A folder that `parallax take` wrote; repeat it for more models.",
+)
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
     "--resamples",
@@ -123,6 +130,7 @@ def command(
     mapping: Path | None,
     accept_low_accuracy: bool,
     scores: tuple[Path, ...],
+    takers: tuple[Path, ...],
     out: Path,
     unigram: Path | None,
     corpus: Path | None,
@@ -140,6 +148,9 @@ def command(
         **values,
     )
     people = _people(run, judgments, items, mapping)
+    if takers:
+        people = load_run(people) if isinstance(people, Path) else people
+        options = replace(options, takers=load_all_taken(takers, people))
     if isinstance(people, ExportedRun) and not accept_low_accuracy:
         check_accuracy(people)
     found = compare(people, scores, out, options, figures=not no_figures)

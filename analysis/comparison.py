@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis.data.join import Joined
+from analysis.data.kinds import study_of_targets, targets_alone, with_kinds
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.participant_flow import flow
 from analysis.data.several_options import chance
@@ -16,7 +17,7 @@ from analysis.findings.registry import wanted
 from analysis.options import ComparisonOptions
 from analysis.parallel import in_second_process
 from analysis.responses.base import ResponseAnalysis
-from analysis.responses.registry import asked
+from analysis.responses.registry import analysis_of
 from analysis.result import Comparison
 from analysis.scores.metrics import FULL, with_metric
 from analysis.tables.provenance import ModelFacts, Provenance
@@ -39,12 +40,15 @@ def compare(
     """
     if not scores:
         _refuse_of_models(options)
-    response = asked(run)
+    response = analysis_of(run)
     by_metric = [with_metric(one, options.metric, options.unigram) for one in scores]
-    data = response.join(run, by_metric)
+    data = targets_alone(response.join(run, by_metric))
     origin = _provenance(run, by_metric, data, options, code_version, response)
-    given = Given(run, by_metric, scores, data, options, Context(run.study, origin))
-    return _compared(response, given, _found(wanted(response.name, given), given))
+    context = Context(study_of_targets(run.study, run.items), origin)
+    given = Given(run, by_metric, scores, data, options, context)
+    return _compared(
+        response, given, _found(wanted(response.name, response.findings, given), given)
+    )
 
 
 def _found(findings: Sequence[Finding], given: Given) -> list[Findings]:
@@ -61,7 +65,7 @@ def _found(findings: Sequence[Finding], given: Given) -> list[Findings]:
 
 def _compared(response: ResponseAnalysis, given: Given, findings: Sequence[Findings]) -> Comparison:
     statistics = {name: frame for one in findings for name, frame in one.statistics.items()}
-    accuracy = response.right_or_wrong
+    accuracy = response.asked.decides
     return Comparison(
         study=given.run.study,
         provenance=given.context.origin,
@@ -72,7 +76,7 @@ def _compared(response: ResponseAnalysis, given: Given, findings: Sequence[Findi
         statistics=statistics,
         left_out=tuple(sentence for one in findings for sentence in one.left_out),
         folders={name: write for one in findings for name, write in one.folders.items()},
-        summary=tuple(response.summary(given, statistics)),
+        summary=(*given.context.origin.peeked, *response.summary(given, statistics)),
     )
 
 
@@ -96,8 +100,16 @@ def _provenance(
         metric=options.metric,
         chance=chance(run),
         n_repeated=_repeated(data.judgments),
-        rated=not response.right_or_wrong,
+        apart=_apart(data),
+        asked=response.asked,
     )
+
+
+def _apart(data: Joined) -> dict[str, int]:
+    if data.others.empty:
+        return {}
+    kinds = with_kinds(data.others, data.items)["kind"].value_counts().sort_index()
+    return {str(kind): int(number) for kind, number in kinds.items()}
 
 
 def _repeated(judgments: pd.DataFrame) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.data.load import Scores
+from analysis.data.takers import Taken
 from analysis.scores.metrics import FULL
 
 
@@ -21,6 +22,7 @@ class ComparisonOptions:
         curve_items: The ids of items to draw each by itself, in place of averages.
         formula: The mixed model's fixed and random effects; None for the usual ones.
         margin: Differences of accuracies smaller than this count as none; None for the study's.
+        takers: What models answered that took the run's sessions.
     """
 
     resamples: int = 10_000
@@ -32,3 +34,4 @@ class ComparisonOptions:
     curve_items: Sequence[str] = ()
     formula: str | None = None
     margin: float | None = None
+    takers: Sequence[Taken] = ()

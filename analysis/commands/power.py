@@ -107,7 +107,7 @@ def power(
     --difference below people's true accuracy.
     """
     loaded = load_study(study)
-    _refuse_ratings(loaded)
+    _refuse_without_accuracy(loaded)
     people = Assumptions(sd_participants, sd_items, lapse, guessing)
     design = design_of(build_lists(loaded, load_items(loaded), seed).lists)
     expected = [_expected(loaded, name, accuracy) for name in design.constructions]
@@ -127,12 +127,13 @@ def power(
         _write(out, table, found, difference, width)
 
 
-def _refuse_ratings(study: Study) -> None:
-    if Gives.RIGHT not in response_class(study.presentation).gives:
+def _refuse_without_accuracy(study: Study) -> None:
+    if Gives.RIGHT not in response_class(study.response).gives:
         raise AnalysisError(
-            "the study asks for ratings, which have no accuracy to plan with",
+            f'no answer of the type "{study.response}" is right or wrong, so there is no '
+            "accuracy to plan with",
             where=str(study.folder),
-            expected="a study whose participants choose among options",
+            expected="a study whose trials have an expected answer",
         )
 
 

@@ -1,6 +1,5 @@
 """Scores of materials by models as the shell's commands write them, one file for each model."""
 
-import hashlib
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from analysis.scores.scoring_inputs import Materials
 from analysis.scores.stream import READING, write_stream_file
 from experiment.errors import ParallaxError
 from experiment.version import code_version
+from lm.identity import model_hash
 from lm.registry import HF_PREFIX, Device
 from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of
@@ -86,7 +86,7 @@ def score_to_file(
     Raises:
         ParallaxError: The model or the items cannot be scored.
     """
-    loading = Loading(False, options.packed, options.device, _model_hash(model))
+    loading = Loading(False, options.packed, options.device, model_hash(model))
     materials = materials.given_to(scorer_of(model, loading))
     facts = ScoreFacts(
         **_KNOWN_AFTER_SCORING,
@@ -153,19 +153,6 @@ def _fast_kernel(model: str, loading: Loading, executor: Executor | None) -> Fas
         return kernel
     click.echo(f"--fast was not used, so scores are exact, because {kernel.refusal}.")
     return None
-
-
-def _model_hash(model: str) -> str:
-    digest = hashlib.sha256()
-    folder = Path(model.removeprefix(HF_PREFIX))
-    if not folder.is_dir():
-        # A model from a hub has no files here that could be hashed.
-        return hashlib.sha256(model.encode()).hexdigest()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(path.relative_to(folder).as_posix().encode())
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
 
 
 def _is_up_to_date(out: Path, wanted: ScoreFacts, fast: bool) -> bool:

@@ -77,14 +77,21 @@ def read_parquet(
     file = open_parquet(schema, path)
     check_columns(schema, file.schema_arrow.names, path)
     if categorical:
-        texts = [column.name for column in read if column.type == "string"]
+        there = file.schema_arrow.names
+        texts = [each.name for each in read if each.type == "string" and each.name in there]
         file = pq.ParquetFile(path, read_dictionary=texts)
     wanted, checked = arrow_schema(schema), {}
     # One after the other: of a column, what was read is gone when the next one is.
     for column in read:
-        values = file.read(columns=[column.name])[column.name]
+        values = _values(file, column)
         checked[column.name] = _checked(column, values, wanted.field(column.name).type, path)
     return _framed(schema, pa.table(checked), path, categorical=categorical)
+
+
+def _values(file: pq.ParquetFile, column: Column) -> pa.ChunkedArray:
+    if column.absent is None or column.name in file.schema_arrow.names:
+        return file.read(columns=[column.name])[column.name]
+    return pa.chunked_array([pa.repeat(column.absent, file.metadata.num_rows)])
 
 
 def open_parquet(schema: TableSchema, path: Path) -> pq.ParquetFile:

@@ -1,7 +1,7 @@
 """People's judgments and models' decisions joined by item; a mismatch is an error."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.own_columns import items_of, own_columns
+from analysis.data.participants import with_participants
 from analysis.data.repeating import frames_of
 from analysis.data.several_options import among_all, options_of
 from analysis.errors import AnalysisError
 from experiment.materials.identity import materials_hash
 from experiment.records import Variant
+from experiment.tables.schemas import RESPONSES
 
 _SHOWN = 10
 
@@ -27,11 +29,13 @@ class Joined:
         judgments: One row per judgment, as ``judgments`` gives them.
         decisions: Each model's decisions on what it scored, as ``decisions`` gives them.
         items: The run's table of items.
+        others: Judgments of fillers and catch trials, which no other number counts.
     """
 
     judgments: pd.DataFrame
     decisions: Mapping[str, pd.DataFrame]
     items: pd.DataFrame
+    others: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def on_judged_items(self) -> "Joined":
         """Return the same judgments with the models' decisions on the judged items alone."""
@@ -80,10 +84,12 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
     Returns:
         One row per judgment: participant, list, position, item_id, kind (in that list),
         construction, condition, frame (a number), good_side, chosen_side, chose_good, rt_ms,
-        input_method; version where there are more than two options, or ratings, and rating; and the
+        input_method; what the type of response has besides, such as version and rating; and the
         study's own columns of its items, each called ``own_`` and its header, as numbers where
-        every value is one. Texts are categorical, for there may be millions of rows; of the
-        participants, items, constructions and conditions, some categories may occur in no row.
+        every value is one, and so the factors between participants and the answers that the
+        study's ``[analysis]`` names. Texts are categorical, for there may be millions of rows;
+        of the participants, items, constructions and conditions, some categories may occur in
+        no row.
 
     Raises:
         AnalysisError: The tables contradict each other, or nothing was kept.
@@ -100,10 +106,7 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
     _refuse(run, shown < 0, "answer a trial that was not in the session")
     _refuse(run, codes_in(trials["item_id"], items)[shown] != item, "name another item")
     good_side = trials["good_side"].take(shown).reset_index(drop=True)
-    if "rating" not in answers:
-        right = equal_text(answers["chosen_side"], good_side)
-        wrong = answers["chose_good"].to_numpy() != right
-        _refuse(run, wrong, "contradict the sides of their trial")
+    _refuse(run, _contradictory(answers, good_side), "contradict the sides of their trial")
     order = _kept_in_order(run, people, person)
     if not len(order):
         raise AnalysisError(
@@ -130,17 +133,35 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
             "input_method": own["input_method"].astype("category"),
         }
     )
-    return _with_further(frame, own, run.items, item)
+    return _with_further(with_participants(frame, run), own, run.items, item)
+
+
+def _contradictory(answers: pd.DataFrame, good_side: "pd.Series[str]") -> NDArray[np.bool_]:
+    """Return which answers are called right, or wrong, and their trials' sides say otherwise.
+
+    Where no side was chosen, or none was expected, nothing is right or wrong.
+    """
+    chosen, told = answers["chosen_side"], answers["chose_good"]
+    known = ~(_absent(chosen) | _absent(good_side))
+    right = equal_text(chosen, good_side)
+    says = told.fillna(value=False).to_numpy(dtype=bool)
+    wrong: NDArray[np.bool_] = (told.notna().to_numpy() != known) | (known & (says != right))
+    return wrong
+
+
+def _absent(sides: "pd.Series[str]") -> NDArray[np.bool_]:
+    absent: NDArray[np.bool_] = sides.isna().to_numpy() | (sides == "").to_numpy()
+    return absent
 
 
 def _with_further(
     frame: pd.DataFrame, own: pd.DataFrame, items: pd.DataFrame, item: Codes
 ) -> pd.DataFrame:
-    """Return judgments with what is known of ratings and options, and the items' own columns."""
-    for name in ("version", "rating"):
-        if name in own:
-            frame[name] = own[name]
-    brought = {name: _numbers_or_texts(items[name], item) for name in own_columns(items)}
+    """Return judgments with their type's further columns, and the items' own."""
+    for name in own.columns.difference([*frame.columns, *RESPONSES.column_names], sort=False):
+        frame[name] = own[name]
+    names = [name for name in own_columns(items) if name not in frame]
+    brought = {name: _numbers_or_texts(items[name], item) for name in names}
     return pd.concat([frame, pd.DataFrame(brought, index=frame.index)], axis=1)
 
 

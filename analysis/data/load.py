@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from analysis.data.frames import open_parquet, read_exported, read_parquet
+from analysis.data.judges import of_one_kind
 from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
@@ -19,6 +20,7 @@ from experiment.responses.registry import response_of, tables_shown
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
+from experiment.tables.judge import JUDGE
 from experiment.tables.schemas import (
     ANSWERS,
     ITEMS,
@@ -34,11 +36,12 @@ PEOPLE = "people"
 _DESCRIPTION = "datapackage.json"
 _PARTICIPANT_COLUMNS = (
     "participant", "number", "simulated", "state", "list", "place", "consented_at",
+    JUDGE.name,
 )  # fmt: skip
 # Where in the design somebody stands, by which participants are ordered: their references are
 # drawn anew in each run, and what is resampled must not hang on them.
 _PLACE = ["list", "place", "number"]
-_TRIAL_COLUMNS = ("participant", "position", "item_id", "kind", "good_side")
+_TRIAL_COLUMNS = ("participant", "position", "item_id", "kind", "good_side", JUDGE.name)
 _RESPONSE_COLUMNS = (
     "participant",
     "position",
@@ -47,6 +50,7 @@ _RESPONSE_COLUMNS = (
     "chose_good",
     "rt_ms",
     "input_method",
+    JUDGE.name,
 )
 _VERDICT_COLUMNS = ("participant", "kept", "rule")
 _SCORE_COLUMNS = (
@@ -77,6 +81,13 @@ class RunFacts(_Facts):
     launched_at: AwareDatetime | None
     code_version: str
     rendering: str
+    still_filling: bool = False
+
+    @property
+    def written(self) -> str:
+        """How the texts were shown, e.g. "as written" or "in sentence case"."""
+        words = self.rendering.replace("_", " ")
+        return words if words.startswith("as ") else f"in {words}"
 
     @property
     def launched(self) -> str:
@@ -142,35 +153,46 @@ class Scores:
     frame: pd.DataFrame
 
 
-def load_run(folder: Path) -> ExportedRun:
+def load_run(folder: Path, *, models: bool = False) -> ExportedRun:
     """Read an export folder.
 
+    Args:
+        folder: The folder.
+        models: Whether it holds sessions that a model took, in place of people's.
+
     Raises:
-        AnalysisError: The folder is no export, or its description lacks something.
+        AnalysisError: The folder is no export, its description lacks something, or its answers
+            are not of the kind of judge expected.
         TableError: A table is missing or does not fit its schema.
         StudyError: The study folder inside is not sound.
     """
     facts = _run_facts(folder)
     study = load_study(str(folder / "study"))
     of_trials, of_responses = _tables_shown(study)
+    answered = of_one_kind(
+        {
+            name: read_exported(schema, folder, columns, categorical=schema is not PARTICIPANTS)
+            for name, schema, columns in (
+                ("participants", PARTICIPANTS, _PARTICIPANT_COLUMNS),
+                ("trials", of_trials, _with_further(of_trials, TRIALS, _TRIAL_COLUMNS)),
+                (
+                    "responses",
+                    of_responses,
+                    _with_further(of_responses, RESPONSES, _RESPONSE_COLUMNS),
+                ),
+            )
+        },
+        folder,
+        models=models,
+    )
     return ExportedRun(
         folder=folder,
         facts=facts,
         study=study,
         items=in_namespace(read_exported(ITEMS, folder, ITEMS.column_names, extended=True)),
-        participants=_by_place(read_exported(PARTICIPANTS, folder, _PARTICIPANT_COLUMNS)),
-        trials=read_exported(
-            of_trials, folder, _with_further(of_trials, TRIALS, _TRIAL_COLUMNS), categorical=True
-        ),
-        responses=_with_sound_times(
-            read_exported(
-                of_responses,
-                folder,
-                _with_further(of_responses, RESPONSES, _RESPONSE_COLUMNS),
-                categorical=True,
-            ),
-            folder,
-        ),
+        participants=_by_place(answered["participants"]),
+        trials=answered["trials"],
+        responses=_with_sound_times(answered["responses"], folder),
         verdicts=read_exported(VERDICTS, folder, _VERDICT_COLUMNS),
         answers=read_exported(ANSWERS, folder, ANSWERS.column_names),
     )

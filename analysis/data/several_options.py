@@ -12,10 +12,15 @@ Options = Mapping[str, tuple[str, ...]]
 
 
 def options_of(run: ExportedRun) -> dict[str, tuple[str, ...]]:
-    """Return the versions that each item shows, the good one first; nothing where pairs are."""
-    if "options" not in run.trials or "rating" in run.responses:
+    """Return the versions that each item shows, the good one first.
+
+    Nothing where pairs are shown, or one version at a time.
+    """
+    if "options" not in run.trials:
         return {}
     shown = run.trials[["item_id", "options"]].astype(str).drop_duplicates("item_id")
+    if not shown["options"].str.contains(" ").any():
+        return {}
     return {
         item: (Variant.GOOD, *sorted(set(options.split()) - {Variant.GOOD}))
         for item, options in zip(shown["item_id"], shown["options"], strict=True)

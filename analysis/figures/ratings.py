@@ -1,4 +1,4 @@
-"""Ratings by condition: one panel for each construction."""
+"""Ratings or accuracy by the cells of a design: one panel for each construction."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,6 +28,7 @@ def cells_figure(
     factors: Mapping[str, Sequence[Sequence[str]]],
     *,
     simulated: bool,
+    measured: str = "mean rating (z)",
 ) -> Figure:
     """Draw each cell's mean with its interval, a line for each level of the first of two factors.
 
@@ -35,6 +36,7 @@ def cells_figure(
         panels: By title: first, second (levels), mean, low, high; one row per cell.
         factors: By title: the levels of each factor in order.
         simulated: Whether the figure must say that programs answered.
+        measured: What the vertical axis says.
     """
     down = -(-len(panels) // _ACROSS)
     across = min(_ACROSS, len(panels))
@@ -43,6 +45,7 @@ def cells_figure(
         grid = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
         for place, (title, rows) in enumerate(panels.items()):
             _panel(grid[place], title, rows, factors[title])
+            grid[place].set_ylabel(measured)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
         if simulated:
@@ -67,7 +70,6 @@ def _panel(axes: Axes, title: str, rows: pd.DataFrame, factors: Sequence[Sequenc
         )  # fmt: skip
     axes.set_xticks(range(len(levels)), levels)
     axes.set_xlim(-0.5, len(levels) - 0.5)
-    axes.set_ylabel("mean rating (z)")
     axes.set_xlabel(title)
     bare(axes)
     if several:

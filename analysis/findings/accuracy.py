@@ -22,7 +22,8 @@ def _run(given: Given) -> Findings:
         CONSTRUCTION: selection(given.run, by_construction, CONSTRUCTION),
         CONDITION: selection(given.run, by_condition, CONDITION),
     }
-    of_study = accuracy_tables(given.run.study, by_construction, by_condition, given.context.origin)
+    context = given.context
+    of_study = accuracy_tables(context.study, by_construction, by_condition, context.origin)
     tables = tuple(
         with_selection(table, selected[CONDITION if "condition" in table.frame else CONSTRUCTION])
         for table in of_study

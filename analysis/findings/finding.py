@@ -73,12 +73,15 @@ class Need(StrEnum):
     """What a finding cannot do without; where it is absent, the finding is not asked for."""
 
     MODELS = "scores of a model"
+    TAKERS = "the option --takers"
     ITEM_CURVES = "the option --curves or --curves-of"
 
     def is_met(self, given: Given) -> bool:
         """Return whether a comparison has it."""
         if self is Need.MODELS:
             return bool(given.scores)
+        if self is Need.TAKERS:
+            return bool(given.options.takers)
         return given.options.curves or bool(given.options.curve_items)
 
 
@@ -91,7 +94,7 @@ class Finding:
         section: Where its tables and figures stand; those of detail stand in the supplement.
         run: Returns what it finds.
         needs: What it cannot do without.
-        of: The types of response that it is about.
+        of: The analyses of types of response that it belongs to; none for every one.
         slow: Whether it is found in a second process, while the others are. It must not ask for
             ``by_construction`` or ``by_condition``, which would be computed there again.
     """

@@ -23,4 +23,4 @@ def _run(given: Given) -> Findings:
     return Findings(drawings=(drawing,))
 
 
-FLOW = Finding("flow", Section.PARTICIPANTS, _run, of=("choice", "rating"))
+FLOW = Finding("flow", Section.PARTICIPANTS, _run, of=())

@@ -1,7 +1,7 @@
 """The mixed model as tables, and as scripts that fit it again elsewhere."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.data.join import Joined
+from analysis.data.own_columns import header
+from analysis.data.participants import columns_of_participants
 from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.report.mixed_scripts import write_scripts
@@ -22,7 +24,12 @@ from analysis.tables.section import Section
 _TERM = re.compile(r"construction ([^,]+)")
 
 
-def mixed_findings(data: Joined, context: Context, formula: str | None = None) -> Findings:
+def mixed_findings(
+    data: Joined,
+    context: Context,
+    formula: str | None = None,
+    of_participants: Sequence[str] = (),
+) -> Findings:
     """Return the mixed model's coefficients, or the reason why it was not fitted.
 
     It is not where no participants are known, nor, for the usual model, with too few or too many
@@ -31,7 +38,9 @@ def mixed_findings(data: Joined, context: Context, formula: str | None = None) -
     Args:
         data: Judgments and decisions on the judged items.
         context: The study and where the numbers come from.
-        formula: Fixed and random effects; None for the usual ones.
+        formula: Fixed and random effects; None for the usual ones. One that names a column of
+            participants is fitted to people's choices alone, since models have no value of it.
+        of_participants: Those columns, as judgments call them.
 
     Raises:
         AnalysisError: The formula cannot be used.
@@ -45,7 +54,10 @@ def mixed_findings(data: Joined, context: Context, formula: str | None = None) -
             f"the fit of {n_choices:,} choices, people's and models', would take hours; above "
             f"{MOST_ROWS:,} it is fitted where a formula is given (--formula)"
         )
-    rows = choices(judgments, decisions)
+    known = [name for name in of_participants if name in judgments]
+    if _names(formula, known):
+        decisions = {}
+    rows = choices(judgments, decisions, known)
     if formula is None and (clusters(rows) < FEWEST_CLUSTERS).any(axis=None):
         return _none(
             f"fewer than {FEWEST_CLUSTERS} participants or items are too few to estimate variances"
@@ -69,6 +81,12 @@ def mixed_findings(data: Joined, context: Context, formula: str | None = None) -
         statistics,
         folders={"mixed_model": partial(write_scripts, rows=rows, model=model)},
     )
+
+
+def _names(formula: str | None, columns: Sequence[str]) -> bool:
+    """Return whether a formula names one of these columns, as ``own_`` or by its header."""
+    words = set(re.findall(r"\w+", formula or ""))
+    return any(name in words or header(name) in words for name in columns)
 
 
 def _always_right(judgments: pd.DataFrame) -> bool:
@@ -167,5 +185,10 @@ def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
 MIXED = Finding(
     "mixed",
     Section.MIXED_MODEL,
-    lambda given: mixed_findings(given.judged, given.context, given.options.formula),
+    lambda given: mixed_findings(
+        given.judged,
+        given.context,
+        given.options.formula,
+        columns_of_participants(given.run.study),
+    ),
 )

@@ -14,6 +14,8 @@ from analysis.tables.accuracy_table import Column, Table
 
 CONDITION = "condition"
 
+CELL = ("construction", "condition")
+
 
 def decisions_with_features(
     scores: Sequence[Scores], items: pd.DataFrame
@@ -50,7 +52,9 @@ def people_with_features(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_columns(own: pd.DataFrame, items: pd.DataFrame, what: str, where: str) -> pd.DataFrame:
-    columns = items[["construction", "condition"]].join(feature_columns(items))
+    # A feature may be called as one of both columns, whose values then say the same.
+    features = feature_columns(items).drop(columns=[*CELL], errors="ignore")
+    columns = items[[*CELL]].join(features)
     place = codes_in(own["item_id"], pd.Index(items["item_id"]))
     if (place < 0).any():
         raise AnalysisError(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.data.certificates import read_certificates
 from analysis.data.join import Joined, judgments, on_items
+from analysis.data.kinds import are_targets
 from analysis.data.load import ExportedRun
 from analysis.data.own_columns import header, own_columns
 from analysis.data.participant_flow import setting
@@ -114,13 +115,16 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
         return Findings(left_out=(_too_many(len(run.responses)),))
     sessions = _sessions(run)
     on_seen = on_items(data.decisions, run.responses["item_id"])
-    frame, columns = _labels(run.study, list(data.decisions)), [Column("label", "", "text")]
+    frame, columns = _labels(context.study, list(data.decisions)), [Column("label", "", "text")]
     for universe in chosen:
         verdicts = _verdicts(sessions, universe.rules)
         n_kept, key = int(verdicts["kept"].sum()), universe.name
         if not n_kept:
             continue
-        values = _headline(judgments(replace(run, verdicts=verdicts)), on_seen)
+        judged = judgments(replace(run, verdicts=verdicts))
+        targets = are_targets(judged, run.items)
+        judged = judged[targets].reset_index(drop=True) if targets.any() else judged
+        values = _headline(judged, on_seen)
         renamed = {"value": key, "low": f"{key}_low", "high": f"{key}_high"}
         named = values.rename(columns=renamed)
         frame = frame.merge(named, "left", on="number").assign(**{f"{key}_participants": n_kept})

@@ -1,19 +1,20 @@
 """What a rated design tells: differences and interactions of its cells, in points and in z."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
 
 from analysis.figures.drawing import Drawing
 from analysis.figures.ratings import cells_figure
+from analysis.findings.contrasts import planned
+from analysis.findings.design import Crossing, designs
+from analysis.findings.design_effects import lines_and_points, with_repeats
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings
-from analysis.findings.rating_design import Crossing, crossing, planned
 from analysis.statistics.rating_contrasts import cell_means, contrasts
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
-from experiment.records import Kind
 
 _Z_NOTE = (
     "z: a rating less its participant's mean, over the participant's standard deviation, both of "
@@ -23,36 +24,20 @@ _Z_NOTE = (
 )
 
 
-def crossings(given: Given) -> dict[str, Crossing]:
-    """Return what each construction of targets crosses, of those with two cells or more."""
-    targets, items = _targets(given), given.run.items
-    found = {
-        str(name): crossing(rows, items[items["construction"].astype(str) == str(name)])
-        for name, rows in targets.groupby(targets["construction"].astype(str), sort=False)
-    }
-    return {name: one for name, one in found.items() if len(one.cells) > 1}
-
-
-def _targets(given: Given) -> pd.DataFrame:
-    ratings = given.data.judgments
-    return ratings[ratings["kind"].astype(str) == Kind.TARGET]
-
-
 def _run(given: Given) -> Findings:
-    targets, crossed = _targets(given), crossings(given)
-    if not crossed:
+    found = list(designs(given))
+    if not found:
         return Findings()
-    effects, cells = (
-        pd.concat([one.assign(construction=name) for name, one in found], ignore_index=True)
-        for found in (list(_effects(targets, crossed)), list(_cells(targets, crossed)))
-    )
+    targets = given.data.judgments
+    effects = pd.concat([_effects(given, *one) for one in found], ignore_index=True)
+    cells = pd.concat([_cells(*one) for one in found], ignore_index=True)
     left_out: tuple[str, ...] = ()
     if nobody := targets.loc[targets["z"].isna(), "participant"].nunique():
         left_out = (
             f"{nobody} participant(s) gave every sentence the same point: they have no z-scores "
             "and count in points alone.",
         )
-    context = given.context
+    context, crossed = given.context, {name: cross for name, _, cross in found}
     return Findings(
         (_table(effects, context),),
         {"rating_effects": effects, "rating_cells": cells},
@@ -61,31 +46,18 @@ def _run(given: Given) -> Findings:
     )
 
 
-def _effects(
-    targets: pd.DataFrame, crossed: Mapping[str, Crossing]
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    for name, cross in crossed.items():
-        own = targets[targets["construction"].astype(str) == name]
-        points, z = (contrasts(own, value, planned(cross)) for value in ("rating", "z"))
-        in_z = z[["estimate", "low", "high", "p", "p_holm"]].add_prefix("z_")
-        yield name, pd.concat([points, in_z], axis=1)
+def _effects(given: Given, name: str, rows: pd.DataFrame, cross: Crossing) -> pd.DataFrame:
+    own, wanted = with_repeats(rows, given), planned(cross, given.run.study.analysis)
+    points, z = (contrasts(own, value, wanted) for value in ("rating", "z"))
+    in_z = z[["estimate", "low", "high", "p", "p_holm"]].add_prefix("z_")
+    return pd.concat([points, in_z], axis=1).assign(construction=name)
 
 
-def _cells(
-    targets: pd.DataFrame, crossed: Mapping[str, Crossing]
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    for name, cross in crossed.items():
-        own = targets[targets["construction"].astype(str) == name]
-        found = cell_means(own, "z", ["cell"])
-        levels = found["cell"].astype(str).map(cross.cells)
-        yield (
-            name,
-            found.assign(
-                cell=found["cell"].astype(str),
-                first=[one[0] for one in levels],
-                second=[one[1] if len(one) > 1 else "" for one in levels],
-            ),
-        )
+def _cells(name: str, rows: pd.DataFrame, cross: Crossing) -> pd.DataFrame:
+    found, places = cell_means(rows, "z", ["cell"]), lines_and_points(cross)[0]
+    cells = found["cell"].astype(str)
+    first, second = zip(*(places[cell] for cell in cells), strict=True)
+    return found.assign(cell=cells, first=list(first), second=list(second), construction=name)
 
 
 def _table(effects: pd.DataFrame, context: Context) -> Table:
@@ -122,9 +94,7 @@ def _table(effects: pd.DataFrame, context: Context) -> Table:
 def _drawing(cells: pd.DataFrame, crossed: Mapping[str, Crossing], context: Context) -> Drawing:
     titles = {one.name: one.title for one in context.study.constructions}
     panels = {titles.get(name, name): cells[cells["construction"] == name] for name in crossed}
-    order = {
-        titles.get(name, name): list(cross.factors.values()) for name, cross in crossed.items()
-    }
+    order = {titles.get(name, name): lines_and_points(own)[1] for name, own in crossed.items()}
     return Drawing(
         "ratings",
         "Ratings by condition",

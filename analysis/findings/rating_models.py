@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from analysis.data.load import Scores
+from analysis.findings.contrasts import planned
+from analysis.findings.design import designs
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings
-from analysis.findings.rating_design import planned
-from analysis.findings.rating_effects import crossings
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.ceiling import split_half
 from analysis.statistics.rating_contrasts import contrasts
@@ -16,15 +16,14 @@ from analysis.statistics.ratings import correlated
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
-from experiment.records import Kind, Variant
+from experiment.records import Variant
 
 _MEASURES = {"sum": "log-probability", "mean": "per token", "slor": "SLOR"}
 _MOST_SPLITS = 1000
 
 
 def _run(given: Given) -> Findings:
-    ratings = given.data.judgments
-    targets = ratings[ratings["kind"].astype(str) == Kind.TARGET]
+    targets = given.data.judgments
     if targets["version"].astype(str).nunique() != 1 or targets["z"].isna().all():
         return Findings()
     measures = {
@@ -34,7 +33,7 @@ def _run(given: Given) -> Findings:
     }
     overall = _overall(targets, measures, given.context)
     tables, statistics = [_overall_table(overall, given.context)], {"ratings_and_models": overall}
-    effects = pd.DataFrame(_effects(given, targets, measures))
+    effects = pd.DataFrame(_effects(given, measures))
     if len(effects):
         tables.append(_effects_table(effects, given.context))
         statistics["rating_model_effects"] = effects
@@ -96,17 +95,15 @@ def _together(
 
 def _effects(
     given: Given,
-    targets: pd.DataFrame,
     measures: Mapping[tuple[str, str], "pd.Series[float]"],
 ) -> Iterator[dict[str, object]]:
     """Yield each contrast of a model's scores, on the items that people rated."""
-    columns = ["item_id", "construction", "cell", "unit"]
-    items = targets[columns].astype(str).drop_duplicates("item_id")
-    for name, cross in crossings(given).items():
-        own = items[items["construction"] == name]
+    for name, rows, cross in designs(given, between=False):
+        own = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
+        wanted = planned(cross, given.run.study.analysis)
         for (model, measure), values in measures.items():
             scored = own.assign(participant=model, value=own["item_id"].map(values))
-            for row in contrasts(scored, "value", planned(cross)).to_dict("records"):
+            for row in contrasts(scored, "value", wanted).to_dict("records"):
                 named = {"construction": name, "judge": model, "measure": measure}
                 yield named | {str(key): value for key, value in row.items()}
 

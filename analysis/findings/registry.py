@@ -1,7 +1,11 @@
 """Every finding, in the order in which a report holds its tables."""
 
+from collections.abc import Sequence
+
 from analysis.findings.accuracy import ACCURACY
 from analysis.findings.curves import CURVES
+from analysis.findings.design_effects import DESIGN_EFFECTS
+from analysis.findings.design_model import DESIGN_MODEL, RATING_MODEL
 from analysis.findings.differences import DIFFERENCES
 from analysis.findings.finding import Finding, Given
 from analysis.findings.flow import FLOW
@@ -12,24 +16,31 @@ from analysis.findings.metrics_table import METRICS
 from analysis.findings.mixed import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.option_shares import OPTIONS
+from analysis.findings.other_kinds import OTHER_KINDS, OTHER_RATED, OTHER_YES_NO
 from analysis.findings.people import PEOPLE
 from analysis.findings.rating_effects import RATING_EFFECTS
-from analysis.findings.rating_mixed import RATING_MIXED
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
+from analysis.findings.takers import TAKERS
 
 FINDINGS: tuple[Finding, ...] = (
     FLOW,
     ACCURACY,
+    DESIGN_EFFECTS,
     RATINGS,
     RATING_EFFECTS,
-    RATING_MIXED,
+    RATING_MODEL,
     RATING_MODELS,
+    OTHER_RATED,
     OPTIONS,
     DIFFERENCES,
+    TAKERS,
     AGREEMENT,
     MIXED,
+    DESIGN_MODEL,
     PEOPLE,
+    OTHER_KINDS,
+    OTHER_YES_NO,
     INTERVALS,
     MULTIVERSE,
     LEXICAL,
@@ -38,15 +49,13 @@ FINDINGS: tuple[Finding, ...] = (
 )
 
 
-def wanted(response: str, given: Given) -> list[Finding]:
+def wanted(name: str, own: Sequence[Finding], given: Given) -> list[Finding]:
     """Return the findings about a type of response that have all they need.
 
     Args:
-        response: The name of the type of response.
+        name: The name of its analysis.
+        own: What that analysis finds itself.
         given: What the findings would be made from.
     """
-    return [
-        one
-        for one in FINDINGS
-        if response in one.of and all(need.is_met(given) for need in one.needs)
-    ]
+    shared = (one for one in FINDINGS if not one.of or name in one.of)
+    return [one for one in (*own, *shared) if all(need.is_met(given) for need in one.needs)]

@@ -95,7 +95,9 @@ def _rows(
     most = cast(CountsErrors, rule).most_errors(n_trials)
     if most >= n_trials:
         return
-    for key, own in shown.groupby(list(by), observed=True, sort=False):
+    # A row counts targets alone, where there are any.
+    in_rows = shown[shown["is_target"]] if shown["is_target"].any() else shown
+    for key, own in in_rows.groupby(list(by), observed=True, sort=False):
         n_own = float((own["n"] * own["counted"]).sum())
         share = n_own / float(own["n"].sum())
         if not share or key not in printed:
@@ -131,7 +133,9 @@ def _counted(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series
     kinds = trials.iloc[first][["item_id", "kind"]].astype(str)
     kinds = kinds.assign(pair=pair[first], n=np.bincount(pair)).iloc[np.argsort(first)]
     own = own_columns(run.items)
-    shown = kinds.merge(run.items[["item_id", "construction", "condition", *own]], on="item_id")
+    items = run.items[["item_id", "construction", "condition", *own]]
+    is_target = (run.items["kind"].astype(str) == Kind.TARGET).to_numpy()
+    shown = kinds.merge(items.assign(is_target=is_target), on="item_id")
     shown["counted"] = [
         rule.selects(
             row["construction"],

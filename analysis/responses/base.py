@@ -7,24 +7,25 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
-from analysis.findings.finding import Given
+from analysis.findings.finding import Finding, Given
+from analysis.tables.provenance import AskedFor
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseAnalysis:
-    """How the answers of one type are analysed; its findings name it in ``of``.
+    """How the answers of one type, or of several of one family, are analysed.
 
     Attributes:
-        name: As findings name it.
-        column: The column of the exported responses that holds such an answer.
+        name: As types name it in ``family``, and findings in ``of``.
+        asked: What the report says that trials asked for.
         join: Joins people's answers with what models make of the same items.
         summary: Returns the report's first sentences, from what findings were made from and the
             statistics that they found, by name.
-        right_or_wrong: Whether an answer is right or wrong, so that there is an accuracy.
+        findings: What it finds besides what the registry of findings has for it; these come first.
     """
 
     name: str
-    column: str
+    asked: AskedFor
     join: Callable[[ExportedRun, Sequence[Scores]], Joined]
     summary: Callable[[Given, Mapping[str, pd.DataFrame]], list[str]]
-    right_or_wrong: bool
+    findings: tuple[Finding, ...] = ()

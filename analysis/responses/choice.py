@@ -5,13 +5,17 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis.data.join import join
+from analysis.findings.design_effects import sentences
 from analysis.findings.finding import Given
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
+from analysis.tables.provenance import AskedFor
 
 
 def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return summary(given.by_construction, given.run.study, statistics, given.margin)
+    found = summary(given.by_construction, given.context.study, statistics, given.margin)
+    effects = statistics.get("design_effects")
+    return found if effects is None else [*found, *sentences(effects, given.context)]
 
 
-CHOICE = ResponseAnalysis("choice", "chose_good", join, _summary, right_or_wrong=True)
+CHOICE = ResponseAnalysis("choice", AskedFor(), join, _summary)

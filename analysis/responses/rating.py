@@ -6,10 +6,11 @@ import pandas as pd
 
 from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
+from analysis.findings.design import cell_names
 from analysis.findings.finding import Given
-from analysis.findings.rating_design import cell_names
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.rating_contrasts import with_z_scores
+from analysis.tables.provenance import AskedFor
 
 
 def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
@@ -40,7 +41,7 @@ def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
 
 def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """Yield what a reader wants to know first."""
-    titles = {one.name: one.title for one in given.run.study.constructions}
+    titles = {one.name: one.title for one in given.context.study.constructions}
     apart = statistics["rating_differences"]
     for row in apart.to_dict("records"):
         name = titles.get(str(row["construction"]), row["construction"])
@@ -102,4 +103,16 @@ def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
             )
 
 
-RATING = ResponseAnalysis("rating", "rating", _join, _summary, right_or_wrong=False)
+_ASKED = AskedFor(
+    shown="one sentence",
+    asked="rating",
+    measured="ratings",
+    unit="frame",
+    methods=(
+        "The interval of a mean rating is Student's, with a variance that counts participants and "
+        "frames as clusters (Cameron, Gelbach & Miller, 2011).",
+        "No rating counts as right or wrong.",
+    ),
+    decides=False,
+)
+RATING = ResponseAnalysis("rating", _ASKED, _join, _summary)

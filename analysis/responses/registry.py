@@ -1,14 +1,36 @@
-"""The types of response that are analysed, and which of them a run asked for."""
+"""The analyses of types of response by name, and which of them a run asks for."""
+
+from typing import cast
 
 from analysis.data.load import ExportedRun
 from analysis.responses.base import ResponseAnalysis
-from analysis.responses.choice import CHOICE
-from analysis.responses.rating import RATING
+from experiment.errors import ParallaxError
+from experiment.plugins import Registry
+from experiment.responses.registry import response_of
 
-# Every response has the columns of a choice, which are empty where something else was asked.
-RESPONSES: tuple[ResponseAnalysis, ...] = (RATING, CHOICE)
+ANALYSES = Registry(
+    "analysis of a type of response",
+    {
+        "choice": "analysis.responses.choice:CHOICE",
+        "rating": "analysis.responses.rating:RATING",
+        "yes_no": "analysis.responses.yes_no:YES_NO_ANALYSIS",
+    },
+    group="parallax.analyses",
+    requires=("name", "asked", "join", "summary", "findings"),
+    called=False,
+)
 
 
-def asked(run: ExportedRun) -> ResponseAnalysis:
-    """Return the type of response that a run asked its participants for."""
-    return next(one for one in RESPONSES if one.column in run.responses)
+def analysis_of(run: ExportedRun) -> ResponseAnalysis:
+    """Return how the answers are analysed that a run asked its participants for.
+
+    Raises:
+        UnknownNameError: The type of response names an analysis that is not installed.
+        PluginError: The analysis cannot be imported, or is none.
+    """
+    try:
+        family = response_of(run.study, own_code=False).family
+    except ParallaxError:
+        # A type of the researcher's own is read as pairs; its code is not run here.
+        family = "choice"
+    return cast(ResponseAnalysis, ANALYSES.load(family, own_code=False))

@@ -9,7 +9,9 @@ an accuracy is Wilson's with as many judgments as would give that variance if th
 and Student's t for the fewer clusters in place of the normal quantile.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +93,38 @@ def two_way(influence: Floats, participant: Codes, item: Codes, group: Codes) ->
         n_people > 1, np.where(n_items > 1, np.minimum(n_people, n_items), n_people), n_items
     )
     return Variances(total, clusters - 1)
+
+
+def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, float]:
+    """Return the variance of one statistic that clusters in two ways or more, and its freedom.
+
+    Over every set of ways the sums over clusters of their intersection are squared; sets of an odd
+    number are added, the others taken away (Cameron, Gelbach & Miller, 2011, equation 2.13). It is
+    never less than that of one way alone; where it would be nothing, it is that of independent
+    judgments.
+
+    Args:
+        influence: Shape ``(n,)``: what each judgment contributes; sums to about 0.
+        clusters: Each way's clusters, of shape ``(n,)``, numbered from 0.
+
+    Returns:
+        The variance; the fewest clusters of a way less one (ways of one cluster do not count).
+    """
+    group = np.zeros(len(influence), np.intp)
+    total, single, numbers = 0.0, [], []
+    for size in range(1, len(clusters) + 1):
+        for chosen in combinations(clusters, size):
+            cell = np.unique(np.stack(chosen), axis=1, return_inverse=True)[1].ravel()
+            squares, n = _within(influence, cell.astype(np.intp), group)
+            found = float(corrected(squares, n)[0])
+            total += found if size % 2 else -found
+            if size == 1:
+                single.append(found)
+                numbers.append(float(n[0]))
+    total = max(total, *single)
+    alone = float(corrected(np.array([np.sum(influence**2)]), np.array([float(len(group))]))[0])
+    several = [number for number in numbers if number > 1]
+    return (total if total > _NOTHING * alone else alone), min(several, default=1.0) - 1
 
 
 def combined(of_people: Floats, of_items: Floats, of_judgments: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """The rows of a mixed model: people's judgments and models' decisions as one table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,19 @@ from analysis.errors import AnalysisError
 _COLUMNS = ("judge", "construction", "condition", "item_id")
 
 
-def choices(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def choices(
+    judgments: pd.DataFrame,
+    decisions: Mapping[str, pd.DataFrame],
+    of_participants: Sequence[str] = (),
+) -> pd.DataFrame:
     """Return people's judgments and models' decisions on the judged items as rows of one table.
 
     Args:
         judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
         decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
+
+        of_participants: Columns of judgments that models have no value of, such as the level of a
+            factor between participants.
 
     Returns:
         chose_good (0 or 1), judge (categorical, people first), participant (a model is its own),
@@ -30,6 +37,7 @@ def choices(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> p
     of_people = ["participant", "list", "position", "kind", "good_side", "rt_ms", "chose_good"]
     of_items = [str(name) for name in judgments if name == UNIT or str(name).startswith(PREFIX)]
     people = judgments[[*_COLUMNS[1:], *of_people, *of_items]].assign(judge=PEOPLE)
+    of_items = [name for name in of_items if name not in of_participants]
     frames = [people]
     items = people.drop_duplicates("item_id").set_index("item_id")[of_items]
     for model, frame in decisions.items():

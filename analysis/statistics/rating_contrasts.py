@@ -1,4 +1,4 @@
-"""Differences, main effects and interactions of ratings, whatever the scale: sums of cell means."""
+"""Differences, main effects and interactions of choices and ratings: sums of cells' means."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from analysis.statistics.clustered import quantile, two_way
+from analysis.statistics.clustered import quantile, several_way, two_way
 from analysis.statistics.paired import adjusted
 from analysis.statistics.resample import codes
 
@@ -59,10 +59,13 @@ def cell_means(ratings: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
 def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) -> pd.DataFrame:
     """Return weighted sums of cells' means, each with a 95% interval and a p value.
 
-    What a participant or a unit has in several cells cancels in the interval.
+    What a participant or a unit has in several cells cancels in the interval. Where participants
+    stand in groups, each group's mean is estimated: the variance has a degree of freedom less for
+    each further group.
 
     Args:
-        ratings: One row per rating, with cell, participant and unit.
+        ratings: One row per rating, with cell, participant, unit, and where they are known
+            ``also`` (what repeats besides) and ``group`` (of the participants).
         value: The column of the value; rows without one are left out.
         wanted: For each contrast its cells' weights, by the cells' names.
 
@@ -86,15 +89,18 @@ def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, flo
         return nothing | {"n_ratings": float(len(own))}
     weight = cell.map(weights).to_numpy(dtype=float) / cell.map(means["size"]).to_numpy(dtype=float)
     influence = weight * (own[value].to_numpy(dtype=float) - cell.map(means["mean"]).to_numpy())
-    person, unit = (codes(own[name])[0] for name in ("participant", "unit"))
-    variance = two_way(influence, person, unit, np.zeros(len(own), np.intp))
+    ways = [name for name in ("participant", "unit", "also") if name in own]
+    total, freedom = several_way(influence, [codes(own[name])[0] for name in ways])
+    if "group" in own and (more := own["group"].nunique() - 1) > 0:
+        n_people = own["participant"].nunique()
+        total *= (n_people - 1) / max(n_people - 1 - more, 1)
+        freedom = min(freedom, max(n_people - 1 - more, 0))
     estimate = float(sum(weight * means["mean"][name] for name, weight in weights.items()))
     # What is the same in every unit has an error of rounding alone.
     rounding = (_ROUNDING * float(np.abs(own[value].astype(float)).max())) ** 2
-    total = float(variance.total[0])
     total = total if total > rounding else 0.0
     estimate = estimate if abs(estimate) > np.sqrt(rounding) else 0.0
-    return {**_tested(estimate, total, float(variance.freedom[0])),
+    return {**_tested(estimate, total, freedom),
             "n_ratings": float(len(own))}  # fmt: skip
 
 

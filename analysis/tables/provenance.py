@@ -1,7 +1,7 @@
 """Where the numbers come from: what every table, figure and file says about itself."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from analysis.data.load import RunFacts, ScoreFacts
 from analysis.data.participant_flow import Flow
@@ -31,13 +31,34 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedFor:
+    """What trials asked for, in the words of a report; those of choices where nothing is given.
+
+    Attributes:
+        shown: What a trial showed; empty where it was an item's options.
+        asked: What it asked for; empty where it was a choice among them.
+        measured: What of people has intervals.
+        unit: By what these cluster beside the participant.
+        methods: What the report says of these intervals.
+        decides: Whether a model is right or wrong on an item, as people are.
+    """
+
+    shown: str = ""
+    asked: str = ""
+    measured: str = "accuracy"
+    unit: str = "item"
+    methods: tuple[str, ...] = ()
+    decides: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """The origin of a comparison.
 
     Attributes:
         run: What the export says about the run.
         flow: How many participants came and were kept.
-        n_judgments: Judgments analysed.
+        n_judgments: Judgments analysed: of targets alone, where there are any.
         n_items: Items judged.
         models: One entry per score file.
         resamples: Resamples behind each interval.
@@ -45,8 +66,9 @@ class Provenance:
         code_version: The code that compared.
         metric: How a model's log-probabilities were made one score: ``analysis.scores.metrics``.
         chance: How often people would choose the expected option without reading.
-        rated: Whether sentences were rated, in place of choices among options.
+        asked: What the trials asked for.
         n_repeated: How many judgments are of an item that the same participant judged before.
+        apart: How many judgments are of each other kind, which are in a table of their own.
     """
 
     run: RunFacts
@@ -59,8 +81,9 @@ class Provenance:
     code_version: str
     metric: str = FULL
     chance: float = 0.5
-    rated: bool = False
+    asked: AskedFor = AskedFor()
     n_repeated: int = 0
+    apart: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def simulated(self) -> bool:
@@ -85,8 +108,10 @@ class Provenance:
             f"Study {run.study}, version {run.study_version}; materials {run.materials_hash}.",
             self._run,
             self._judged,
-            f"Intervals: 95%; of people's {'ratings' if self.rated else 'accuracy'} two-way "
-            f"clustered by participant and {'frame' if self.rated else 'item'}. "
+            *self.apart_in_words,
+            *self.peeked,
+            f"Intervals: 95%; of people's {self.asked.measured} two-way "
+            f"clustered by participant and {self.asked.unit}. "
             f"Where resampled: {self.resamples:,} resamples, seed {self.seed}.",
             *self._of_models,
             f"Code: run {run.code_version}, comparison {self.code_version}.",
@@ -99,7 +124,7 @@ class Provenance:
             return f"Judgments of {run.run}, collected elsewhere."
         return (
             f"Run {run.run}, seed {run.seed}, launched {run.launched}, recruiter "
-            f"{run.recruiter}; shown to people in {run.rendering.replace('_', ' ')}."
+            f"{run.recruiter}; shown to people {run.written}."
         )
 
     @property
@@ -107,7 +132,7 @@ class Provenance:
         if not self.models:
             return ["People alone: no model was compared."]
         metric = f"Metric of the models: {metric_in_words(self.metric)}."
-        return [metric, *(_model_note(model, ties=not self.rated) for model in self.models)]
+        return [metric, *(_model_note(model, ties=self.asked.decides) for model in self.models)]
 
     @property
     def _judged(self) -> str:
@@ -118,6 +143,29 @@ class Provenance:
             f"{of_people} of {counted(self.flow.kept, 'participant')} on {on_items}; "
             f"excluded: {self.flow.exclusions}.{self._repeated}"
         )
+
+    @property
+    def peeked(self) -> list[str]:
+        """What must be known of intervals while more people may come; nothing afterwards."""
+        if not self.run.still_filling:
+            return []
+        return [
+            "The run was still open for more participants when it was exported. Intervals and p "
+            "are not valid for deciding when to stop: whoever looks again and again, and stops at "
+            "a result, finds one too often. Fix the number of participants beforehand."
+        ]
+
+    @property
+    def apart_in_words(self) -> list[str]:
+        """What was judged besides targets, in a sentence; nothing where that is nothing."""
+        if not self.apart:
+            return []
+        names = {"filler": "fillers", "catch": "catch trials"}
+        parts = [f"{number:,} of {names.get(kind, kind)}" for kind, number in self.apart.items()]
+        return [
+            f"These are of targets alone; {' and '.join(parts)} stand apart and count in no other "
+            "table."
+        ]
 
     @property
     def _repeated(self) -> str:

@@ -7,8 +7,10 @@ class Section(StrEnum):
     """The headings that tables and figures stand under, in the order in which they are read."""
 
     PARTICIPANTS = "Participants"
+    ANSWERS = "Answers"
     RATINGS = "Ratings"
     ACCURACY = "Accuracy"
+    TAKERS = "Models that took the session"
     AGREEMENT = "Are the errors the same errors?"
     MIXED_MODEL = "Mixed model"
     PEOPLE = "People"

@@ -94,6 +94,12 @@ def test_the_command_prints_conditions_constructions_and_features(items, scored,
     assert "trained on" in (tmp_path / "out" / "by_number.csv").read_text()
 
 
+def test_a_feature_may_be_called_condition_as_in_studies_made_from_a_table(scored, tmp_path):
+    rows = [row | {"features": f"condition={row['condition']}"} for row in small_run.items()]
+    write_table(ITEMS, rows, tmp_path / "features.csv")
+    assert "singular" in printed(tmp_path / "features.csv", *scored)
+
+
 def test_a_metric_may_look_at_the_first_word_that_differs(items, tmp_path):
     rows = small_run.score_rows(more=())
     for row in rows:

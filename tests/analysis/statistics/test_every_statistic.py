@@ -16,7 +16,7 @@ import pytest
 from analysis import statistics
 
 # A fitted model is an object, which holds its tables: docs/decisions/fitted-model.md says why.
-MODELS = {"fit", "fit_cumulative"}
+MODELS = {"fit"}
 # What the mixed model and the ratings are made of: a mask, terms, effects, one number an item.
 PARTS = {"bounded_rows", "effects", "usual", "item_differences"}
 # It draws which pairs of participants it looks at, and resamples nothing.

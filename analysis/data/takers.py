@@ -1,0 +1,111 @@
+"""A taker's folder read for a comparison: what a model answered in every reading and way."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.data.frames import read_exported
+from analysis.data.load import ExportedRun, load_run
+from analysis.data.repeating import frames_of
+from analysis.errors import AnalysisError
+from experiment.takers.tables import READ, SITTINGS
+
+_WAYS = ("participant", "model", "reading", "context", "labels", "order", "session")
+MANIFEST = "take.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one model answered.
+
+    Attributes:
+        model: The model's name.
+        tier: What it told of its answers.
+        frame: One row per trial of each sitting: model, reading, context, labels, order, session,
+            position, item_id, construction, condition, frame, good_side, chosen_side, chose_good
+            (missing where no answer could be read), outcome, p_good.
+    """
+
+    model: str
+    tier: str
+    frame: pd.DataFrame
+
+
+def load_taken(folder: Path, run: ExportedRun) -> Taken:
+    """Read a taker's folder beside the run of people with which it is compared.
+
+    Raises:
+        AnalysisError: It is no complete taker's folder, or of other materials than the run.
+        TableError: A table is missing or does not fit its schema.
+    """
+    manifest = _manifest(folder)
+    if manifest["materials_hash"] != run.facts.materials_hash:
+        raise AnalysisError(
+            f"the run's materials have the hash {run.facts.materials_hash[:12]}, those taken "
+            f"{str(manifest['materials_hash'])[:12]}",
+            where=f"{run.folder} and {folder}",
+            expected="the same materials",
+            remedy="Take the sessions again: parallax take EXPORT_FOLDER ...",
+        )
+    readings = manifest["readings"]
+    assert isinstance(readings, list)
+    frames = [_read(folder / str(name)) for name in readings]
+    return Taken(
+        str(manifest["model_name"]), str(manifest["tier"]), pd.concat(frames, ignore_index=True)
+    )
+
+
+def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
+    """Read several takers' folders, each of another model.
+
+    Raises:
+        AnalysisError: Two are of one model.
+    """
+    found = [load_taken(folder, run) for folder in folders]
+    names = [one.model for one in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise AnalysisError(
+            f'two takers\' folders are of a model "{twice[0]}"',
+            where=", ".join(map(str, folders)),
+            remedy="Leave out all but one of them",
+        )
+    return found
+
+
+def _read(folder: Path) -> pd.DataFrame:
+    run = load_run(folder, models=True)
+    ways = read_exported(SITTINGS, folder, _WAYS)
+    read = read_exported(READ, folder, ("participant", "position", "outcome", "p_good"))
+    key = ["participant", "position"]
+    trials = run.trials[[*key, "item_id", "good_side"]].astype({"participant": str, "item_id": str})
+    answers = run.responses[[*key, "chosen_side", "chose_good"]].astype({"participant": str})
+    items = run.items[["item_id", "construction", "condition"]].assign(frame=frames_of(run.items))
+    return (
+        trials.merge(answers, "left", on=key, validate="one_to_one")
+        .merge(read, "left", on=key, validate="one_to_one")
+        .merge(items, "left", on="item_id", validate="many_to_one")
+        .merge(ways, "left", on="participant", validate="many_to_one")
+        .astype({"chosen_side": object, "good_side": object, "chose_good": float})
+    )
+
+
+def _manifest(folder: Path) -> dict[str, object]:
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise AnalysisError(
+            f"the folder holds no readable {MANIFEST} ({error})",
+            where=str(folder),
+            expected="a folder that `parallax take` wrote",
+        ) from error
+    if not isinstance(found, dict) or not found.get("complete"):
+        raise AnalysisError(
+            "the take is not complete",
+            where=str(folder),
+            remedy="Run the same `parallax take` again: it goes on where it was",
+        )
+    return found

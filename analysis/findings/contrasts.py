@@ -1,0 +1,196 @@
+"""The contrasts that a design plans: main effects, simple effects and interactions."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from analysis.findings.design import Crossing
+from analysis.statistics.resample import Floats
+from experiment.studies.analysis_plan import Analysis
+
+Weights = Mapping[str, float]
+_MOST_LEVELS = 6
+_SIMPLE_FACTORS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The difference of two levels of one factor, as weights of its levels."""
+
+    factor: str
+    first: str
+    second: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.first} - {self.second}"
+
+    def weigh(self, level: str) -> float:
+        return float(level == self.first) - float(level == self.second)
+
+
+def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]:
+    """Return the contrasts of a design by their labels: weights of cells.
+
+    Of each factor its main effect, averaged over the others (with coding "treatment" at the first
+    level of each); of two factors the second one's effect at each level of the first; and every
+    interaction, which is a difference of differences. A factor of several levels has each two of
+    them; one of more than six each against its first.
+
+    Args:
+        cross: The cells and factors.
+        plan: What the study declares of contrasts; all of them by default.
+    """
+    plan = plan or Analysis()
+    if len(cross.factors) == 1:
+        [steps] = _steps(cross).values()
+        return {step.words: _weights(cross, {step.factor: step}, {}) for step in steps}
+    found: dict[str, Weights] = dict(_main(cross, plan.coding))
+    if plan.simple_effects and len(cross.factors) == _SIMPLE_FACTORS:
+        found |= _simple(cross)
+    if plan.interactions:
+        found |= _interactions(cross)
+    return found
+
+
+def _steps(cross: Crossing) -> dict[str, list[_Step]]:
+    found = {}
+    for factor, levels in cross.factors.items():
+        pairs = list(combinations(levels, 2))
+        if len(levels) > _MOST_LEVELS:
+            pairs = [(levels[0], one) for one in levels[1:]]
+        found[factor] = [_Step(factor, *pair) for pair in pairs]
+    return found
+
+
+def _main(cross: Crossing, coding: str) -> Iterator[tuple[str, Weights]]:
+    for factor, steps in _steps(cross).items():
+        fixed = {name: own[0] for name, own in cross.factors.items() if name != factor}
+        at = f" at {', '.join(fixed.values())}" if coding == "treatment" else ""
+        for step in steps:
+            held = fixed if coding == "treatment" else {}
+            yield f"{factor}: {step.words}{at}", _weights(cross, {factor: step}, held)
+
+
+def _simple(cross: Crossing) -> dict[str, Weights]:
+    one, two = cross.factors
+    return {
+        f"{level}: {step.words}": _weights(cross, {two: step}, {one: level})
+        for step in _steps(cross)[two]
+        for level in cross.factors[one]
+    }
+
+
+def _interactions(cross: Crossing) -> dict[str, Weights]:
+    steps = _steps(cross)
+    found: dict[str, Weights] = {}
+    for number in range(2, len(cross.factors) + 1):
+        for factors in combinations(cross.factors, number):
+            for chosen in _products([steps[factor] for factor in factors]):
+                label = f"Interaction: {_differences(chosen)}"
+                found[label] = _weights(cross, {step.factor: step for step in chosen}, {})
+    return found
+
+
+def _products(steps: list[list[_Step]]) -> list[tuple[_Step, ...]]:
+    found: list[tuple[_Step, ...]] = [()]
+    for own in steps:
+        found = [(*before, step) for before in found for step in own]
+    return found
+
+
+def _differences(steps: tuple[_Step, ...]) -> str:
+    """Return differences of differences in words, such as "(a: c - d) - (b: c - d)"."""
+    first, *others = steps
+    if not others:
+        return first.words
+    inner = _differences(tuple(others))
+    return f"({first.first}: {inner}) - ({first.second}: {inner})"
+
+
+def _weights(
+    cross: Crossing, steps: Mapping[str, _Step], held: Mapping[str, str]
+) -> dict[str, float]:
+    """Return the cells' weights: steps of some factors, one level of others, means over the rest.
+
+    Averaged over are the factors that neither move nor are held; every cell counts alike.
+    """
+    factors = list(cross.factors)
+    averaged = [
+        len(cross.factors[name]) for name in factors if name not in steps and name not in held
+    ]
+    share = 1.0 / float(np.prod(averaged)) if averaged else 1.0
+    found = {}
+    for cell, levels in cross.cells.items():
+        at = dict(zip(factors, levels, strict=True))
+        if all(at[name] == level for name, level in held.items()):
+            weight = reduce(
+                lambda product, step: product * step.weigh(at[step.factor]), steps.values(), share
+            )
+            if weight:
+                found[cell] = weight
+    return found
+
+
+def fixed_columns(cells: pd.Series, cross: Crossing, plan: Analysis) -> pd.DataFrame:
+    """Return the fixed effects' columns of answers, without an intercept.
+
+    With coding "sum" a factor's column is centred, so that a coefficient is an effect averaged
+    over the other factors; with "treatment" it is 0 at the first level. Of two levels the effect is
+    the first minus the second (with "treatment" the second minus the first), of several each minus
+    the first. Columns that no answer tells from others are left out.
+
+    Args:
+        cells: Each answer's cell.
+        cross: The cells and factors.
+        plan: What the study declares of contrasts.
+    """
+    levels = np.array([cross.cells[one] for one in cells.astype(str)])
+    of_factor = {
+        factor: dict(_coded(levels[:, place], factor, names, plan.coding))
+        for place, (factor, names) in enumerate(cross.factors.items())
+    }
+    found: dict[str, Floats] = {}
+    for own in of_factor.values():
+        found |= own
+    for number in range(2, len(of_factor) + 1) if plan.interactions else ():
+        for factors in combinations(of_factor, number):
+            for chosen in _products_of([of_factor[factor] for factor in factors]):
+                binary = all(len(of_factor[factor]) == 1 for factor in factors)
+                words = " x ".join(factors) if binary else " x ".join(chosen)
+                product = np.prod([found[name] for name in chosen], axis=0)
+                found[f"Interaction: {words}"] = product
+    return _told_apart(pd.DataFrame(found, index=cells.index))
+
+
+def _coded(
+    own: np.ndarray, factor: str, names: tuple[str, ...], coding: str
+) -> Iterator[tuple[str, Floats]]:
+    first = names[0]
+    if coding == "sum" and len(names) == 2:
+        yield f"{factor}: {' - '.join(names)}", np.where(own == first, 0.5, -0.5)
+        return
+    for name in names[1:]:
+        column = (own == name).astype(float)
+        yield f"{factor}: {name} - {first}", column - (coding == "sum") / len(names)
+
+
+def _products_of(names: list[dict[str, Floats]]) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = [()]
+    for own in names:
+        found = [(*before, name) for before in found for name in own]
+    return found
+
+
+def _told_apart(columns: pd.DataFrame) -> pd.DataFrame:
+    kept: list[str] = []
+    with_one = np.ones((len(columns), 1))
+    for name in columns:
+        tried = np.column_stack([with_one, columns[[*kept, name]].to_numpy()])
+        if np.linalg.matrix_rank(tried) == tried.shape[1]:
+            kept.append(str(name))
+    return columns[kept]

@@ -1,0 +1,180 @@
+"""What a construction crosses: its cells, its factors, and which answers stand in which cell."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import pandas as pd
+
+from analysis.data.own_columns import PREFIX, header, own_columns
+from analysis.findings.finding import Given
+from analysis.statistics.attraction import feature_columns
+from experiment.studies.study import Study
+
+VERSION, CONDITION = "version", "condition"
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """The cells of a construction.
+
+    Attributes:
+        factors: The factors' levels in the order of the items, the version first where items
+            have two, factors between participants last; one factor "condition" where no columns
+            make the conditions.
+        cells: The cells' names, each with its level of every factor.
+    """
+
+    factors: Mapping[str, tuple[str, ...]]
+    cells: Mapping[str, tuple[str, ...]]
+
+    @property
+    def declared(self) -> bool:
+        """Whether the study says more than which conditions there are."""
+        return bool(set(self.factors) - {CONDITION, VERSION})
+
+
+def cell_names(ratings: pd.DataFrame) -> pd.Series:
+    """Return each rating's cell: its condition, and the version where items have two."""
+    condition = ratings["condition"].astype(str)
+    version = ratings["version"].astype(str)
+    several = version.groupby(ratings["construction"].astype(str)).transform("nunique") > 1
+    return condition.where(~several, condition + ", " + version)
+
+
+def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.DataFrame, Crossing]]:
+    """Yield each construction of targets with its answers and what they cross.
+
+    Constructions of one cell are left out.
+
+    Args:
+        given: What findings are made from.
+        between: Whether factors between participants count; models have none.
+
+    Yields:
+        The construction; its answers with ``cell``, ``unit`` (what repeats over conditions) and,
+        with factors between participants, ``group`` (their levels); what they cross.
+    """
+    rows, items = given.data.judgments, given.run.items
+    study = given.run.study
+    if "cell" not in rows:
+        # Of millions of choices no column is made for a design that nobody declared.
+        if not (study.design.factors or study.analysis.factors or len(own_columns(items)) > 1):
+            return
+        rows = rows.assign(cell=rows[CONDITION].astype(str), version="good", unit=rows["frame"])
+    of_items = items["construction"].astype(str)
+    for name, own in rows.groupby(rows["construction"].astype(str), sort=False):
+        own, cross = _crossed(own, items[of_items == name], given.run.study, between=between)
+        if len(cross.cells) > 1:
+            yield str(name), own, cross
+
+
+def _crossed(
+    rows: pd.DataFrame, items: pd.DataFrame, study: Study, *, between: bool
+) -> tuple[pd.DataFrame, Crossing]:
+    rows, cross = _named(rows, items, study) or (rows, crossing(rows, items))
+    names = [name for name in study.design.factors if between and f"{PREFIX}{name}" in rows]
+    levels = rows[[f"{PREFIX}{name}" for name in names]].astype(str)
+    names = [name for name in names if levels[f"{PREFIX}{name}"].nunique() > 1]
+    if not names:
+        return rows, cross
+    group = levels[[f"{PREFIX}{name}" for name in names]].agg(", ".join, axis=1)
+    cell = rows["cell"].astype(str)
+    if len(cross.cells) > 1:
+        # What is left of a single cell's name says nothing.
+        joined = cell + ", " + group
+    else:
+        cross, joined = Crossing({}, dict.fromkeys(cross.cells, ())), group
+    own = {name: tuple(study.design.factors[name]) for name in names}
+    pairs = pd.DataFrame({"cell": cell, "joined": joined}).join(levels).drop_duplicates("joined")
+    order = list(cross.cells)
+    pairs = pairs.sort_values("cell", key=lambda one: one.map(order.index), kind="stable")
+    cells = {
+        row["joined"]: (*cross.cells[row["cell"]], *(row[f"{PREFIX}{name}"] for name in names))
+        for row in pairs.to_dict("records")
+    }
+    return rows.assign(cell=joined, group=group), Crossing({**cross.factors, **own}, cells)
+
+
+def _named(
+    rows: pd.DataFrame, items: pd.DataFrame, study: Study
+) -> tuple[pd.DataFrame, Crossing] | None:
+    """Return the cells that the factors make which the study names; None where it names none."""
+    known = _columns(items)
+    named = [name for name in study.analysis.factors if name in known.columns]
+    named = [name for name in named if known[name].nunique() > 1]
+    if not named:
+        return None
+    by_item = known[named].set_axis(items["item_id"].astype(str))
+    levels = by_item.reindex(rows["item_id"].astype(str).tolist()).set_axis(rows.index)
+    if rows["version"].astype(str).nunique() > 1:
+        version = rows["version"].astype(str).eq("good").map({True: "expected", False: "other"})
+        levels.insert(0, VERSION, version)
+    cell = levels.agg(", ".join, axis=1)
+    first = levels.assign(cell=cell).drop_duplicates("cell")
+    order = {str(name): tuple(dict.fromkeys(levels[name])) for name in levels}
+    order |= {name: tuple(dict.fromkeys(known[name])) for name in named}
+    names = [str(name) for name in levels]
+    first = first.sort_values(names, key=lambda one: one.map(order[str(one.name)].index))
+    cells = {
+        str(row["cell"]): tuple(str(row[name]) for name in names)
+        for row in first.to_dict("records")
+    }
+    return rows.assign(cell=cell), Crossing(order, cells)
+
+
+def _columns(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the items' own columns by their headers, and the features of templates."""
+    own = {header(name): items[name].astype(str) for name in own_columns(items)}
+    features = feature_columns(items).fillna("")
+    return pd.DataFrame(own | {name: features[name] for name in features}, index=items.index)
+
+
+def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
+    """Return what the conditions of one construction cross.
+
+    Args:
+        rows: Its answers, with cell, condition and version.
+        items: Its items, with the study's own columns.
+    """
+    cells = rows[["cell", "condition", "version"]].astype(str).drop_duplicates("cell")
+    order = list(dict.fromkeys(items["condition"].astype(str)))
+    cells = cells.assign(
+        place=cells["condition"].map(order.index), other=cells["version"] != "good"
+    )
+    cells = cells.sort_values(["place", "other"])
+    levels = _levels(items, order)
+    names = (["version"] if cells["version"].nunique() > 1 else []) + list(levels)
+    of_cell = {
+        row["cell"]: (
+            *(["expected" if row["version"] == "good" else "other"] if VERSION in names else []),
+            *(one[row["condition"]] for one in levels.values()),
+        )
+        for row in cells.to_dict("records")
+    }
+    factors = {
+        name: tuple(dict.fromkeys(values[place] for values in of_cell.values()))
+        for place, name in enumerate(names)
+    }
+    several = {name for name, values in factors.items() if len(values) > 1}
+    kept = [place for place, name in enumerate(names) if name in several]
+    return Crossing(
+        {name: factors[name] for name in names if name in several},
+        {name: tuple(values[place] for place in kept) for name, values in of_cell.items()},
+    )
+
+
+def _levels(items: pd.DataFrame, conditions: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return for each factor its level in each condition: two own columns, or the condition."""
+    constant: dict[str, dict[str, str]] = {}
+    of_condition = items.groupby(items["condition"].astype(str), observed=True)
+    for name in own_columns(items):
+        values = items[name].astype(str)
+        if values.nunique() > 1 and (of_condition[name].nunique() == 1).all():
+            constant[header(name)] = dict(zip(items["condition"].astype(str), values, strict=True))
+    for pair in combinations(constant, 2):
+        crossed = {tuple(constant[name][one] for name in pair) for one in conditions}
+        sizes = [len(set(constant[name].values())) for name in pair]
+        if len(crossed) == len(conditions) == sizes[0] * sizes[1]:
+            return {name: constant[name] for name in pair}
+    return {CONDITION: {one: one for one in conditions}}

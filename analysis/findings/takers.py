@@ -1,0 +1,173 @@
+"""Models that took the session: every construction in every reading, and what answers hang on."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from analysis.data.several_options import chance
+from analysis.data.takers import Taken
+from analysis.findings.finding import Finding, Given, Need
+from analysis.findings.findings import Context, Findings
+from analysis.statistics.takers import (
+    biases,
+    by_reading,
+    conclusions,
+    consistency,
+    history_effects,
+)
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+
+_LABEL = Column("label", "", "text")
+
+
+def taker_findings(given: Given) -> Findings:
+    """Return what takers answered in each reading, and in how many readings conclusions hold."""
+    takers, context = given.options.takers, given.context
+    people = given.data.judgments
+    taken = pd.concat([one.frame for one in takers], ignore_index=True)
+    found, left_out = by_reading(people, taken, given.margin)
+    if found.empty:
+        return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
+    held = conclusions(found, chance(given.run))
+    leaning, alike = biases(taken, people), consistency(taken, people)
+    history = history_effects(taken)
+    statistics = {
+        "taker_readings": found,
+        "taker_conclusions": held,
+        "taker_biases": leaning,
+        "taker_consistency": alike,
+    }
+    tables = [
+        _readings_table(found, takers, left_out, context),
+        _conclusions_table(held, found, context),
+        _biases_table(leaning, context),
+        _consistency_table(alike, context),
+    ]
+    if len(history):
+        statistics["taker_history"] = history
+        tables.append(_history_table(history, context))
+    return Findings(tuple(tables), statistics)
+
+
+def _readings_table(
+    found: pd.DataFrame, takers: Sequence[Taken], left_out: int, context: Context
+) -> Table:
+    ordered = context.by_construction(found).sort_values("model", kind="stable")
+    frame = ordered.assign(group=ordered["model"] + ": " + ordered["label"]).sort_values(
+        "group", kind="stable"
+    )
+    frame = frame.assign(label=frame["reading"])
+    tiers = "; ".join(f"{one.model}: {one.tier}" for one in takers)
+    missing = f"{left_out} judged item(s) that no taker answered are left out." if left_out else ""
+    return context.table(
+        "taker_readings",
+        "Readings",
+        "People's accuracy minus that of each model that took the sessions, in each reading.",
+        frame,
+        (
+            _LABEL,
+            Column("people", "People"),
+            Column("accuracy", "Model"),
+            Column("difference", "Difference", "estimate"),
+            Column("p", "p", "p"),
+            Column("p_holm", "Holm", "p"),
+            Column("p_fdr", "FDR", "p"),
+            Column("n_items", "Items", "count"),
+            Column("unread", "Unread", "number"),
+        ),
+        (
+            "Intervals: 95%, paired over items, participants and frames clustered. Holm, FDR: over "
+            "all constructions and readings of one model.",
+            "A model's answer to an item is the share of its sittings that chose the expected "
+            "option. Unread: the share of trials without a readable answer, which count as none.",
+            *filter(None, (missing,)),
+            f"What the models told: {tiers} (docs/takers.md).",
+        ),
+        Section.TAKERS,
+    )
+
+
+def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context) -> Table:
+    ordered = context.by_construction(held)
+    frame = ordered.assign(
+        group=ordered["model"] + ": " + ordered["label"],
+        label=ordered["conclusion"],
+        share=ordered["holds"].astype(str) + " of " + ordered["n_readings"].astype(str),
+    )
+    n = len(found)
+    return context.table(
+        "taker_conclusions",
+        "Conclusions",
+        "In how many readings each conclusion holds.",
+        frame.sort_values("group", kind="stable"),
+        (
+            _LABEL,
+            Column("share", "Holds in", "text"),
+            Column("opposite", "Opposite", "count"),
+            Column("readings", "Readings", "text"),
+        ),
+        (
+            f"A conclusion holds where the 95% interval lies on its side. {n} intervals of each "
+            f"kind were looked at: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
+            "after adjustment for all constructions and readings of one model.",
+            "More accurate than another model: by the point estimate, without a test.",
+        ),
+        Section.TAKERS,
+    )
+
+
+def _biases_table(leaning: pd.DataFrame, context: Context) -> Table:
+    ways = leaning[["reading", "context", "labels"]].itertuples(index=False)
+    label = [", ".join(filter(None, way)) for way in ways]
+    return context.table(
+        "taker_biases",
+        "First place",
+        "How often the first of two places was chosen.",
+        leaning.assign(group=leaning["judge"], label=label),
+        (_LABEL, Column("estimate", "First chosen", "estimate"), Column("n", "Answers", "count")),
+        (
+            "Of prompts, the place in the prompt; asked in both orders, texts alone give .50. Of "
+            "people and other readings, the place on the screen.",
+            "Intervals: 95%, sessions and frames clustered.",
+        ),
+        Section.TAKERS,
+    )
+
+
+def _consistency_table(alike: pd.DataFrame, context: Context) -> Table:
+    label = (alike["reading"] + " between " + alike["between"]).str.strip()
+    return context.table(
+        "taker_consistency",
+        "Consistency",
+        "How often two answers to one item are alike.",
+        alike.assign(group=alike["judge"], label=label),
+        (_LABEL, Column("agreement", "Alike", "number"), Column("n_pairs", "Pairs", "count")),
+        (
+            "Between orders, labels or sessions: all else equal. Between readings: the majority "
+            "of each. People: two people's answers to one item.",
+        ),
+        Section.TAKERS,
+    )
+
+
+def _history_table(history: pd.DataFrame, context: Context) -> Table:
+    return context.table(
+        "taker_history",
+        "Context",
+        "Accuracy in each context minus that without one, on the same items.",
+        history.assign(
+            group=history["model"], label=history["reading"] + ", " + history["context"]
+        ),
+        (
+            _LABEL,
+            Column("difference", "Difference", "estimate"),
+            Column("p", "p", "p"),
+            Column("n_items", "Items", "count"),
+        ),
+        ("Intervals: 95%, paired over items.",),
+        Section.TAKERS,
+    )
+
+
+TAKERS = Finding("takers", Section.TAKERS, taker_findings, needs=(Need.TAKERS,))

@@ -1,0 +1,80 @@
+"""Yes or no: whether one sentence at a time is acceptable."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from analysis.data.join import Joined, check_same_items, items_hash, judgments
+from analysis.data.load import ExportedRun, Scores
+from analysis.findings.finding import Given
+from analysis.findings.yes_no import YES_NO
+from analysis.findings.yes_no_models import YES_NO_MODELS
+from analysis.responses.base import ResponseAnalysis
+from analysis.tables.provenance import AskedFor
+
+
+def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
+    """Return the answers; a model decides nothing, for it knows no bound of what is acceptable."""
+    answers = judgments(run)
+    items = answers["item_id"].unique().tolist()
+    for one in scores:
+        check_same_items(run, one, items, lambda: items_hash(run))
+    return Joined(answers, {}, run.items)
+
+
+def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [*_of_people(statistics), *_of_models(statistics)]
+
+
+def _of_people(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    found = statistics["detection"]
+    for row in found[found["construction"] == ""].to_dict("records"):
+        bias = "no" if row["criterion_low"] > 0 else "yes" if row["criterion_high"] < 0 else ""
+        yield (
+            f"People said yes to {row['hits']:.0%} of what is acceptable and to "
+            f"{row['false_alarms']:.0%} of what is not: d' is {row['dprime']:.2f} (95% interval "
+            f"{row['dprime_low']:.2f} to {row['dprime_high']:.2f}), the criterion "
+            f"{row['criterion']:+.2f} ({row['criterion_low']:+.2f} to {row['criterion_high']:+.2f})"
+            + (f": they lean towards {bias}." if bias else ".")
+        )
+    if found.empty:
+        rates = statistics["yes_rates"]
+        share = (rates["yes"] * rates["n_answers"]).sum() / rates["n_answers"].sum()
+        yield f"People called {share:.0%} of the sentences acceptable; no answer was expected."
+
+
+def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    together = statistics.get("yes_no_models", pd.DataFrame(columns=["judge", "measure"]))
+    for row in together[together["measure"] == "mean"].to_dict("records"):
+        if row["construction"]:
+            continue
+        yield (
+            f"{row['judge']}'s log-probability per token and people's share of yes correlate by "
+            f"{row['spearman']:.2f} over {row['n_sentences']:.0f} sentences (Spearman; 95% "
+            f"interval {row['spearman_low']:.2f} to {row['spearman_high']:.2f}; noise ceiling "
+            f"{row['ceiling']:.2f})"
+            + (
+                f". It separates what is acceptable from what is not with an area under the curve "
+                f"of {row['area']:.2f}."
+                if pd.notna(row["area"])
+                else "."
+            )
+        )
+
+
+_ASKED = AskedFor(
+    shown="one sentence",
+    asked="yes or no to whether it is acceptable",
+    measured="shares of yes, accuracy, d' and criterion",
+    unit="frame",
+    methods=(
+        "The interval of a share of yes is Wilson's, those of d' and of the criterion are "
+        "Student's; their variances count participants and frames as clusters (Cameron, Gelbach & "
+        "Miller, 2011). d' and the criterion are of all answers together, with Hautus's (1995) "
+        "correction.",
+        "A model has no bound above which a sentence is acceptable. So its scores are compared "
+        "with people's shares of yes, and by how often an acceptable sentence has the higher one.",
+    ),
+    decides=False,
+)
+YES_NO_ANALYSIS = ResponseAnalysis("yes_no", _ASKED, _join, _summary, (YES_NO, YES_NO_MODELS))

@@ -1,0 +1,166 @@
+"""Mixed models of choices and ratings with crossed, correlated intercepts and slopes.
+
+``logit P(point <= k) = threshold_k - (fixed effects + random effects)``; a choice is a scale of two
+points, whose intercept is minus its threshold. By maximum likelihood with Laplace's approximation
+over all random effects, and exact derivatives of it. Bates, D., Maechler, M., Bolker, B. & Walker,
+S. (2015). Fitting linear mixed-effects models using lme4. Journal of Statistical Software, 67(1);
+Christensen, R. H. B. (2018). Cumulative link models for ordinal regression with the R package
+ordinal. Where a fit is singular, ``analysis.statistics.singular`` says what is done.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.stats import norm
+
+from analysis.statistics.laplace import Laplace, Parameters, RandomTerm
+from analysis.statistics.resample import LEVEL, Floats
+
+_START_SD = 0.5
+# Differences of exact gradients: steps that neither drown in rounding nor see the next order.
+_STEP = 1e-4
+_AT_BOUND = 1e-4
+_STOP = {"ftol": 1e-13, "gtol": 1e-5, "maxiter": 400, "maxfun": 1200}
+
+
+@dataclass(frozen=True, slots=True)
+class CrossedModel:
+    """A fitted model.
+
+    Attributes:
+        coefficients: One row per fixed effect: term, estimate (logits; positive: the expected
+            choice, or higher points), std_error, low, high (Wald, 95%), z, p. Of choices the
+            intercept comes first.
+        random: One row per random effect: unit, effect, sd (logits), and ``correlation`` with the
+            intercept of its unit (NaN where it is none or was not estimated).
+        thresholds: Shape ``(points used - 1,)``, rising.
+        loglik: The log-likelihood by Laplace's approximation.
+        n_rows: Answers fitted.
+        formula: Fixed and random effects, as R writes them, but for the names of terms.
+        singular: Whether a standard deviation is estimated as none, or a correlation as perfect.
+    """
+
+    coefficients: pd.DataFrame
+    random: pd.DataFrame
+    thresholds: Floats
+    loglik: float
+    n_rows: int
+    formula: str
+    singular: bool
+
+
+def fit_crossed(
+    answers: NDArray[np.generic], fixed: pd.DataFrame, terms: Sequence[RandomTerm]
+) -> CrossedModel:
+    """Fit answers by fixed effects and crossed random ones.
+
+    Args:
+        answers: Shape ``(n,)``: a choice (0 or 1) or the point of a scale.
+        fixed: The fixed effects' columns, without an intercept.
+        terms: What varies, and between whom.
+
+    Raises:
+        ValueError: All answers are the same.
+    """
+    points, answer = np.unique(answers, return_inverse=True)
+    if len(points) < 2:
+        raise ValueError("all answers are the same")
+    problem = Laplace(answer.astype(np.intp), fixed.to_numpy(dtype=float), terms)
+    layout = problem.layout
+    start = layout.start(answer, _START_SD)
+    found = minimize(
+        problem.negative, start, jac=True, method="L-BFGS-B", bounds=layout.bounds, options=_STOP
+    )
+    best = np.asarray(found.x, dtype=float)
+    free = np.flatnonzero(~layout.is_diagonal | (best > _AT_BOUND))
+    covariance = _covariance(problem, best, free)
+    return CrossedModel(
+        coefficients=_coefficients(list(fixed.columns), layout, best, covariance),
+        random=pd.concat(list(_random(terms, layout, best)), ignore_index=True),
+        thresholds=layout.thresholds(best),
+        loglik=-float(found.fun),
+        n_rows=len(answer),
+        formula=" + ".join(["effects", *(term.name for term in terms)]),
+        singular=_is_singular(terms, layout, best),
+    )
+
+
+def _covariance(problem: Laplace, best: Floats, free: NDArray[np.intp]) -> Floats:
+    """Return the parameters' covariance from second derivatives; those not free have none."""
+    second = np.empty((len(free), len(free)))
+    for row, place in enumerate(free):
+        step = np.zeros(len(best))
+        step[place] = _STEP
+        ahead, behind = problem.negative(best + step)[1], problem.negative(best - step)[1]
+        second[row] = ((ahead - behind) / (2 * _STEP))[free]
+    covariance = np.zeros((len(best), len(best)))
+    covariance[np.ix_(free, free)] = np.linalg.pinv((second + second.T) / 2)
+    return covariance
+
+
+def _coefficients(
+    terms: list[str], layout: Parameters, best: Floats, covariance: Floats
+) -> pd.DataFrame:
+    estimate, variance = best[layout.fixed], np.diag(covariance)[layout.fixed]
+    if layout.n_cuts == 1:
+        terms = ["Intercept", *terms]
+        estimate = np.concatenate([-best[:1], estimate])
+        variance = np.concatenate([covariance[:1, 0], variance])
+    error = np.sqrt(np.maximum(variance, 0.0))
+    half = norm.ppf((1 + LEVEL) / 2) * error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = estimate / error
+    return pd.DataFrame(
+        {
+            "term": terms,
+            "estimate": estimate,
+            "std_error": error,
+            "low": estimate - half,
+            "high": estimate + half,
+            "z": z,
+            "p": 2 * norm.sf(np.abs(z)),
+        }
+    )
+
+
+def _random(
+    terms: Sequence[RandomTerm], layout: Parameters, best: Floats
+) -> "Sequence[pd.DataFrame]":
+    found = []
+    for term, loading in zip(terms, layout.loadings(best), strict=True):
+        covariance = loading @ loading.T
+        sd = np.sqrt(np.diag(covariance))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            with_first = covariance[:, 0] / (sd * sd[0])
+        if not term.correlated:
+            with_first = np.full(len(sd), np.nan)
+        with_first[0] = np.nan
+        found.append(
+            pd.DataFrame(
+                {
+                    "unit": term.unit,
+                    "effect": list(term.effects),
+                    "sd": sd,
+                    "correlation": with_first,
+                }
+            )
+        )
+    return found
+
+
+def _is_singular(terms: Sequence[RandomTerm], layout: Parameters, best: Floats) -> bool:
+    """Return whether some unit's effects have a direction in which nothing varies."""
+    from_scale = []
+    for term, loading in zip(terms, layout.loadings(best), strict=True):
+        # Each effect as it moves logits: in units of its column.
+        moved = loading * np.sqrt((term.columns**2).mean(axis=0))[:, None]
+        from_scale.append(float(np.linalg.svd(moved, compute_uv=False).min()))
+    return min(from_scale) < SINGULAR
+
+
+# In logits, as the effect moves a typical answer.
+SINGULAR = 1e-2

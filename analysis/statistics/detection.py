@@ -1,0 +1,141 @@
+"""Yes and no to sentences that are acceptable or not: rates, sensitivity and criterion.
+
+Sensitivity is d' = z(H) - z(F) and the criterion c = -(z(H) + z(F)) / 2, where H is how often
+people say yes to what is acceptable and F how often to what is not, and z the inverse of the normal
+distribution. Both rates have a half added to their count and one to their number, so that d' is
+finite where nobody errs: Hautus, M. J. (1995). Corrections for extreme proportions and their
+biasing effects on estimated values of d'. Behavior Research Methods, Instruments, & Computers,
+27(1), 46-51. A rate's influence on z is its own over the normal density there (the delta method);
+variances are those of ``analysis.statistics.clustered``.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
+
+from analysis.data.categorical import decode
+from analysis.data.repeating import unit_column
+from analysis.statistics.clustered import clustered_intervals, quantile, two_way, wilson
+from analysis.statistics.resample import Floats, codes
+
+Codes = NDArray[np.intp]
+
+
+def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return how often each group's sentences were called acceptable, with a 95% interval.
+
+    Where all answers of a group agree, its participants or its frames, whichever are fewer, count
+    as observations.
+
+    Args:
+        judgments: One row per answer, with ``said_yes``; clustered by participant and by frame.
+        by: The grouping columns.
+
+    Returns:
+        The grouping columns, yes, yes_low, yes_high, n_answers, n_items, n_participants.
+    """
+    grouped = judgments.groupby(list(by), sort=False, observed=True)
+    found = decode(
+        grouped.agg(
+            n_answers=("item_id", "size"),
+            n_items=("item_id", "nunique"),
+            n_participants=("participant", "nunique"),
+        ).reset_index()
+    )
+    group, person, unit = _clusters(judgments, grouped)
+    seen = clustered_intervals(judgments["said_yes"].to_numpy(dtype=float), person, unit, group)
+    fewer = found[["n_participants", "n_items"]].min(axis=1).to_numpy(dtype=float)
+    ends = wilson(seen.accuracy, fewer, quantile(fewer - 1))
+    alike = np.isnan(seen.low)
+    return found.assign(
+        yes=seen.accuracy,
+        yes_low=np.where(alike, ends[0], seen.low),
+        yes_high=np.where(alike, ends[1], seen.high),
+    )
+
+
+def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return accuracy, d' and criterion of each group, with 95% intervals.
+
+    Args:
+        judgments: One row per answer with an expected one: ``said_yes`` and ``chose_good``.
+        by: The grouping columns.
+
+    Returns:
+        The grouping columns, hits and false_alarms (shares of yes), accuracy, dprime and criterion,
+        each with ``_low`` and ``_high``, n_answers, n_participants; of the groups in which both
+        answers are expected somewhere.
+    """
+    signal = _signal(judgments)
+    groups = judgments.groupby(list(by), sort=False, observed=True)
+    number = groups.ngroup().to_numpy().astype(np.intp)
+    n_signal = np.bincount(number, signal)
+    both = ((n_signal > 0) & (n_signal < np.bincount(number)))[number] if len(number) else signal
+    judgments, signal = judgments[both], signal[both]
+    if judgments.empty:
+        return pd.DataFrame(columns=[*by, "accuracy", "dprime", "criterion"])
+    grouped = judgments.groupby(list(by), sort=False, observed=True)
+    group, person, unit = _clusters(judgments, grouped)
+    yes = judgments["said_yes"].to_numpy(dtype=float)
+    rates, zs, moves = zip(*(_rate(yes, group, which) for which in (signal, ~signal)), strict=True)
+    values = {"dprime": zs[0] - zs[1], "criterion": -(zs[0] + zs[1]) / 2}
+    influences = {"dprime": moves[0] - moves[1], "criterion": -(moves[0] + moves[1]) / 2}
+    right = clustered_intervals((yes == signal).astype(float), person, unit, group)
+    found = decode(
+        grouped.agg(
+            n_answers=("item_id", "size"), n_participants=("participant", "nunique")
+        ).reset_index()
+    ).assign(
+        hits=rates[0], false_alarms=rates[1],
+        accuracy=right.accuracy, accuracy_low=right.low, accuracy_high=right.high,
+    )  # fmt: skip
+    for name, value in values.items():
+        variance = two_way(influences[name], person, unit, group)
+        half = quantile(variance.freedom) * np.sqrt(variance.total)
+        ends = {f"{name}_low": value - half, f"{name}_high": value + half}
+        found = found.assign(**{name: value}, **ends)
+    return found
+
+
+def area(values: Floats, signal: NDArray[np.bool_]) -> float:
+    """Return how often an acceptable sentence has the higher value than one that is not.
+
+    Ties count half: the area under the ROC curve. Hanley, J. A. & McNeil, B. J. (1982). The meaning
+    and use of the area under a receiver operating characteristic (ROC) curve. Radiology, 143(1),
+    29-36.
+
+    Args:
+        values: Shape ``(sentences,)``.
+        signal: Shape ``(sentences,)``: which are acceptable.
+
+    Returns:
+        From 0 to 1; NaN where all sentences are of one sort.
+    """
+    n, m = int(signal.sum()), int((~signal).sum())
+    if not n or not m:
+        return float("nan")
+    return float((rankdata(values)[signal].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def _signal(judgments: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return where yes is the expected answer."""
+    said = judgments["said_yes"].to_numpy(dtype=bool)
+    return np.asarray(said == judgments["chose_good"].to_numpy(dtype=bool))
+
+
+def _rate(yes: Floats, group: Codes, which: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    """Return each group's rate of yes in some answers, its z, and how far each answer moves z."""
+    n = np.bincount(group, which).astype(float)
+    count = np.bincount(group, yes * which).astype(float)
+    z = norm.ppf((count + 0.5) / (n + 1))
+    moves = np.where(which, (yes - (count / n)[group]) / (n + 1)[group] / norm.pdf(z)[group], 0.0)
+    return count / n, z, moves
+
+
+def _clusters(judgments: pd.DataFrame, grouped: object) -> tuple[Codes, Codes, Codes]:
+    group: Codes = grouped.ngroup().to_numpy().astype(np.intp)  # type: ignore[attr-defined]
+    person, unit = (codes(judgments[name])[0] for name in ("participant", unit_column(judgments)))
+    return group, person, unit

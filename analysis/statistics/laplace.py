@@ -1,0 +1,275 @@
+"""Laplace's approximation of a cumulative-logit mixed model, with its exact gradient.
+
+With ``eta = X b + Z L u``, ``g`` and ``w`` the first and minus the second derivative of each
+answer's log-probability by ``eta``, and ``H = L'Z'WZL + I`` at the mode of ``u``, the approximation
+is ``l(eta) - u'u/2 - log|H|/2``. Its derivative by a parameter counts how the mode and ``H`` move.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit, log_expit
+
+from analysis.statistics.resample import Floats
+
+Codes = NDArray[np.intp]
+_NEWTON_STEPS, _CONVERGED, _SMALLEST_STEP = 60, 1e-10, 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class RandomTerm:
+    """What varies between the levels of a unit.
+
+    Attributes:
+        unit: What the unit is called, such as "participant".
+        level: Shape ``(n,)``: each answer's level of the unit, from 0.
+        effects: What varies, the intercept first.
+        columns: Shape ``(n, effects)``: what stands in each answer's row.
+        correlated: Whether the effects' correlations are estimated.
+    """
+
+    unit: str
+    level: Codes
+    effects: tuple[str, ...]
+    columns: Floats
+    correlated: bool = True
+
+    @property
+    def name(self) -> str:
+        """The term as R writes it."""
+        names = ["1", *self.effects[1:]]
+        bar = "|" if self.correlated or len(names) == 1 else "||"
+        return f"({' + '.join(names)} {bar} {self.unit})"
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """The entries of the lower triangular loading that are estimated."""
+        size = range(len(self.effects))
+        if self.correlated:
+            return [(row, column) for row in size for column in range(row + 1)]
+        return [(row, row) for row in size]
+
+
+class Parameters:
+    """Where each parameter stands: cuts, fixed effects, loadings of each term."""
+
+    def __init__(self, n_cuts: int, n_fixed: int, terms: Sequence[RandomTerm]) -> None:
+        """Lay out the parameters of a model."""
+        self.n_cuts, self.n_fixed, self._terms = n_cuts, n_fixed, terms
+        self.fixed = slice(n_cuts, n_cuts + n_fixed)
+        self.entries = [
+            (number, *place) for number, term in enumerate(terms) for place in term.places
+        ]
+        ends = [row == column for _, row, column in self.entries]
+        self.is_diagonal = np.array([False] * (n_cuts + n_fixed) + ends)
+
+    @property
+    def bounds(self) -> list[tuple[float | None, float | None]]:
+        """What each parameter keeps to: standard deviations are not negative."""
+        return [(0.0, None) if one else (None, None) for one in self.is_diagonal]
+
+    def start(self, answer: Codes, sd: float) -> Floats:
+        """Return where to begin: the marginal cuts, no effect, and one standard deviation."""
+        below = np.cumsum(np.bincount(answer))[:-1] / len(answer)
+        cuts = np.log(below / (1 - below))
+        steps = np.log(np.maximum(np.diff(cuts), 1e-3))
+        found = np.concatenate(
+            [cuts[:1], steps, np.zeros(self.n_fixed), np.zeros(len(self.entries))]
+        )
+        found[self.is_diagonal] = sd
+        return found
+
+    def thresholds(self, at: Floats) -> Floats:
+        """Return the cuts in rising order: the first, and the exponentials of the steps."""
+        steps = np.cumsum(np.exp(at[1 : self.n_cuts]))
+        found: Floats = at[0] + np.concatenate([[0.0], steps])
+        return found
+
+    def cut_slopes(self, at: Floats) -> Floats:
+        """Return the derivative of each cut (rows) by each of the cuts' parameters (columns)."""
+        steps = np.exp(at[1 : self.n_cuts])
+        rows = np.tril(np.ones((self.n_cuts, self.n_cuts)))
+        rows[:, 1:] *= steps
+        return rows
+
+    def loadings(self, at: Floats) -> list[Floats]:
+        """Return each term's lower triangular loading of independent standard normal effects."""
+        found = [np.zeros((len(term.effects),) * 2) for term in self._terms]
+        values = at[self.n_cuts + self.n_fixed :]
+        for (number, row, column), value in zip(self.entries, values, strict=True):
+            found[number][row, column] = value
+        return found
+
+
+@dataclass(slots=True)
+class _Mode:
+    """The state at the mode of the random effects, for given parameters."""
+
+    value: float
+    slope: Floats
+    weight: Floats
+    factor: tuple[Floats, bool]
+    values: Floats
+    eta: Floats
+
+
+@dataclass
+class Laplace:
+    """The negative approximate log-likelihood of answers, for an optimiser.
+
+    Attributes:
+        answer: Shape ``(n,)``: each answer's point, from 0.
+        x: Shape ``(n, fixed)``.
+        terms: The random effects.
+    """
+
+    answer: Codes
+    x: Floats
+    terms: Sequence[RandomTerm]
+    layout: Parameters = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Number the random effects of every level, and begin at none."""
+        self.layout = Parameters(int(self.answer.max()), self.x.shape[1], self.terms)
+        columns, starts, first = [], [], 0
+        for term in self.terms:
+            size = len(term.effects)
+            starts.append(first)
+            columns.append(first + term.level[:, None] * size + np.arange(size))
+            first += size * (int(term.level.max()) + 1)
+        self._columns = np.concatenate(columns, axis=1)
+        self._n_effects = first
+        offsets = np.cumsum([0, *(len(term.effects) for term in self.terms)])
+        self._offsets = [int(one) for one in offsets]
+        self._u = np.zeros(first)
+
+    def negative(self, at: Floats) -> tuple[float, Floats]:
+        """Return minus the approximate log-likelihood and its gradient."""
+        found = self._mode(at)
+        u = self._u
+        log_determinant = 2 * float(np.sum(np.log(np.diag(found.factor[0]))))
+        value = found.value - log_determinant / 2
+        slopes = self._slopes(at, found, u)
+        return -value, -slopes
+
+    def _mode(self, at: Floats) -> _Mode:
+        loadings = self.layout.loadings(at)
+        values = np.concatenate(
+            [term.columns @ own for term, own in zip(self.terms, loadings, strict=True)], axis=1
+        )
+        cuts = np.concatenate([[-np.inf], self.layout.thresholds(at), [np.inf]])
+        fixed = self.x @ at[self.layout.fixed]
+        u = self._u if np.isfinite(self._u).all() else np.zeros(self._n_effects)
+        found = self._at(u, values, cuts, fixed)
+        for _ in range(_NEWTON_STEPS):
+            step = cho_solve(found.factor, self._gathered(values, found.slope) - u)
+            u, found, moved = self._stepped(u, step, found, values, cuts, fixed)
+            if moved < _CONVERGED:
+                break
+        self._u = u
+        return found
+
+    def _stepped(
+        self, u: Floats, step: Floats, now: _Mode, values: Floats, cuts: Floats, fixed: Floats
+    ) -> tuple[Floats, _Mode, float]:
+        """Return the effects after a step that is halved until it does not lead downhill."""
+        size = 1.0
+        while True:
+            tried = u + size * step
+            found = self._at(tried, values, cuts, fixed)
+            if found.value >= now.value - _CONVERGED or size < _SMALLEST_STEP:
+                return tried, found, size * float(np.max(np.abs(step)))
+            size /= 2
+
+    def _at(self, u: Floats, values: Floats, cuts: Floats, fixed: Floats) -> _Mode:
+        eta = fixed + (values * u[self._columns]).sum(axis=1)
+        upper, lower = cuts[self.answer + 1] - eta, cuts[self.answer] - eta
+        above, below = expit(upper), expit(lower)
+        weight = above * (1 - above) + below * (1 - below)
+        chance = log_expit(upper) + log_expit(-lower)
+        chance += np.log1p(-np.exp(np.minimum(lower - upper, -1e-12)))
+        value = float(chance.sum()) - float(u @ u) / 2
+        factor = cho_factor(self._information(values, weight))
+        return _Mode(value, above + below - 1, weight, factor, values, eta)
+
+    def _information(self, values: Floats, weight: Floats) -> Floats:
+        size, columns = self._n_effects, self._columns
+        pairs = columns[:, :, None] * size + columns[:, None, :]
+        products = (weight[:, None] * values)[:, :, None] * values[:, None, :]
+        sums = np.bincount(pairs.ravel(), products.ravel(), size * size).astype(float)
+        found: Floats = sums.reshape(size, size)
+        found[np.diag_indices(size)] += 1
+        return found
+
+    def _gathered(self, values: Floats, per_answer: Floats) -> Floats:
+        """Return ``(ZL)' x`` for one value per answer."""
+        weights = values * per_answer[:, None]
+        return np.bincount(self._columns.ravel(), weights.ravel(), self._n_effects).astype(float)
+
+    def _slopes(self, at: Floats, found: _Mode, u: Floats) -> Floats:
+        """Return the derivative of the approximation by each parameter."""
+        cuts = self.layout.thresholds(at)
+        above, below = self._around(cuts, found.eta)
+        f_above, f_below = above * (1 - above), below * (1 - below)
+        bend = -(f_above * (1 - 2 * above) + f_below * (1 - 2 * below))
+        inverse = cho_solve(found.factor, np.eye(self._n_effects))
+        reached = self._reached(found.values, inverse)
+        leverage = (reached * found.values).sum(axis=1)
+        by_cuts = self._by_cuts(cuts, found, leverage, bend, inverse)
+        direct, own, forced, trace = [], [], [], []
+        for fixed in self.x.T:
+            direct.append(fixed)
+            own.append(float(found.slope @ fixed))
+            forced.append(-self._gathered(found.values, found.weight * fixed))
+            trace.append(0.0)
+        for number, row, column in self.layout.entries:
+            place = self._offsets[number] + column
+            value = self.terms[number].columns[:, row]
+            moved = value * u[self._columns[:, place]]
+            direct.append(moved)
+            own.append(float(found.slope @ moved))
+            push = np.bincount(
+                self._columns[:, place], value * found.slope, self._n_effects
+            ).astype(float)
+            forced.append(push - self._gathered(found.values, found.weight * moved))
+            trace.append(2 * float(np.sum(found.weight * reached[:, place] * value)))
+        change = inverse @ np.column_stack(forced)
+        eta = np.column_stack(direct) + np.einsum("ia,iak->ik", found.values, change[self._columns])
+        rest = np.array(own) - ((leverage * bend) @ eta + np.array(trace)) / 2
+        return np.concatenate([self.layout.cut_slopes(at).T @ by_cuts, rest])
+
+    def _around(self, cuts: Floats, eta: Floats) -> tuple[Floats, Floats]:
+        """Return the chance of a point up to each answer's, and of one below it."""
+        ends = np.concatenate([[-np.inf], cuts, [np.inf]])
+        return expit(ends[self.answer + 1] - eta), expit(ends[self.answer] - eta)
+
+    def _reached(self, values: Floats, inverse: Floats) -> Floats:
+        """Return ``Z L inverse(H)`` at each answer's own columns."""
+        found = np.zeros_like(values)
+        for place in range(values.shape[1]):
+            block = inverse[self._columns, self._columns[:, place, None]]
+            found[:, place] = (values * block).sum(axis=1)
+        return found
+
+    def _by_cuts(
+        self, cuts: Floats, found: _Mode, leverage: Floats, bend: Floats, inverse: Floats
+    ) -> Floats:
+        """Return the derivatives by the cuts themselves."""
+        ends = np.concatenate([[-np.inf], cuts, [np.inf]])
+        above, below = self._around(cuts, found.eta)
+        with np.errstate(over="ignore"):
+            far = 1 / np.expm1(np.maximum(ends[self.answer + 1] - ends[self.answer], 1e-12))
+        slopes = []
+        for cut in range(len(cuts)):
+            at_top, at_foot = self.answer == cut, self.answer == cut + 1
+            own = np.where(at_top, 1 - above + far, 0.0) - np.where(at_foot, below + far, 0.0)
+            share = np.where(at_top, above, np.where(at_foot, below, 0.0))
+            density = share * (1 - share)
+            pushed = inverse @ self._gathered(found.values, density)
+            eta = (found.values * pushed[self._columns]).sum(axis=1)
+            weight = density * (1 - 2 * share) + bend * eta
+            slopes.append(float(own.sum()) - float(leverage @ weight) / 2)
+        return np.array(slopes)

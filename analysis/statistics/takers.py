@@ -1,0 +1,225 @@
+"""What takers' answers depend on: reading, order, labels; and in which readings a result holds."""
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.paired import adjusted, people_against_models
+from experiment.records import PAIR, Side
+
+LEVEL = 0.05
+_WHO = ["model", "reading"]
+
+
+def by_reading(
+    judgments: pd.DataFrame, taken: pd.DataFrame, margin: float
+) -> tuple[pd.DataFrame, int]:
+    """Return people minus model in each reading, on the items that both answered.
+
+    A model's answer to an item is the share of its sittings with a readable answer that chose the
+    good option. Intervals are those of ``people_against_models``.
+
+    Args:
+        judgments: People's judgments.
+        taken: Takers' answers, as ``Taken.frame``.
+        margin: Differences smaller than this count as none.
+
+    Returns:
+        model, reading, construction (empty: all), people, accuracy (the model's), model_low,
+        model_high, difference (people minus model), low, high, p, p_holm and p_fdr (over the
+        constructions and readings of one model), n_items, n_sittings, unread (a share); and how
+        many judged items were left out because no taker answered them.
+    """
+    found, left_out = [], 0
+    for (model, reading), own in taken.groupby(_WHO, sort=False):
+        read = own[own["chose_good"].notna()]
+        if read.empty:
+            continue
+        correct = read.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
+        on_both = judgments[judgments["item_id"].isin(correct.index)]
+        missing = judgments["item_id"].nunique() - on_both["item_id"].nunique()
+        left_out = max(left_out, int(missing))
+        if on_both.empty:
+            continue
+        rows = people_against_models(
+            on_both, {str(reading): correct.reset_index()}, ["construction"], margin
+        )
+        rows = rows.rename(columns={"model": "accuracy", "judge": "reading"})
+        alone = _alone(read)
+        rows = rows.merge(alone, "left", on="construction")
+        rows["unread"] = own["chose_good"].isna().mean()
+        rows["n_sittings"] = own["participant"].nunique()
+        found.append(rows.assign(model=str(model)))
+    if not found:
+        return pd.DataFrame(), left_out
+    together = pd.concat(found, ignore_index=True)
+    parts = [adjusted(rows) for _, rows in together.groupby("model", sort=False)]
+    return pd.concat(parts, ignore_index=True), left_out
+
+
+def _alone(read: pd.DataFrame) -> pd.DataFrame:
+    """Return the model's own intervals: sessions and frames as clusters."""
+    rows = read.assign(participant=read["session"].astype(str))
+    whole = people_accuracy(rows.assign(construction=""), ["construction"])
+    parts = people_accuracy(rows, ["construction"])
+    found = pd.concat([whole, parts], ignore_index=True)
+    named = {"low": "model_low", "high": "model_high"}
+    return found.rename(columns=named)[["construction", *named.values()]]
+
+
+def conclusions(found: pd.DataFrame, chance: float) -> pd.DataFrame:
+    """Return in how many readings each conclusion holds.
+
+    Args:
+        found: What ``by_reading`` gives.
+        chance: How often guessing hits the good option.
+
+    Returns:
+        model, construction, conclusion, holds and opposite (numbers of readings with an interval
+        on that side, or on the other), n_readings, readings (those where it holds).
+    """
+    rows = []
+    for (model, construction), own in found.groupby(["model", "construction"], sort=False):
+        better = own["model_low"] > chance, own["model_high"] < chance
+        people = own["low"] > 0, own["high"] < 0
+        adjusted_people = (
+            people[0] & (own["p_holm"] < LEVEL),
+            people[1] & (own["p_holm"] < LEVEL),
+        )
+        for name, (holds, opposite) in {
+            "better than chance": better,
+            "people better": people,
+            "people better, Holm": adjusted_people,
+        }.items():
+            rows.append(
+                _conclusion(str(model), str(construction), name, own["reading"], holds, opposite)
+            )
+    return pd.DataFrame([*rows, *_ranks(found)])
+
+
+def _ranks(found: pd.DataFrame) -> list[dict[str, object]]:
+    """Return for each two models in how many readings the one is more accurate."""
+    wide = found.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
+    rows = []
+    for first, second in combinations(wide.columns, 2):
+        for construction, own in wide.groupby(level=0, sort=False):
+            both = own[[first, second]].dropna()
+            holds, opposite = both[first] > both[second], both[first] < both[second]
+            names = pd.Series(both.index.get_level_values(1), index=both.index)
+            label = f"more accurate than {second}"
+            rows.append(_conclusion(str(first), str(construction), label, names, holds, opposite))
+    return rows
+
+
+def _conclusion(
+    model: str,
+    construction: str,
+    name: str,
+    readings: "pd.Series[str]",
+    holds: "pd.Series[bool]",
+    opposite: "pd.Series[bool]",
+) -> dict[str, object]:
+    return {
+        "model": model,
+        "construction": construction,
+        "conclusion": name,
+        "holds": int(holds.sum()),
+        "opposite": int(opposite.sum()),
+        "n_readings": len(readings),
+        "readings": ", ".join(readings[holds]),
+    }
+
+
+def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return how often the first of two places is chosen, beside people's side bias.
+
+    Of prompts, the place is that in the prompt, so that the share is .5 of a model that follows
+    the texts alone and was asked in both orders; of other readings and of people it is that on the
+    screen. Trials with more than two options are left out.
+
+    Returns:
+        judge, reading, context, labels, estimate, low, high, n: for each set of labels and for
+        all; people in the last row.
+    """
+    pairs = taken[taken["chosen_side"].isin(PAIR) & taken["good_side"].isin(PAIR)]
+    first = (pairs["chosen_side"] == Side.FIRST) != (pairs["order"] == "swapped")
+    rows = pairs.assign(chose_good=first, participant=pairs["session"].astype(str))
+    every = rows[rows["labels"] != ""].assign(labels="all")
+    together = pd.concat([rows, every], ignore_index=True)
+    by = ["model", "reading", "context", "labels"]
+    people = judgments.assign(
+        chose_good=judgments["chosen_side"] == Side.FIRST,
+        **dict.fromkeys(by[1:], ""),
+        model="people",
+    )
+    found = pd.concat([people_accuracy(one, by) for one in (together, people)], ignore_index=True)
+    found = found.assign(judge=found["model"]).rename(
+        columns={"accuracy": "estimate", "n_judgments": "n"}
+    )
+    return found[["judge", "reading", "context", "labels", "estimate", "low", "high", "n"]]
+
+
+def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return how often two answers to one item agree, beside how often two people's do.
+
+    Returns:
+        judge, reading, between (orders, labels, sessions, readings; of people: people), agreement
+        (the share of pairs of answers that are alike), n_pairs.
+    """
+    read = taken[taken["chose_good"].notna()]
+    same: Mapping[str, list[str]] = {
+        "orders": ["context", "labels", "session", "item_id"],
+        "labels": ["context", "order", "session", "item_id"],
+        "sessions": ["context", "labels", "order", "item_id"],
+    }
+    rows = []
+    for (model, reading), own in read.groupby(_WHO, sort=False):
+        for name, keys in same.items():
+            rows.append({"judge": model, "reading": reading, "between": name, **_alike(own, keys)})
+    means = read.groupby(["model", "item_id", "reading"], sort=False)["chose_good"].mean()
+    majority = means.round().rename("chose_good").reset_index()
+    for model, own in majority.groupby("model", sort=False):
+        alike = _alike(own, ["item_id"])
+        rows.append({"judge": model, "reading": "", "between": "readings", **alike})
+    people = judgments.assign(chose_good=judgments["chose_good"].astype(float))
+    alike = _alike(people, ["item_id"])
+    rows.append({"judge": "people", "reading": "", "between": "people", **alike})
+    found = pd.DataFrame(rows)
+    return found[found["n_pairs"] > 0].reset_index(drop=True)
+
+
+def _alike(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
+    """Return the share of pairs of rows with equal keys that chose alike."""
+    grouped = rows.groupby(keys, sort=False, observed=True)["chose_good"].agg(["sum", "size"])
+    right, n = grouped["sum"].to_numpy(float), grouped["size"].to_numpy(float)
+    alike = right * (right - 1) / 2 + (n - right) * (n - right - 1) / 2
+    pairs = float((n * (n - 1) / 2).sum())
+    return {"agreement": float(alike.sum()) / pairs if pairs else np.nan, "n_pairs": pairs}
+
+
+def history_effects(taken: pd.DataFrame) -> pd.DataFrame:
+    """Return each context's accuracy minus that of ``zero_shot``, on the same trials.
+
+    Returns:
+        model, reading, context, difference, low, high, p, n_items, as ``people_against_models``.
+    """
+    found = []
+    for (model, reading), own in taken[taken["chose_good"].notna()].groupby(_WHO, sort=False):
+        base = own[own["context"] == "zero_shot"]
+        if base.empty:
+            continue
+        plain = base.groupby("item_id")["chose_good"].mean().rename("correct").reset_index()
+        for context, rows in own.groupby("context", sort=False):
+            if context in ("zero_shot", ""):
+                continue
+            same = rows[rows["item_id"].isin(plain["item_id"])]
+            judged = same.assign(participant=same["session"].astype(str))
+            compared = people_against_models(judged, {"zero_shot": plain}, ["construction"])
+            overall = compared[compared["construction"] == ""]
+            named = {"model": str(model), "reading": str(reading), "context": str(context)}
+            found.append(overall.assign(**named))
+    columns = ["model", "reading", "context", "difference", "low", "high", "p", "n_items"]
+    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame()

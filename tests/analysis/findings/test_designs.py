@@ -1,0 +1,170 @@
+"""A study's own 2 x 2, within and mixed: effects of the cells, the mixed model, the first lines."""
+
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.comparison import compare
+from analysis.findings.contrasts import planned
+from analysis.findings.design import Crossing
+from analysis.options import ComparisonOptions
+from experiment.studies.analysis_plan import Analysis
+from tests.analysis.designed_studies import LEVELS, designed, mixed, within
+from tests.analysis.rated_study import island_run
+from tests.prerequisites import LME4
+
+LENGTHS = "short - long"
+INTERACTION = "Interaction: (short: plain - careful) - (long: plain - careful)"
+
+
+def compared(run, **options):
+    return compare(run, [], ComparisonOptions(resamples=50, **options), code_version="v9")
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return {"within": within(), "mixed": mixed()}
+
+
+@pytest.fixture(scope="module")
+def found(runs):
+    return {name: compared(run) for name, run in runs.items()}
+
+
+def table(found, name):
+    return next(one.frame for one in found.tables if one.name == name)
+
+
+def answers(run):
+    rows = run.responses.merge(run.items[["item_id", "own_structure", "own_length"]], on="item_id")
+    return rows.assign(group=[LEVELS[int(one[1:]) % 2] for one in rows["participant"]])
+
+
+def test_effects_of_a_design_within_participants_are_those_of_the_cells(runs, found):
+    means = answers(runs["within"]).groupby(["own_structure", "own_length"])["chose_good"].mean()
+    rows = table(found["within"], "design_effects").set_index("label")
+    island, none = (means[one]["short"] - means[one]["long"] for one in ("island", "nonisland"))
+    assert rows.loc[f"length: {LENGTHS}", "estimate"] == pytest.approx((island + none) / 2)
+    assert rows.loc[f"island: {LENGTHS}", "estimate"] == pytest.approx(island)
+    crossed = rows.loc[f"Interaction: (nonisland: {LENGTHS}) - (island: {LENGTHS})"]
+    assert crossed["estimate"] == pytest.approx(none - island)
+    assert crossed["estimate_low"] < none - island < crossed["estimate_high"]
+    assert len(rows) == 5
+
+
+def test_a_factor_between_participants_has_its_main_effect_and_its_interaction(runs, found):
+    means = answers(runs["mixed"]).groupby(["own_length", "group"])["chose_good"].mean()
+    rows = table(found["mixed"], "design_effects").set_index("label")
+    short, long_ = (means[one]["plain"] - means[one]["careful"] for one in ("short", "long"))
+    main = rows.loc["instruction: plain - careful", "estimate"]
+    assert main == pytest.approx((short + long_) / 2)
+    assert rows.loc[INTERACTION, "estimate"] == pytest.approx(short - long_)
+    cells = table(found["mixed"], "design_cells").set_index("cell")
+    assert cells.loc["long, careful", "accuracy"] == pytest.approx(means["long"]["careful"])
+    assert cells.loc["long, careful", "n_participants"] == 24
+
+
+def test_the_first_lines_tell_the_interaction_as_the_table_has_it(found):
+    row = table(found["mixed"], "design_effects").set_index("label").loc[INTERACTION]
+    [said] = [one for one in found["mixed"].summary if INTERACTION in one]
+    assert f"{100 * row['estimate']:+.1f}".replace("-", "\N{MINUS SIGN}") in said
+    assert ("no difference" in said) == (row["p_holm"] >= 0.05)
+    assert "design" in {one.name for one in found["mixed"].drawings}
+
+
+@pytest.mark.parametrize("name", ["within", "mixed"])
+def test_the_mixed_model_of_a_design_is_that_of_lme4(runs, found, name, tmp_path):
+    script = LME4.require()
+    rows = answers(runs[name])
+    rows = rows.assign(frame=rows["position"], y=rows["chose_good"].astype(int))
+    one, two = ("own_structure", "own_length") if name == "within" else ("own_length", "group")
+    first = {"own_structure": "nonisland", "own_length": "short", "group": "plain"}
+    rows = rows.assign(
+        a=np.where(rows[one] == first[one], 0.5, -0.5),
+        b=np.where(rows[two] == first[two], 0.5, -0.5),
+    )
+    rows = rows.assign(ab=rows["a"] * rows["b"])
+    random = _in_r(found[name].statistics["design_model_random"], name)
+    rows[["y", "a", "b", "ab", "participant", "frame"]].to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "model.R").write_text(
+        'library(lme4); rows <- read.csv("rows.csv")\n'
+        "rows$participant <- factor(rows$participant); rows$frame <- factor(rows$frame)\n"
+        f"model <- glmer(y ~ a + b + ab + {random}, rows, binomial,\n"
+        '  control = glmerControl(optimizer = "bobyqa", optCtrl = list(maxfun = 2e5)))\n'
+        'write.csv(coef(summary(model)), "coefficients.csv")\n'
+        'write(as.numeric(logLik(model)), "rest.txt")\n'
+    )
+    subprocess.run([script, "model.R"], cwd=tmp_path, check=True, capture_output=True)
+    theirs = pd.read_csv(tmp_path / "coefficients.csv", index_col=0)
+    own = found[name].statistics["design_model"]
+    assert own["estimate"].to_numpy() == pytest.approx(theirs["Estimate"], rel=0.01, abs=0.01)
+    assert own["std_error"].to_numpy() == pytest.approx(theirs["Std. Error"], rel=0.01, abs=0.01)
+    notes = " ".join(_table(found[name], "design_model").notes)
+    loglik = float((tmp_path / "rest.txt").read_text())
+    assert float(notes.partition("log-likelihood ")[2].partition(";")[0]) == pytest.approx(
+        loglik, abs=0.1
+    )
+
+
+def _table(found, name):
+    return next(one for one in found.tables if one.name == name)
+
+
+def _in_r(random, name):
+    """The random effects that the rule left, with the columns' names in the test's own script."""
+    order = ["structure", "length"] if name == "within" else ["length", "instruction"]
+    short = {"1": "1"}
+    for effect in random["effect"]:
+        if effect.startswith("Interaction"):
+            short[effect] = "ab"
+        elif effect != "1":
+            short[effect] = "ab"[order.index(effect.partition(":")[0])]
+    parts = []
+    for unit, rows in random.groupby("unit", sort=False):
+        bar = "|" if rows["correlation"].notna().any() or len(rows) == 1 else "||"
+        parts.append(f"({' + '.join(short[one] for one in rows['effect'])} {bar} {unit})")
+    return " + ".join(parts)
+
+
+def test_ratings_with_a_factor_between_participants_have_its_interaction_too():
+    run = designed(island_run(), design={"factors": {"instruction": LEVELS}})
+    people = run.participants.assign(list=np.arange(len(run.participants)) % 2)
+    found = compared(designed(type(run)(**{name: getattr(run, name) for name in run.__slots__}
+                                        | {"participants": people})))  # fmt: skip
+    labels = list(table(found, "rating_effects")["label"])
+    assert "instruction: plain - careful" in labels
+    assert sum(one.startswith("Interaction: ") for one in labels) == 4
+
+
+def test_a_formula_may_name_a_factor_between_participants(runs):
+    found = compared(runs["mixed"], formula="length * instruction + (1 | participant)")
+    terms = " ".join(found.statistics["mixed_model"]["term"])
+    assert "instruction plain" in terms or "instruction careful" in terms
+
+
+def test_what_the_study_declares_chooses_the_contrasts():
+    cross = Crossing(
+        {"a": ("a1", "a2"), "b": ("b1", "b2")},
+        {f"{a}{b}": (f"a{a}", f"b{b}") for a in "12" for b in "12"},
+    )
+    assert len(planned(cross)) == 5
+    assert len(planned(cross, Analysis(simple_effects=False))) == 3
+    assert len(planned(cross, Analysis(simple_effects=False, interactions=False))) == 2
+    treated = planned(cross, Analysis(coding="treatment"))
+    assert treated["a: a1 - a2 at b1"] == {"11": 1.0, "21": -1.0}
+
+
+def test_a_three_way_interaction_is_the_difference_of_two_two_way_ones():
+    cells = {a + b + c: (a, b, c) for a in "ab" for b in "cd" for c in "ef"}
+    cross = Crossing({"x": ("a", "b"), "y": ("c", "d"), "z": ("e", "f")}, cells)
+    found = planned(cross)
+    three = found["Interaction: (a: (c: e - f) - (d: e - f)) - (b: (c: e - f) - (d: e - f))"]
+    assert three == {"".join(one): sign for one, sign in _signs().items()}
+    assert set(found["x: a - b"].values()) == {0.25, -0.25}
+
+
+def _signs():
+    sign = {"a": 1, "b": -1, "c": 1, "d": -1, "e": 1, "f": -1}
+    return {(x, y, z): sign[x] * sign[y] * sign[z] for x in "ab" for y in "cd" for z in "ef"}

@@ -1,0 +1,147 @@
+"""What a comparison says of takers, on models whose answers are planted."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.comparison import compare
+from analysis.data.load import ExportedRun, load_run
+from analysis.data.takers import load_all_taken, load_taken
+from analysis.errors import AnalysisError
+from analysis.options import ComparisonOptions
+from analysis.takers.export import write_sittings
+from analysis.takers.rows import Taker
+from analysis.takers.taking import take
+from experiment.takers.prompt import Context
+from tests.analysis.takers.sessions import knowing, planned
+
+NOW = datetime(2026, 11, 24, tzinfo=UTC)
+
+
+def taken(folder: Path, name: str, nats: float, first_nats: float = 0.0, **own: object) -> Path:
+    """A taker's folder of a planted model."""
+    readings = ["sentence", "forced_choice"]
+    plan = planned(readings=readings, n_sessions=8, labels=("letters", "numbers"), **own)
+    for reading in plan.readings:
+        sittings = take(plan, reading, knowing(plan, nats, first_nats))
+        write_sittings(
+            plan, sittings, Taker(name, "nothing", name, "text", NOW), folder / reading.name
+        )
+    known = {"model_name": name, "tier": "text", "complete": True}
+    (folder / "take.json").write_text(json.dumps(plan.key() | known))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("takers")
+    taken(root / "wise", "wise", 3.0)
+    taken(root / "biased", "biased", 1.0, first_nats=5.0)
+    taken(root / "people", "people", 2.0, sampled=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def people(folders: Path) -> ExportedRun:
+    """Sessions as people might have answered them: right with the probability .88."""
+    run = load_run(folders / "people" / "forced_choice", models=True)
+    return replace(run, verdicts=run.verdicts.assign(kept=True))
+
+
+@pytest.fixture(scope="module")
+def found(folders: Path, people: ExportedRun):
+    takers = load_all_taken([folders / "wise", folders / "biased"], people)
+    options = ComparisonOptions(resamples=100, takers=takers)
+    return compare(people, [], options, code_version="v9")
+
+
+def rows(found, name: str, **where: str) -> pd.DataFrame:
+    frame = found.statistics[name]
+    for column, value in where.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def test_every_construction_stands_in_every_reading_with_a_paired_interval(found):
+    frame = rows(found, "taker_readings")
+    assert set(frame["reading"]) == {"sentence", "forced_choice"}
+    assert len(frame) == 2 * 2 * 3
+    known = frame[frame["n_items"] > 1]
+    assert (known["low"] <= known["difference"]).all() and (
+        known["high"] >= known["difference"]
+    ).all()
+    assert (frame["p_holm"] >= frame["p"]).all()
+
+
+def test_a_model_that_knows_is_right_in_every_reading_and_people_are_not_better(found):
+    frame = rows(found, "taker_readings", model="wise", construction="")
+    assert frame["accuracy"].tolist() == [1.0, 1.0]
+    held = rows(found, "taker_conclusions", construction="")
+    held = held[held["model"].eq("wise") | held["conclusion"].str.contains("biased")]
+    numbers = dict(zip(held["conclusion"], held["holds"], strict=True))
+    assert numbers["people better"] == 0
+    assert numbers["more accurate than biased"] == 1
+
+
+def test_an_order_bias_is_seen_where_it_was_planted_and_nowhere_else(found):
+    biased = rows(found, "taker_biases", judge="biased", reading="forced_choice", labels="all")
+    assert biased["estimate"].item() == 1.0
+    wise = rows(found, "taker_biases", judge="wise", reading="forced_choice", labels="all")
+    assert wise["estimate"].item() == 0.5
+    assert len(rows(found, "taker_biases", judge="people")) == 1
+
+
+def test_the_conclusion_of_a_biased_model_does_not_survive_the_way_of_asking(found):
+    by_reading = rows(found, "taker_readings", model="biased", construction="")
+    accuracy = dict(zip(by_reading["reading"], by_reading["accuracy"], strict=True))
+    assert accuracy == {"sentence": 1.0, "forced_choice": 0.5}
+    held = rows(found, "taker_conclusions", model="biased", construction="")
+    better = held[held["conclusion"] == "people better"]
+    assert better[["holds", "n_readings", "readings"]].values.tolist() == [[1, 2, "forced_choice"]]
+
+
+def test_consistency_over_orders_is_none_for_a_model_that_follows_the_order(found):
+    alike = rows(found, "taker_consistency", reading="forced_choice", between="orders")
+    assert dict(zip(alike["judge"], alike["agreement"], strict=True)) == {
+        "wise": 1.0,
+        "biased": 0.0,
+    }
+    assert 0.5 < rows(found, "taker_consistency", judge="people")["agreement"].item() < 1.0
+
+
+def test_the_report_holds_the_tables_of_takers_and_says_how_many_were_looked_at(found):
+    tables = {table.name: table for table in found.tables}
+    names = ["taker_readings", "taker_conclusions", "taker_biases", "taker_consistency"]
+    assert set(names) <= set(tables)
+    assert "12 intervals of each kind were looked at" in " ".join(tables["taker_conclusions"].notes)
+
+
+def test_the_effect_of_the_session_so_far_is_a_difference_on_the_same_items(
+    tmp_path: Path, people: ExportedRun
+):
+    folder = taken(
+        tmp_path / "own", "own", 3.0, contexts=[Context.ZERO_SHOT, Context.HISTORY], orders=(False,)
+    )
+    options = ComparisonOptions(resamples=100, takers=[load_taken(folder, people)])
+    history = compare(people, [], options, code_version="v9").statistics["taker_history"]
+    assert history[["context", "difference"]].values.tolist() == [["history", 0.0]]
+
+
+def test_takers_of_other_materials_are_refused(folders: Path, people: ExportedRun):
+    other = replace(people, facts=people.facts.model_copy(update={"materials_hash": "ab" * 32}))
+    with pytest.raises(AnalysisError, match="the run's materials have the hash abababababab"):
+        load_taken(folders / "wise", other)
+
+
+def test_two_folders_of_one_model_are_refused(folders: Path, people: ExportedRun):
+    with pytest.raises(AnalysisError, match='are of a model "wise"'):
+        load_all_taken([folders / "wise", folders / "wise"], people)
+
+
+def test_people_given_as_takers_are_refused(tmp_path: Path, people: ExportedRun):
+    with pytest.raises(AnalysisError, match=r"holds no readable take\.json"):
+        load_taken(tmp_path, people)

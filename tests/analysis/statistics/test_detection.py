@@ -1,0 +1,94 @@
+"""d', criterion and the area under the curve: against their formulas, and what their ends cover."""
+
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.statistics.detection import area, detection, yes_rates
+
+Z = NormalDist().inv_cdf
+
+
+def answers(rng, people: int, frames: int, bias: float = 0.3, apart: float = 1.5) -> pd.DataFrame:
+    """Everybody says yes or no to every frame, acceptable in one half, by signal detection."""
+    person, frame = np.divmod(np.arange(people * frames), frames)
+    signal = (person + frame) % 2 == 0
+    strength = np.where(signal, apart / 2, -apart / 2) + rng.normal(0, 0.4, frames)[frame]
+    bound = bias + rng.normal(0, 0.4, people)[person]
+    yes = strength + rng.normal(size=len(person)) > bound
+    return pd.DataFrame(
+        {"participant": person, "item_id": frame, "frame": frame, "construction": "c",
+         "said_yes": yes, "chose_good": yes == signal}
+    )  # fmt: skip
+
+
+def test_sensitivity_and_criterion_are_those_of_the_rates():
+    rows = pd.DataFrame(
+        {
+            "participant": list("aabbccdd"),
+            "item_id": [1, 2] * 4,
+            "construction": "c",
+            "said_yes": [True, False, True, True, False, False, True, False],
+            "chose_good": [True, True, True, False, False, True, True, True],
+        }
+    )
+    [found] = detection(rows, ["construction"]).to_dict("records")
+    hits, false_alarms = (3 + 0.5) / 5, (1 + 0.5) / 5
+    assert (found["hits"], found["false_alarms"], found["accuracy"]) == (0.75, 0.25, 0.75)
+    assert found["dprime"] == pytest.approx(Z(hits) - Z(false_alarms))
+    assert found["criterion"] == pytest.approx(-(Z(hits) + Z(false_alarms)) / 2)
+
+
+def test_only_groups_in_which_both_answers_are_expected_have_a_sensitivity():
+    rows = answers(np.random.default_rng(1), 6, 8)
+    signal = rows["said_yes"] == rows["chose_good"]
+    rows = pd.concat([rows, rows[signal].assign(construction="only yes")])
+    assert list(detection(rows, ["construction"])["construction"]) == ["c"]
+    assert detection(rows[signal.reindex(rows.index)], ["construction"]).empty
+
+
+def test_nobody_who_errs_has_a_finite_sensitivity():
+    rows = answers(np.random.default_rng(1), 4, 4, apart=50)
+    [found] = detection(rows, ["construction"]).to_dict("records")
+    assert found["accuracy"] == 1.0
+    assert np.isfinite(found["dprime"]) and found["dprime"] > 2
+
+
+def test_intervals_cover_what_they_are_of():
+    """Nominal 95 % of people, frames and answers drawn anew; 4 standard errors around it."""
+    truth = detection(answers(np.random.default_rng(0), 2000, 300), ["construction"]).iloc[0]
+    n = 300
+    drawn = pd.concat(
+        [answers(np.random.default_rng(s), 24, 24).assign(construction=s) for s in range(1, n + 1)]
+    )
+    found, rates = detection(drawn, ["construction"]), yes_rates(drawn, ["construction"])
+    yes = (truth["hits"] + truth["false_alarms"]) / 2
+    covered = [
+        found["dprime_low"].le(truth["dprime"]) & found["dprime_high"].ge(truth["dprime"]),
+        found["criterion_low"].le(truth["criterion"])
+        & found["criterion_high"].ge(truth["criterion"]),
+        rates["yes_low"].le(yes) & rates["yes_high"].ge(yes),
+    ]
+    shares = np.array([one.mean() for one in covered])
+    assert (np.abs(shares - 0.95) < 4 * np.sqrt(0.95 * 0.05 / n)).all(), shares
+
+
+def test_a_rate_without_variance_has_an_interval_of_its_clusters():
+    rows = answers(np.random.default_rng(1), 12, 8).assign(said_yes=True)
+    [found] = yes_rates(rows, ["construction"]).to_dict("records")
+    assert found["yes"] == 1.0
+    assert 0.5 < found["yes_low"] < 0.9 and found["yes_high"] == pytest.approx(1.0)
+
+
+def test_the_area_is_the_share_of_pairs_in_which_the_acceptable_one_is_higher():
+    rng = np.random.default_rng(3)
+    values, signal = rng.integers(0, 6, 30).astype(float), rng.random(30) < 0.4
+    pairs = [
+        1.0 if high > low else 0.5 if high == low else 0.0
+        for high, low in product(values[signal], values[~signal])
+    ]
+    assert area(values, signal) == pytest.approx(np.mean(pairs))
+    assert np.isnan(area(values, np.ones(30, bool)))
