@@ -12,6 +12,7 @@ from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
 from webapp.core.metrics import METRICS, Metrics
 from webapp.core.tokens import Tokens
+from webapp.database.engine import end_idle_transactions
 from webapp.database.retry import retry_failed_requests
 from webapp.errors import SettingError
 from webapp.http.compression import compress_pages
@@ -59,9 +60,9 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     app.logger.setLevel(settings.log_level.upper())
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None
     keys = installation_keys(folder, settings)
-    services = app.extensions[EXTENSION] = Services(
-        settings, open_installation(folder, settings, keys, now()), Tokens.of(keys), now, folder
-    )
+    engine = open_installation(folder, settings, keys, now())
+    end_idle_transactions(engine)
+    services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
     guard_origins(app, settings)
     translate_pages(app)

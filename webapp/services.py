@@ -18,6 +18,7 @@ from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, make_sessions
 from webapp.database.models import Run
 from webapp.database.models.identity import sealer_of
+from webapp.database.write_trial import WriteTrial
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.recruiters.base import Recruiter
@@ -50,9 +51,11 @@ class Services:
         self.sessions: Sessions = make_sessions(engine)
         self.tokens = tokens
         self.now = now
+        self.instance = instance
         self.record = Record(instance, sealer_of(engine.dialect))
         self.addresses = Addresses(settings.trusted_proxies.split())
         self.refusals = Refusals()
+        self.write_trial = WriteTrial(engine, instance)
         self._types: dict[int, ResponseType] = {}
         self.answers = Batcher[SentAnswer, int | None](
             partial(record_in_one_transaction, engine, settings.session_days, self._types)

@@ -1,7 +1,8 @@
-"""``parallax integrity``: how plausible the sessions of a run are."""
+"""``parallax integrity`` and ``summarise``: how plausible the sessions of a run are."""
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from experiment.integrity.certificate import Certificate
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.text_table import text_table
 from webapp.database.engine import reading
+from webapp.jobs.summaries import summarise as sessions_summarised
 from webapp.runs.integrity import certificates, flags_of
 from webapp.runs.runs import named_run, study_as_launched
 
@@ -65,3 +67,18 @@ def _row(ref: str, one: Certificate, flags: dict[str, str]) -> tuple[object, ...
         "" if one.agent_likelihood is None else f"{one.agent_likelihood:.2f}",
         " ".join(flags),
     )
+
+
+@click.command()
+@click.argument("run")
+@with_instance
+def summarise(run: str, instance: Path) -> None:
+    """Bring up to date what RUN's participants are sorted by in the researcher's room.
+
+    A periodic job does it when there are new answers. It changes no answer and no verdict.
+    """
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        named_run(session, run)
+    n = sessions_summarised(sessions, run, study_as_launched, datetime.now(UTC))
+    click.echo(f"{n} sessions with answers are summarised.")

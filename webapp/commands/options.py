@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from webapp.core.clock import utc_now
-from webapp.core.instance import open_instance
+from webapp.core.instance import open_instance, refuse_other_user
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.database.engine import Sessions, failures_in_words, make_sessions
 from webapp.opening import installation_keys, open_installation
@@ -25,10 +25,14 @@ _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.opt
 
 
 def with_instance(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the installation's folder, and say in words what its database fails at."""
+    """Give a command the installation's folder, and say in words what its database fails at.
+
+    Another user than the folder's is refused: what they left there would stop the server.
+    """
 
     @wraps(command)
     def run(**values: object) -> Any:  # noqa: ANN401 - whatever the command returns
+        refuse_other_user(Path(str(values["instance"])))
         with failures_in_words():
             return command(**values)
 

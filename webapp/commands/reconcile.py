@@ -29,7 +29,11 @@ from webapp.payments.compensation_request import (
     payee,
     withdraw_offer,
 )
-from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
+from webapp.payments.reconciliation.reconcile import (
+    discrepancies,
+    fix_discrepancies,
+    note_compared,
+)
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.run_payments import RunPayments
 from webapp.payments.statement import in_agreement
@@ -108,7 +112,7 @@ def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
     snapshot = take_snapshot(
         run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
     )
-    run_payments.compared()
+    note_compared(run_payments.sessions, snapshot)
     return snapshot
 
 

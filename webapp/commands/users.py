@@ -1,6 +1,7 @@
 """``parallax users``: who may sign in to the researcher's pages."""
 
 import getpass
+import warnings
 from pathlib import Path
 from typing import TextIO
 
@@ -10,6 +11,7 @@ from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
+from webapp.errors import WebappError
 from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
@@ -120,7 +122,18 @@ def sign_out(name: str, instance: Path) -> None:
 def _password(file: TextIO | None) -> str:
     if file is not None:
         return file.readline().rstrip("\r\n")
-    asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", getpass.GetPassWarning)
+            asked: str = click.prompt(
+                "Password", hide_input=True, confirmation_prompt=True, err=True
+            )
+    except getpass.GetPassWarning as error:
+        raise WebappError(
+            "the password cannot be asked for: there is no terminal",
+            expected="a terminal, or a file whose first line is the password",
+            remedy="Add --password-file FILE, or --password-file - for the standard input",
+        ) from error
     return asked
 
 

@@ -4,8 +4,9 @@ What a study's own catalogue says comes first, then ours, then English. English 
 page of another language is marked as such, so that it is read and laid out as English.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import flask_babel  # type: ignore[import-untyped]
 from babel import Locale, UnknownLocaleError
@@ -42,7 +43,7 @@ def set_language(language: str, own: Mapping[str, str] | None = None) -> None:
         language: The language.
         own: The study's own translations by their English messages.
     """
-    g.language, g.own_messages = language, own or {}
+    g.language, g.own_messages, g.tongue = language, own or {}, None
     flask_babel.refresh()
 
 
@@ -71,15 +72,30 @@ def _tongue(*messages: str) -> Markup:
     return Markup("") if translated else Markup(' lang="en" dir="ltr"')
 
 
+class _Tongue(NamedTuple):
+    """What a request's texts are said in, looked up once: a page has dozens of them."""
+
+    own: Mapping[str, str]
+    translate: Callable[[str], str]
+    is_source: bool
+
+
 def _translation(message: str) -> tuple[str, bool]:
     """Return a message in the request's language, and whether it is in that language."""
-    own = g.get("own_messages", {}) if has_request_context() else {}
-    if message in own:
-        return own[message], True
-    text = str(flask_babel.gettext(message))
-    if text != message or not has_request_context():
-        return text, True
-    return text, _language().partition("-")[0].lower() == SOURCE_LANGUAGE
+    if not has_request_context():
+        return str(flask_babel.gettext(message)), True
+    request_s = g._get_current_object()
+    tongue: _Tongue | None = request_s.get("tongue")
+    if tongue is None:
+        tongue = request_s.tongue = _Tongue(
+            g.get("own_messages", {}),
+            flask_babel.get_domain().get_translations().ugettext,
+            _language().partition("-")[0].lower() == SOURCE_LANGUAGE,
+        )
+    if message in tongue.own:
+        return tongue.own[message], True
+    text = str(tongue.translate(message))
+    return text, text != message or tongue.is_source
 
 
 def languages() -> list[str]:

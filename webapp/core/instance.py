@@ -1,6 +1,7 @@
 """The instance folder: the installation's own settings, database and secret."""
 
 import os
+import pwd
 import secrets
 import stat
 from pathlib import Path
@@ -38,6 +39,35 @@ def open_instance(folder: Path | None = None) -> Path:
     if not writable:
         raise _unusable(folder, "it is read-only")
     return folder.resolve()
+
+
+def refuse_other_user(folder: Path) -> None:
+    """Let pass only the user to whom an instance folder belongs, if it is there.
+
+    Raises:
+        WebappError: It is another's: files that are made there could not be used by the server.
+    """
+    try:
+        owner = folder.stat().st_uid
+    except OSError:  # what is wrong with it is said by whoever opens it
+        return
+    if owner == os.geteuid():
+        return
+    name = user_name(owner)
+    raise WebappError(
+        f"the instance folder belongs to the user {name}, and this command runs as "
+        f"{user_name(os.geteuid())}: what it leaves there would stop the server",
+        where=str(folder),
+        remedy=f"Give the command as that user: sudo -u {name} parallax ...",
+    )
+
+
+def user_name(uid: int) -> str:
+    """Return what a user is called; the number of one without a name."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def key_file(instance: Path, given: str = "") -> Path:

@@ -15,6 +15,7 @@ from pydantic import (
     field_validator,
 )
 
+from experiment.errors import said
 from experiment.money import MoneyError, amounts
 from webapp.core.addresses import Addresses
 from webapp.core.urls import is_secure
@@ -225,7 +226,7 @@ def validated(section: str, model: type[Model], values: Mapping[str, object]) ->
         return model.model_validate(values)
     except ValidationError as error:
         wrong = "; ".join(
-            f"{flat_name(section, '.'.join(map(str, each['loc'])))}: {each['msg']}"
+            f"{flat_name(section, '.'.join(map(str, each['loc'])))}: {said(each)}"
             for each in error.errors(include_url=False)
         )
         raise SettingError(

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
 
+from experiment.errors import said
 from webapp.core.settings import (
     ENVIRONMENT_PREFIX,
     FILE_NAME,
@@ -159,7 +160,7 @@ def _wrong_values(
                 continue  # Another source may say it.
             field = model.model_fields.get(name)
             message = (
-                f"{detail['msg']} ({field.description})"
+                f"{said(detail)} ({field.description})"
                 if field is not None
                 else f"there is no such setting, {_hint(name, known)}"
             )

@@ -5,27 +5,38 @@ recognised, so that they could take part and be paid twice. So nothing starts un
 keys are made only where the database knows nobody yet.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from sqlalchemy import Connection, Engine, delete, insert, inspect, select, type_coerce
+from sqlalchemy import Connection, Dialect, Engine, delete, insert, inspect, select, type_coerce
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import String
 
 from webapp.core.keys import Key, Keys, Purpose
 from webapp.core.sealing import Sealer
 from webapp.database.models import Identity, Participant, Stamp
+from webapp.database.prepared import Prepared
 from webapp.errors import WebappError
 
-_STAMP = "key"
+_PREFIX = "key "
 _FINGERPRINT_BYTES = 16
 REMEDY = (
     "Put the keys file of this database into its place: the copy that you keep, or the file of the "
-    "machine on which keys were rotated last. If it is lost for ever: parallax keys adopt"
+    "machine on which keys were rotated last. If it is lost for ever: parallax keys adopt, "
+    "or parallax db restore --keys-lost"
 )
 
 Fingerprints = Mapping[tuple[Purpose, int], str]
+
+
+class StoredName(NamedTuple):
+    """A name as it is stored: encrypted, and as its digest."""
+
+    sealed: str
+    digest: str
 
 
 def fingerprints(keys: Keys) -> Fingerprints:
@@ -45,10 +56,19 @@ def _fingerprint(purpose: Purpose, key: Key) -> str:
 
 def known_keys(connection: Connection) -> Fingerprints:
     """Return the fingerprints of the keys that the database was written with."""
-    rows = connection.execute(
-        select(Stamp.name, Stamp.value).where(Stamp.name.startswith(f"{_STAMP} "))
-    )
-    words = ((name.split(), value) for name, value in rows)
+    return read_stamps(_stamps(connection.dialect).find(connection))
+
+
+@cache
+def _stamps(dialect: Dialect) -> Prepared:
+    """Return the statement that every newcomer waits for, made once for each kind of database."""
+    named = Stamp.name.startswith(_PREFIX)
+    return Prepared(select(Stamp.name, Stamp.value).where(named), dialect)
+
+
+def read_stamps(rows: Iterable[Sequence[str]]) -> Fingerprints:
+    """Return the fingerprints among stamps, each a name and a value."""
+    words = ((name.split(), value) for name, value in rows if name.startswith(_PREFIX))
     return {(Purpose(purpose), int(id_)): value for (_, purpose, id_), value in words}
 
 
@@ -85,9 +105,7 @@ def recognise(engine: Engine, keys: Keys) -> None:
     held = fingerprints(keys)
     with engine.connect().execution_options(reading=True) as connection:
         known = known_keys(connection)
-        _refuse_others(known, held)
-        if not known and not _opens_names(connection, Sealer(keys)):
-            raise other_keys("the names in the database were encrypted with other keys")
+        refuse_other_keys(known, None if known else _newest_name(connection), keys)
     newest = {
         purpose: max((n for p, n in known if p is purpose), default=-1) for purpose in Purpose
     }
@@ -102,12 +120,24 @@ def recognise(engine: Engine, keys: Keys) -> None:
     except IntegrityError:
         # Another machine began at the same moment: with these keys, or with others.
         with engine.connect().execution_options(reading=True) as connection:
-            _refuse_others(known_keys(connection), held)
+            refuse_other_keys(known_keys(connection), None, keys)
 
 
-def _refuse_others(known: Fingerprints, held: Fingerprints) -> None:
-    for _, problem in key_problems(known, held):
+def refuse_other_keys(known: Fingerprints, name: StoredName | None, keys: Keys) -> None:
+    """Let pass only the keys of a database or a backup.
+
+    Args:
+        known: The fingerprints that it keeps.
+        name: Its newest name, which the keys must open where it keeps no fingerprints yet.
+        keys: The keys at hand.
+
+    Raises:
+        WebappError: They are others.
+    """
+    for _, problem in key_problems(known, fingerprints(keys)):
         raise other_keys(problem)
+    if not known and name is not None and not _opens(name, Sealer(keys)):
+        raise other_keys("the names in the database were encrypted with other keys")
 
 
 def other_keys(problem: str) -> WebappError:
@@ -121,22 +151,22 @@ def other_keys(problem: str) -> WebappError:
     )
 
 
-def _opens_names(connection: Connection, sealer: Sealer) -> bool:
-    """Return whether the keys open a name of a database that has no fingerprints yet."""
+def _newest_name(connection: Connection) -> StoredName | None:
     stored = type_coerce(Identity.sealed, String), type_coerce(Identity.hash, String)
-    found = connection.execute(
-        select(*stored).where(Identity.forgotten.is_(False)).order_by(Identity.id.desc()).limit(1)
-    ).first()
-    if found is None:
-        return True
-    sealed, digest = found
+    newest = select(*stored).where(Identity.forgotten.is_(False)).order_by(Identity.id.desc())
+    found = connection.execute(newest.limit(1)).first()
+    return None if found is None else StoredName(*found)
+
+
+def _opens(name: StoredName, sealer: Sealer) -> bool:
+    """Return whether the keys open a name, and make its digest."""
     try:
-        name = sealer.open(sealed)
+        text = sealer.open(name.sealed)
     except WebappError:
         return False
     # Digests of a lost key are made anew, from the names.
-    lost = int(digest.partition(".")[0]) not in sealer.digest_ids
-    return lost or digest in sealer.digests(name)
+    lost = int(name.digest.partition(".")[0]) not in sealer.digest_ids
+    return lost or name.digest in sealer.digests(text)
 
 
 def forget_key(connection: Connection, id_: int) -> None:
@@ -153,9 +183,8 @@ def replace_keys(engine: Engine, keys: Keys) -> None:
     """
     rows = [{"name": _name(*each), "value": value} for each, value in fingerprints(keys).items()]
     with engine.begin() as connection:
-        if not _opens_names(connection, Sealer(keys)):
-            raise other_keys("the names in the database were encrypted with other keys")
-        connection.execute(delete(Stamp).where(Stamp.name.startswith(f"{_STAMP} ")))
+        refuse_other_keys({}, _newest_name(connection), keys)
+        connection.execute(delete(Stamp).where(Stamp.name.startswith(_PREFIX)))
         connection.execute(insert(Stamp), rows)
 
 
@@ -171,4 +200,4 @@ def knows_people(engine: Engine) -> bool:
 
 
 def _name(purpose: Purpose, id_: int) -> str:
-    return f"{_STAMP} {purpose} {id_}"
+    return f"{_PREFIX}{purpose} {id_}"

@@ -186,7 +186,8 @@ def exclusive(engine: Engine, folder: Path, name: str, *, wait: bool = False) ->
     """
     if engine.dialect.name == "postgresql":
         key = int.from_bytes(sha256(f"parallax {name}".encode()).digest()[:8], signed=True)
-        with engine.begin() as connection:
+        with engine.begin() as connection:  # which does nothing while the work takes its time
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
             yield advisory_lock(connection, key, wait=wait)
         return
     # A database in a file has its users on one machine, and a file can be locked there.

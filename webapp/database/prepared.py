@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
+    Connection,
     Dialect,
     Integer,
     String,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     func,
     select,
 )
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -46,6 +48,7 @@ class Prepared:
         compiled = statement.compile(dialect=dialect, column_keys=columns)  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
         self.words = str(compiled)
+        assert "POSTCOMPILE" not in self.words, "a list needs is_one_of"
         to_driver = {
             name: bound.type.dialect_impl(dialect).bind_processor(dialect)
             for bound, name in compiled.bind_names.items()
@@ -74,6 +77,38 @@ class Prepared:
         for place, read in self._from_driver:
             rows = [(*row[:place], read(row[place]), *row[place + 1 :]) for row in rows]
         return rows
+
+    def find(self, connection: Connection, **values: object) -> list[tuple[Any, ...]]:
+        """Return every row, in the transaction of a connection of SQLAlchemy.
+
+        Raises:
+            DBAPIError: The database fails, as where SQLAlchemy itself runs the statement.
+        """
+        try:
+            return self.all(connection.connection, values)
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise self._failed(connection, error) from error
+
+    def do(self, connection: Connection, each: Iterable[Mapping[str, object]]) -> None:
+        """Run the statement for each set of values, in the same way.
+
+        Raises:
+            DBAPIError: The database fails.
+        """
+        try:
+            self.run(connection.connection, each)
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise self._failed(connection, error) from error
+
+    def _failed(self, connection: Connection, error: Exception) -> Exception:
+        dialect, driver = connection.dialect, connection.connection.dbapi_connection
+        gone = dialect.is_disconnect(error, driver, None)  # type: ignore[arg-type]
+        if gone:
+            connection.invalidate(error)
+        kind = dialect.loaded_dbapi.Error
+        return DBAPIError.instance(
+            self.words, None, error, kind, connection_invalidated=gone, dialect=dialect
+        )
 
     def run(self, connection: PoolProxiedConnection, each: Iterable[Mapping[str, object]]) -> None:
         """Run the statement once for each set of values."""

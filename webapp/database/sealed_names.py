@@ -100,6 +100,12 @@ def keys_in_use(connection: Connection) -> frozenset[int]:
     return frozenset(used)
 
 
+def sealed_columns() -> Iterator[tuple[str, str]]:
+    """Yield the table and the name of every column of sealed texts."""
+    for column, _ in _texts():
+        yield column.table.name, column.name
+
+
 def _texts() -> Iterator[tuple[Column[str], ColumnElement[str]]]:
     """Yield every column of sealed texts, and what reads it as it is stored."""
     for table in Base.metadata.sorted_tables:

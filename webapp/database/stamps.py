@@ -14,3 +14,8 @@ def set_stamp(connection: Connection, name: str, value: str) -> None:
     """Put a text under a name, in the caller's transaction."""
     connection.execute(delete(Stamp).where(Stamp.name == name))
     connection.execute(insert(Stamp), {"name": name, "value": value})
+
+
+def forget_stamps(connection: Connection, beginning: str) -> None:
+    """Take away every text whose name begins so, in the caller's transaction."""
+    connection.execute(delete(Stamp).where(Stamp.name.startswith(beginning, autoescape=True)))

@@ -3,15 +3,21 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from webapp.doctor import files, services, web
+from webapp.doctor.certificate import certificate
+from webapp.doctor.connections import connections
 from webapp.doctor.findings import Finding, Installation
 from webapp.doctor.gate import gate
 from webapp.doctor.network_time import network_time
 from webapp.doctor.retention import retention
+from webapp.doctor.writes import owners, writes
 
 Check = Callable[[Installation], Iterator[Finding]]
 
 CHECKS: Mapping[str, Check] = {
     "database": services.database,
+    "owners": owners,
+    "writes": writes,
+    "connections": connections,
     "gate": gate,
     "key": files.key,
     "files": files.files,
@@ -25,6 +31,7 @@ CHECKS: Mapping[str, Check] = {
     "retention": retention,
     "hosts": web.hosts,
     "web": web.web,
+    "certificate": certificate,
     "log": files.log,
 }
 

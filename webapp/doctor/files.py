@@ -16,6 +16,8 @@ from webapp.server.open_files import FILES_BESIDES
 # What chance gives a key of 64 hexadecimal digits nearly always, and a word typed by hand never.
 _LEAST_LENGTH, _LEAST_CHARACTERS = 64, 12
 _LEAST_ROOM_BYTES, _GOOD_ROOM_BYTES = 64 * 2**20, 2**30
+# Each process makes some files at its start, and a backup a few more.
+LEAST_NAMES, _GOOD_NAMES = 100, 1000
 _NAMES_SHOWN = 5
 _LAST_OF_LOG_BYTES = 8 * 2**20
 _TOKEN = r"/p/[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_.-]{8,}"
@@ -83,16 +85,19 @@ def _is_wide(path: Path) -> bool:
 
 
 def disk(at: Installation) -> Iterator[Finding]:
-    """Look at the room left where the data and the log are written."""
+    """Look at whether files can be made, and at the room left where the data are written."""
     room, spare = shutil.disk_usage(at.folder).free, os.statvfs(at.folder)
     say = f"{room / 2**20:,.0f} MiB are free at {at.folder}"
     remedy = "Free some space, or move the instance folder"
-    if room < _LEAST_ROOM_BYTES:
+    # Names run out while there is room for bytes, and then nothing tells why.
+    if spare.f_files and spare.f_favail < _GOOD_NAMES:
+        say = f"only {spare.f_favail} more files can be created at {at.folder} (df -i)"
+        level = Level.FAULT if spare.f_favail < LEAST_NAMES else Level.WARNING
+        remedy = "Delete small files of other programs on this disk, or move the instance folder"
+        yield Finding("disk", level, say, remedy)
+    elif room < _LEAST_ROOM_BYTES:
         yield Finding("disk", Level.FAULT, say, remedy)
     elif room < _GOOD_ROOM_BYTES:
-        yield Finding("disk", Level.WARNING, say, remedy)
-    elif spare.f_files and spare.f_favail < 1000:
-        say = f"only {spare.f_favail} more files can be created at {at.folder}"
         yield Finding("disk", Level.WARNING, say, remedy)
     else:
         yield Finding("disk", Level.GOOD, say)

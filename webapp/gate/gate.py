@@ -53,13 +53,18 @@ def refuse(act: Act, connection: Connection) -> None:
             )
 
 
+def ledger_begun(connection: Connection) -> None:
+    """Prepare what lies beside the database for a payment or an offer; the connection writes."""
+    ledger.begun(connection, _premises(connection.dialect))
+
+
 def ledger_written(connection: Connection) -> None:
     """Note beside the database how far its ledger has come; before the platform is called."""
     ledger.written(connection, _premises(connection.dialect))
 
 
 def ledger_reconciled(connection: Connection, run_ref: str) -> None:
-    """Note that a run was compared with its platform; the connection writes."""
+    """Note that the ledger has what the platform shows of a run; the connection writes."""
     ledger.reconciled(connection, _premises(connection.dialect), run_ref)
 
 

@@ -2,7 +2,8 @@
 
 The file ``ledger`` in the instance folder holds an epoch, and how far the ledger had come when it
 was last written to. A restore raises the epoch there; a database that was copied back is behind the
-count. Either way nothing is paid or published before every open run was compared with its platform.
+count; without the file, nothing tells how old the database is. In each case nothing is paid or
+published before every open run was compared with its platform, and what it showed was written down.
 """
 
 import json
@@ -10,18 +11,23 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Dialect, func, select
 
-from webapp.database.models import Hit, Payment, Recruitment, Run
-from webapp.database.stamps import set_stamp, stamp_of
-from webapp.errors import WebappError
+from webapp.database.models import Hit, Payment, Recruitment, Run, Stamp
+from webapp.database.prepared import Prepared
+from webapp.database.stamps import forget_stamps, set_stamp, stamp_of
 from webapp.gate.premises import Act, Objection, Premises
 
 FILE = "ledger"
 _EPOCH, _RECONCILED = "ledger epoch", "reconciled "
 _FIRST = 1
+_LOST = (
+    f"the file {FILE}, which tells how far the ledger of payments had come, is not in the instance "
+    "folder or cannot be read"
+)
 _FORBIDS = frozenset({Act.PAY, Act.PUBLISH})
 
 
@@ -53,8 +59,8 @@ def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
     if why and (left := _left(connection, premises.instance)):
         yield Objection(
             f"{why}, so people may have been paid, or places offered, that it does not know of",
-            "Compare each open run with its platform: "
-            + "; ".join(f"parallax reconcile {ref}" for ref in left),
+            "Compare each open run with its platform, and write down what it shows: "
+            + "; ".join(f"parallax reconcile {ref} --fix" for ref in left),
             _FORBIDS,
         )
 
@@ -72,6 +78,16 @@ def restored(connection: Connection, instance: Path) -> None:
         _write(instance, replace(beside, epoch=here + 1))
 
 
+def begun(connection: Connection, premises: Premises) -> None:
+    """Make sure that the file is there before the first line that it counts; the connection writes.
+
+    Called where the gate let a payment or an offer pass: a doubt that concerns no open run is over.
+    """
+    instance = premises.instance
+    if _beside(instance) is None or _why_doubtful(connection, instance):
+        _end_doubt(connection, instance)
+
+
 def written(connection: Connection, premises: Premises) -> None:
     """Note beside the database how far the ledger has come; a doubtful one is left as it is."""
     beside, here = _beside(premises.instance), _mark(connection)
@@ -81,21 +97,29 @@ def written(connection: Connection, premises: Premises) -> None:
 
 
 def reconciled(connection: Connection, premises: Premises, run_ref: str) -> None:
-    """Note that a run was compared with its platform; after the last one the gate opens."""
+    """Note that the ledger has what the platform shows of a run; after the last the gate opens."""
     instance = premises.instance
     if not _why_doubtful(connection, instance):
         return
     set_stamp(connection, f"{_RECONCILED}{run_ref}", _doubt(connection, instance))
-    if not _left(connection, instance):
-        beside = _beside(instance) or _NOTHING
-        set_stamp(connection, _EPOCH, str(max(beside.epoch, _epoch(connection))))
-        _write(instance, _mark(connection))
+    _end_doubt(connection, instance)
+
+
+def _end_doubt(connection: Connection, instance: Path) -> None:
+    if _left(connection, instance):
+        return
+    beside = _beside(instance) or _NOTHING
+    forget_stamps(connection, _RECONCILED)  # A later doubt is another one.
+    if beside.epoch > _epoch(connection):
+        set_stamp(connection, _EPOCH, str(beside.epoch))
+    _write(instance, _mark(connection))
 
 
 def _why_doubtful(connection: Connection, instance: Path) -> str:
     beside, here = _beside(instance), _mark(connection)
     if beside is None:
-        return ""  # nothing was paid from here yet; the platform is read before each payment
+        # Before the first payment there is nothing that the file could have said.
+        return _LOST if here.payments or here.offers else ""
     if beside.epoch != here.epoch:
         return "the database was restored from a backup"
     return "the database is older than its last payment or offer" if here.is_behind(beside) else ""
@@ -120,25 +144,28 @@ def _epoch(connection: Connection) -> int:
 
 
 def _mark(connection: Connection) -> Mark:
-    payments = connection.scalar(select(func.max(Payment.id)))
-    offers = connection.scalar(select(func.max(Hit.id)).where(Hit.purpose == "recruitment"))
-    return Mark(_epoch(connection), payments or 0, offers or 0)
+    [(epoch, payments, offers)] = _marks(connection.dialect).find(connection)
+    return Mark(int(epoch or _FIRST), payments or 0, offers or 0)
+
+
+@cache
+def _marks(dialect: Dialect) -> Prepared:
+    """Return the statement that reads a mark, made once for each kind of database."""
+    epoch = select(Stamp.value).where(Stamp.name == _EPOCH)
+    payments = select(func.max(Payment.id))
+    offers = select(func.max(Hit.id)).where(Hit.purpose == "recruitment")
+    return Prepared(
+        select(*(each.scalar_subquery() for each in (epoch, payments, offers))), dialect
+    )
 
 
 def _beside(instance: Path) -> Mark | None:
-    path = instance / FILE
+    """Return what the file says; None where it is not there, or says nothing that can be read."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads((instance / FILE).read_bytes())
         return Mark(int(found["epoch"]), int(found["payments"]), int(found["offers"]))
-    except FileNotFoundError:
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WebappError(
-            "the file cannot be read",
-            where=str(path),
-            expected="the epoch of the ledger and two numbers, as Parallax wrote them",
-            remedy="Delete it, and run parallax reconcile for every open run",
-        ) from error
 
 
 def _write(instance: Path, mark: Mark) -> None:

@@ -21,15 +21,18 @@ _LOG = logging.getLogger(__name__)
 
 @health_address.get(HEALTHZ)
 def healthz() -> ResponseReturnValue:
-    """Answer yes once the database has answered too, and no while the process is ending.
+    """Answer yes once the database has stored something too, and no while the process is ending.
 
-    Anybody may ask, so nothing is written, and every no is the same: the reason is in the log and
-    on the private port.
+    Anybody may ask, so what is stored is taken back, only every few seconds is it done anew, and
+    every no is the same: the reason is in the log and on the private port.
     """
     if STOPPING in current_app.extensions and current_app.extensions[STOPPING]():
         return no()
     with reading(current_services().sessions) as session:
         session.execute(text("SELECT 1"))
+    if problem := current_services().write_trial.problem():
+        _LOG.error("not ready: %s", problem)
+        return no()
     return {"status": "ok"}
 
 

@@ -25,6 +25,7 @@ _PERMISSIONS = ", ".join(
     f"{name}=()"
     for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 )
+_OF_PAGES = ("text/javascript", "application/javascript", "text/css")
 _A_YEAR = "max-age=31536000"
 # The researchers' pages, which nobody may frame: a click there may pay.
 _ROOM = "/researcher"
@@ -90,7 +91,9 @@ def _with_headers(
         response.headers["Strict-Transport-Security"] = transport
     response.headers["X-Content-Type-Options"] = "nosniff"
     if not response.is_json:
-        response.headers["Content-Security-Policy"] = _policy(fetched, ancestors, platforms)
+        # A page's programs and style obey the page's own policy, and there are twenty of them.
+        if response.mimetype not in _OF_PAGES:
+            response.headers["Content-Security-Policy"] = _policy(fetched, ancestors, platforms)
         # Participants' tokens stand in the addresses, so no address may leave the site.
         response.headers["Referrer-Policy"] = "no-referrer"
     if response.mimetype == "text/html":

@@ -7,6 +7,7 @@ from webapp.jobs.leases import delete_addresses, release_leases
 from webapp.jobs.platforms import finish_payments, poll_platforms
 from webapp.jobs.reports import send_reports
 from webapp.jobs.retention import empty_database_log, erase_due_identities
+from webapp.jobs.summaries import summarise_runs
 from webapp.services import Services
 
 
@@ -29,6 +30,7 @@ PERIODIC: Mapping[str, PeriodicJob] = {
     "delete_addresses": PeriodicJob(300, delete_addresses),
     "empty_log": PeriodicJob(60, empty_database_log),
     "erase_identities": PeriodicJob(3600, erase_due_identities),
+    "summarise_runs": PeriodicJob(60, summarise_runs),
     "poll_platforms": PeriodicJob(120, poll_platforms),
     "send_reports": PeriodicJob(60, send_reports),
     "finish_payments": PeriodicJob(300, finish_payments),

@@ -18,11 +18,11 @@ from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 from webapp.core.instance import open_instance, write_for_owner_alone
 from webapp.core.logging import log_formatter
 from webapp.core.logging import write_logs as write_early_logs
+from webapp.core.metrics import FOLDER_VARIABLE
 from webapp.core.settings import Settings
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
-from webapp.server.metrics_endpoint import FOLDER_VARIABLE
 from webapp.server.open_files import allow_as_many_as_needed
 from webapp.server.service_manager import take_over
 

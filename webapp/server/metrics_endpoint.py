@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import State
 from webapp.core.clock import utc_now
-from webapp.core.metrics import Metrics
+from webapp.core.metrics import FOLDER_VARIABLE, Metrics
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunCount
@@ -26,9 +26,6 @@ from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from prometheus_client.core import GaugeMetricFamily
-
-# The library's own name for it; a folder that the processes of a server share.
-FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def collect_registry(

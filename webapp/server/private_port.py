@@ -22,6 +22,7 @@ from webapp.core.metrics import METRICS
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.engine import reading
 from webapp.database.schema import revision_of, revisions
+from webapp.database.write_trial import of_others
 from webapp.gate.gate import objections
 from webapp.server.metrics_endpoint import collect_registry
 from webapp.services import EXTENSION, Services
@@ -106,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
 def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
     """Return whether a server should get participants, the reasons against it, and other facts.
 
-    Nothing is written.
+    What is written to try it is taken back.
 
     Args:
         instance: The instance folder.
@@ -123,8 +124,11 @@ def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
 
 
 def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
+    spare = os.statvfs(instance)
     if not os.access(instance, os.W_OK | os.X_OK):
         yield "the instance folder cannot be written to"
+    elif spare.f_files and not spare.f_favail:
+        yield "no more files can be created in the instance folder (df -i)"
     elif shutil.disk_usage(instance).free < _ROOM_BYTES:
         yield "the instance folder's disk is full"
     if app is None:
@@ -136,6 +140,12 @@ def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
             if revision == revisions()[-1]:
                 for _, each in objections(session.connection()):
                     yield each.says
+                if problem := _services(app).write_trial.problem():
+                    yield problem
+                engine = _services(app).engine
+                data = engine.url.database if engine.dialect.name == "sqlite" else None
+                for path in of_others(instance, Path(data).resolve() if data else None):
+                    yield f"{path} belongs to another user, so the server cannot write to it"
     except SQLAlchemyError:
         yield "the database does not answer"
     else:

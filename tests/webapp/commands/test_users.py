@@ -1,5 +1,9 @@
 """``parallax users``."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from click.testing import CliRunner
 
@@ -47,3 +51,17 @@ def test_a_mistake_is_told_and_changes_nothing(parallax_users, arguments, typed,
     result = parallax_users(*arguments, **given)
     assert message in str(result.exception)
     assert parallax_users("list").output == before
+
+
+def test_without_a_terminal_the_password_comes_from_a_file_and_the_refusal_says_so(instance):
+    add = [sys.executable, "-m", "parallax", "users", "add", "anna", "--role", "owner"]
+    given = {"env": {**os.environ, "PARALLAX_INSTANCE": str(instance)}, "start_new_session": True}
+    refused = subprocess.run(
+        add, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **given
+    )
+    assert refused.returncode != 0
+    assert refused.stderr.startswith("Error: the password cannot be asked for")
+    assert "--password-file -" in refused.stderr and "Warning" not in refused.stderr
+    subprocess.run(
+        [*add, "--password-file", "-"], input="a long password\n", text=True, check=True, **given
+    )

@@ -48,7 +48,7 @@ def fields(text: str) -> set[str]:
     return named | set(re.findall(r"%\((\w+)\)s", text))
 
 
-# What no native speaker has read says so, and may lag a little behind the pages.
+# What no native speaker has read says so; none may lag behind the pages.
 REVIEWED = ["it"]
 UNREVIEWED = ["ar", "de", "es", "fr", "he", "ja", "pt", "zh"]
 
@@ -65,11 +65,9 @@ def test_the_languages_of_the_pages():
 
 
 @pytest.mark.parametrize("language", UNREVIEWED)
-def test_what_no_native_speaker_has_read_says_so_and_is_nearly_whole(language):
+def test_what_no_native_speaker_has_read_says_so(language):
     path = CATALOGUES / language / "LC_MESSAGES" / "messages.po"
     assert "Not reviewed by a native speaker" in path.read_text("utf-8").partition("msgid")[0]
-    translated = {m.id for m in entries(language) if m.string and not m.fuzzy}
-    assert len(messages() - translated) < len(messages()) / 10
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
@@ -84,7 +82,7 @@ def test_the_page_of_a_persons_own_data_speaks_every_language(language):
     assert page <= {m.id for m in entries(language) if m.string}
 
 
-@pytest.mark.parametrize("language", REVIEWED)
+@pytest.mark.parametrize("language", TRANSLATED)
 def test_every_message_is_translated_and_none_is_uncertain(language):
     translated = {m.id for m in entries(language) if m.string and not m.fuzzy}
     assert messages() - translated == set(), REFRESH

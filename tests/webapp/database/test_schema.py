@@ -3,7 +3,7 @@
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
@@ -89,30 +89,33 @@ def _python_type(column: Column) -> type:
     return object if found is dict else found
 
 
-def fill(engine: Engine) -> None:
-    """Put two rows into every table that has none."""
+def fill(engine: Engine) -> list[Table]:
+    """Put two rows into every table that has none, and return the tables."""
     found = tables(engine)
     with engine.begin() as connection:
         for table in found:
             if connection.execute(select(table)).first() is None:
                 rows = [{c.name: value(c, number) for c in table.columns} for number in (1, 2)]
                 connection.execute(insert(table), rows)
+    return found
 
 
-def content(engine: Engine) -> dict[tuple[str, str], list[object]]:
+def content(
+    engine: Engine, found: Iterable[Table] | None = None
+) -> dict[tuple[str, str], list[object]]:
     """Every column's values, in the order of the rows."""
-    found = tables(engine)
+    values = {}
     with engine.connect() as connection:
-        return {
-            (table.name, column.name): list(
-                connection.scalars(select(column).order_by(table.columns["id"]))
-            )
-            for table in found
-            for column in table.columns
-        }
+        for table in tables(engine) if found is None else found:
+            rows = connection.execute(select(table).order_by(table.columns["id"])).all()
+            names = table.columns.keys()
+            values |= {(table.name, c): [row[n] for row in rows] for n, c in enumerate(names)}
+    return values
 
 
-def opened(engine: Engine) -> dict[tuple[str, str], list[object]]:
+def opened(
+    engine: Engine, found: Iterable[Table] | None = None
+) -> dict[tuple[str, str], list[object]]:
     """The same, with the texts opened that are sealed where they stand."""
 
     def open_(sealed: object) -> object:
@@ -120,7 +123,7 @@ def opened(engine: Engine) -> dict[tuple[str, str], list[object]]:
 
     return {
         name: [open_(each) for each in values] if name in TEXTS else values
-        for name, values in content(engine).items()
+        for name, values in content(engine, found).items()
     }
 
 
@@ -134,8 +137,7 @@ def test_every_migration_keeps_the_data_upwards_and_downwards(engine):
     path = [*revisions(), *revisions()[-2::-1]]
     bring(engine, path[0])
     for to in path[1:]:
-        fill(engine)
-        before = opened(engine)
+        before = opened(engine, fill(engine))
         bring(engine, to)
         after = opened(engine)
         assert {name: after[name] for name in before.keys() & after.keys()} == {

@@ -3,7 +3,9 @@ take part a second time."""
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -136,9 +138,17 @@ def readyz(house: House) -> str:
 
 
 def restore(house: House) -> str:
+    held, epoch = everything(house.database), house.folder / "ledger"
     done = house.shell("db", "restore", str(house.backup), "--replace")
     assert isinstance(done.exception, WebappError), done.output
+    assert everything(house.database) == held, "a refused restore replaced the data"
+    assert not epoch.exists(), "a refused restore forbids to pay"
     return str(done.exception)
+
+
+def everything(database: Path) -> list[str]:
+    with closing(sqlite3.connect(database)) as connection:
+        return list(connection.iterdump())
 
 
 def second_node(house: House) -> str:

@@ -1,6 +1,7 @@
 """Backups: everything the database holds, as one file that was checked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, func, inspect, select
@@ -9,7 +10,7 @@ from sqlalchemy.sql.expression import table as any_table
 from experiment.tables.atomic_write import atomic_write
 from webapp.database.backup import postgresql as backup_postgresql
 from webapp.database.backup import sqlite as backup_sqlite
-from webapp.database.backup.contents import BackupError, Content, Way
+from webapp.database.backup.contents import BackupError, Content, Row, Way
 from webapp.database.models import Run
 from webapp.database.schema import revisions, schema_problem, stored_revision
 
@@ -41,8 +42,41 @@ def back_up(engine: Engine, file: Path) -> Content:
         return way.content_of(temporary)
 
 
-def restore(engine: Engine, file: Path, *, replace: bool) -> Content:
-    """Make the database hold what a backup holds, wholly or not at all.
+@dataclass(frozen=True, slots=True)
+class Restorable:
+    """A sound backup that a database may become.
+
+    Attributes:
+        engine: The database.
+        file: The backup.
+        content: What it holds.
+    """
+
+    engine: Engine
+    file: Path
+    content: Content
+
+    def rows_of(self, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
+        """Yield the backup's rows of some tables, each with its table's name."""
+        return _way(self.engine, self.file).rows_of(self.file, tables)
+
+    def restore(self) -> Content:
+        """Make the database hold what the backup holds, wholly or not at all.
+
+        Raises:
+            BackupError: It cannot be done, e.g. because the disk is full.
+        """
+        _way(self.engine, self.file).load(self.engine, self.file, self.content)
+        expected = self.content.rows
+        with self.engine.connect().execution_options(reading=True) as connection:
+            restored = {name: _count(connection, name) for name in expected}
+        if restored != expected:
+            raise BackupError(f"the restored rows {restored} are not the backup's {expected}")
+        return self.content
+
+
+def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
+    """Return what a database may become, after reading all of it; nothing is changed.
 
     Args:
         engine: The database.
@@ -53,8 +87,7 @@ def restore(engine: Engine, file: Path, *, replace: bool) -> Content:
         BackupError: The file is no sound backup of such a database, or the database holds runs.
         SchemaError: The backup is of a version newer than this code.
     """
-    way = _way(engine, file)
-    content = way.content_of(file)
+    content = _way(engine, file).content_of(file)
     if content.revision not in revisions() and (problem := schema_problem(content.revision)):
         raise problem
     if not replace and (runs := _runs(engine)):
@@ -63,12 +96,7 @@ def restore(engine: Engine, file: Path, *, replace: bool) -> Content:
             expected="an empty database",
             remedy="Back it up first; then restore with --replace",
         )
-    way.load(engine, file, content)
-    with engine.connect().execution_options(reading=True) as connection:
-        restored = {name: _count(connection, name) for name in content.rows}
-    if restored != content.rows:
-        raise BackupError(f"the restored rows {restored} are not the backup's {content.rows}")
-    return content
+    return Restorable(engine, file, content)
 
 
 def _way(engine: Engine, file: Path) -> Way:

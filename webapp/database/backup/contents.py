@@ -1,6 +1,6 @@
 """What identifies a backup's contents."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -28,6 +28,9 @@ class Content:
         return ", ".join(f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
 
 
+Row = Mapping[str, str | None]
+
+
 class Way(Protocol):
     """How one kind of database is backed up; a module each."""
 
@@ -38,6 +41,9 @@ class Way(Protocol):
 
     def content_of(self, file: Path, /) -> Content:
         """Return what a backup holds, after reading all of it."""
+
+    def rows_of(self, file: Path, tables: Sequence[str], /) -> Iterator[tuple[str, Row]]:
+        """Yield the rows of some tables, each with its table's name; what is not there has none."""
 
     def load(self, engine: Engine, file: Path, content: Content, /) -> None:
         """Replace the database's content by the backup's, wholly or not at all."""

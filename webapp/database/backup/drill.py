@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine, text
 
-from webapp.database.backup.backup import restore
+from webapp.database.backup.backup import examine
 from webapp.database.backup.contents import Content
 from webapp.database.engine import make_engine
 from webapp.database.locks import advisory_lock
@@ -45,7 +45,7 @@ def drill(engine: Engine, file: Path) -> Drill:
     """
     with _scratch(engine) as scratch:
         began = time.monotonic()
-        content = restore(scratch, file, replace=False)
+        content = examine(scratch, file, replace=False).restore()
         return Drill(content, time.monotonic() - began)
 
 

@@ -5,19 +5,23 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Engine
 
-from webapp.database.backup.contents import BackupError, Content
+from webapp.database.backup.contents import BackupError, Content, Row
 from webapp.database.count_triggers import DROP_FUNCTIONS
 from webapp.database.models import Base
 
 MAGIC = b"PGDMP"
 _INSTALLED = Path("/usr/lib/postgresql")
-_ROWS_OF = re.compile(r'COPY (?:public\.)?"?(\w+)"? \(')
+_ROWS_OF = re.compile(r'COPY (?:public\.)?"?(\w+)"? \(([^)]*)\)')
+_END_OF_ROWS = "\\.\n"
+_EMPTY = "\\N"
+_ESCAPED = re.compile(r"\\(.)")
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _VERSION_TABLE = "alembic_version"
 
 
@@ -41,6 +45,27 @@ def content_of(file: Path) -> Content:
         return _content(script, file)
 
 
+def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of some tables of a sound archive, each with its table's name."""
+    only = [f"--table={name}" for name in tables]
+    with _as_sql(file, "--data-only", *only) as script, script.open(encoding="utf-8") as lines:
+        table, columns = "", list[str]()
+        for line in lines:
+            if table and line != _END_OF_ROWS:
+                values = (_value(each) for each in line.removesuffix("\n").split("\t"))
+                yield table, dict(zip(columns, values, strict=True))
+            elif table:
+                table = ""
+            elif begins := _ROWS_OF.match(line):
+                table, columns = begins[1], [each.strip(' "') for each in begins[2].split(",")]
+
+
+def _value(text: str) -> str | None:
+    if text == _EMPTY:
+        return None
+    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+
+
 def load(engine: Engine, file: Path, content: Content) -> None:
     """Replace the database's content by the archive's in one transaction.
 
@@ -57,12 +82,13 @@ def load(engine: Engine, file: Path, content: Content) -> None:
 
 
 @contextmanager
-def _as_sql(file: Path) -> Iterator[Path]:
+def _as_sql(file: Path, *options: str) -> Iterator[Path]:
     # A script that was written as a whole is run as a whole; a pipe could break off in the middle
     # of what then looks like its end.
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "backup.sql"
-        _run("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(file))
+        _run("pg_restore", "--no-owner", "--no-privileges", *options,
+             f"--file={script}", str(file))  # fmt: skip
         yield script
 
 
@@ -70,7 +96,7 @@ def _content(script: Path, file: Path) -> Content:
     rows, revision, table = dict[str, int](), "", ""
     with script.open(encoding="utf-8") as lines:
         for line in lines:
-            if table and line != "\\.\n":
+            if table and line != _END_OF_ROWS:
                 rows[table] += 1
                 revision = line.strip() if table == _VERSION_TABLE else revision
             elif table:

@@ -1,7 +1,9 @@
 """Backups of SQLite: another SQLite file, made by the database's own online backup."""
 
+import shutil
 import sqlite3
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import cast
@@ -10,10 +12,13 @@ from sqlalchemy import Engine, PoolProxiedConnection, create_engine, func, inspe
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.sql.expression import table as any_table
 
-from webapp.database.backup.contents import BackupError, Content
+from webapp.database.backup.contents import BackupError, Content, Row
 from webapp.database.schema import revision_of
 
 MAGIC = b"SQLite format 3\0"
+# https://www.sqlite.org/fileformat.html: 2 where a database is written through a log. Our own
+# backups are not.
+_HEADER_BYTES, _WRITE_VERSION, _WITH_LOG = 20, 18, 2
 
 
 def dump(engine: Engine, file: Path) -> None:
@@ -62,6 +67,55 @@ def content_of(file: Path) -> Content:
     return Content(revision, counts)
 
 
+@contextmanager
+def whole(file: Path, *, complete: bool) -> Iterator[Path]:
+    """Yield a backup as one file, for the time of the block; a copied database with its log.
+
+    A database at work has its newest answers in a log beside it. Its file alone, copied by hand,
+    is sound and lacks them: nothing in it tells.
+
+    Args:
+        file: A backup, or a copy of a database's file.
+        complete: Whether it is known that no log belongs to it.
+
+    Raises:
+        BackupError: It is such a file, and no log lies beside it.
+    """
+    with file.open("rb") as opened:
+        header = opened.read(_HEADER_BYTES)
+    if not header.startswith(MAGIC) or header[_WRITE_VERSION] != _WITH_LOG or complete:
+        yield file
+        return
+    log = file.with_name(f"{file.name}-wal")
+    if not log.exists():
+        raise BackupError(
+            "the file is a copy of a database, not a backup: it lacks what the database had in its "
+            "log (-wal) when it was copied, which may be most of the answers",
+            where=str(file),
+            expected=f"a backup by parallax db backup, or the log beside it as {log.name}",
+            remedy="If no server ran when it was copied, it is complete: add --copied",
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "backup"
+        shutil.copyfile(file, copy)
+        shutil.copyfile(log, copy.with_name("backup-wal"))
+        with _failures_in_words(file), closing(sqlite3.connect(copy)) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE")
+        yield copy
+
+
+def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of some tables of a sound backup, each with its table's name."""
+    with _failures_in_words(file), closing(_read_only(file)) as backup:
+        backup.row_factory = sqlite3.Row
+        there = {name for (name,) in backup.execute("SELECT name FROM sqlite_master")}
+        for table in tables:
+            if table in there:
+                for row in backup.execute(f'SELECT * FROM "{table}"'):
+                    texts = {name: row[name] for name in row.keys()}  # noqa: SIM118 - not a dict
+                    yield table, {n: None if v is None else str(v) for n, v in texts.items()}
+
+
 def load(engine: Engine, file: Path, _content: Content) -> None:
     """Replace the database's content by the backup's in one transaction.
 
@@ -70,10 +124,14 @@ def load(engine: Engine, file: Path, _content: Content) -> None:
     """
     with (
         _failures_in_words(file),
-        closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as backup,
+        closing(_read_only(file)) as backup,
         closing(engine.raw_connection()) as target,
     ):
         backup.backup(_driver(target))
+
+
+def _read_only(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from webapp.database.models.payment import Payment
 from webapp.database.models.recruitment import Assignment, Hit, Recruitment
 from webapp.database.models.report import OutgoingReport
 from webapp.database.models.run import ConsentText, Place, Run, RunCount, RunItem, StudyFile
+from webapp.database.models.session_summary import RunSummary, SessionSummary
 from webapp.database.models.stamp import Stamp
 from webapp.database.models.user import AuditEntry, FailedSignIn, SignIn, Unblinding, User
 
@@ -46,6 +47,8 @@ __all__ = [
     "Run",
     "RunCount",
     "RunItem",
+    "RunSummary",
+    "SessionSummary",
     "SignIn",
     "Stamp",
     "StudyFile",

@@ -171,6 +171,8 @@ class Verdict(Base):
     """What the exclusion rules decided about one participant, and on what evidence."""
 
     __tablename__ = "verdict"
+    # Finds the few who are excluded, or kept, among any number.
+    __table_args__ = (Index(None, "kept", "participant_id"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"), unique=True)

@@ -1,0 +1,3 @@
+"""The command line, for checks that it asks."""
+
+from tests.webapp.commands.conftest import shell  # noqa: F401 - a fixture

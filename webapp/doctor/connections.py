@@ -1,0 +1,37 @@
+"""Whether PostgreSQL admits as many connections as this installation may open."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import text
+
+from webapp.doctor.findings import Finding, Installation, Level
+
+# docs/database.md has the formula: of each process the pool, the lock of servers, two for jobs.
+_OF_A_PROCESS, _OF_COMMANDS = 19, 5
+_NEARLY = 0.9
+
+
+def connections(at: Installation) -> Iterator[Finding]:
+    """Compare PostgreSQL's limits with what one machine needs, and look at how many are open."""
+    if at.engine is None or at.engine.dialect.name == "sqlite":
+        yield Finding("connections", Level.GOOD, "SQLite has no limit of connections")
+        return
+    with at.engine.connect().execution_options(reading=True) as connection:
+        most, of_role, used = connection.execute(
+            text(
+                "SELECT current_setting('max_connections')::int"
+                " - current_setting('superuser_reserved_connections')::int,"
+                " (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),"
+                " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
+            )
+        ).one()
+    most = min(most, of_role) if of_role is not None and of_role >= 0 else most
+    needed = at.settings.workers * _OF_A_PROCESS + _OF_COMMANDS
+    say = f"PostgreSQL admits {most} connections; this machine may open {needed}; {used} are open"
+    remedy = "Raise max_connections (or the role's CONNECTION LIMIT): docs/database.md#connections"
+    if needed > most:
+        yield Finding("connections", Level.FAULT, say, remedy)
+    elif used > _NEARLY * most:
+        yield Finding("connections", Level.WARNING, say, remedy)
+    else:
+        yield Finding("connections", Level.GOOD, say)

@@ -1,0 +1,73 @@
+"""What the gate would find in a backup, before a database becomes it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from webapp.core.keys import Keys
+from webapp.core.sealing import Sealer
+from webapp.database.backup.backup import Restorable
+from webapp.database.key_identity import StoredName, other_keys, read_stamps, refuse_other_keys
+from webapp.database.models import Erasure, Identity, Stamp
+from webapp.database.schema import revisions
+from webapp.database.sealed_names import sealed_columns
+from webapp.erasures.entry import Deed, Entry
+from webapp.erasures.file import refuse_lost_keys
+
+_STAMP, _IDENTITY, _ERASURE = (each.__tablename__ for each in (Stamp, Identity, Erasure))
+# How SQLite and PostgreSQL write that a name was not forgotten.
+_NO = ("0", "f")
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a backup says of the keys that it was written with."""
+
+    stamps: list[tuple[str, str]] = field(default_factory=list)
+    newest: tuple[int, StoredName] | None = None
+    sealed_with: set[int] = field(default_factory=set)
+    erasures: list[Entry] = field(default_factory=list)
+
+
+def refuse_lost(backup: Restorable, keys: Keys, where: Path, *, adopted: bool) -> None:
+    """Let pass only a backup that the keys at hand open; nothing is changed.
+
+    Args:
+        backup: A sound backup, as it was before it was encrypted.
+        keys: The installation's keys.
+        where: The backup as it was given.
+        adopted: Whether it is to take these keys in place of those that it knows, which are lost.
+
+    Raises:
+        WebappError: It was written with others, or holds what no key at hand opens.
+    """
+    found = _read(backup)
+    known = {} if adopted else read_stamps(found.stamps)
+    refuse_other_keys(known, found.newest[1] if found.newest else None, keys)
+    if lost := sorted(found.sealed_with - {key.id for key in keys.sealing}):
+        raise other_keys(f"the keys file lacks key {lost[0]}, which encrypted names in the backup")
+    refuse_lost_keys(found.erasures, Sealer(keys), where)
+
+
+def _read(backup: Restorable) -> _Found:
+    found = _Found()
+    for table, row in backup.rows_of(sorted({_STAMP, _ERASURE, *_sealed(backup)})):
+        if table == _STAMP:
+            found.stamps.append((row["name"] or "", row["value"] or ""))
+        elif table == _ERASURE:
+            found.erasures.append(Entry(Deed(row["deed"] or ""), row["digest"] or "", None))
+        else:
+            texts = (row[column] for column in _sealed(backup)[table])
+            found.sealed_with |= {int(text.partition(".")[0]) for text in texts if text}
+        if table == _IDENTITY and row["forgotten"] in _NO:
+            name = StoredName(row["sealed"] or "", row["hash"] or "")
+            found.newest = max(found.newest or (0, name), (int(row["id"] or 0), name))
+    return found
+
+
+def _sealed(backup: Restorable) -> dict[str, list[str]]:
+    """Return which columns of which tables are sealed; of an older backup, the names alone."""
+    sealed = {_IDENTITY: ["sealed"]}
+    if backup.content.revision == revisions()[-1]:
+        for table, column in sealed_columns():
+            sealed.setdefault(table, []).append(column)
+    return sealed

@@ -1,0 +1,85 @@
+"""Summarising sessions, by a process of its own: it judges every answer of a run."""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from experiment.studies.study import Study
+from webapp.core.own_process import parallax
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Run, RunCount, RunSummary
+from webapp.database.row_counts import RESPONSES
+from webapp.errors import WebappError
+from webapp.runs.summaries import batches, n_responses, store, summary_rows
+from webapp.services import Services
+
+# A run that is summarised all the time would keep a processor busy: at most a twentieth of it.
+_SHARE = 20
+
+
+def summarise_runs(services: Services) -> None:
+    """Summarise the sessions of every run with new answers, one run after the other.
+
+    Raises:
+        WebappError: Some run's sessions could not be summarised; the others were.
+    """
+    problems = []
+    for ref in due(services):
+        # The server's own processes answer participants, one thread at a time.
+        done = parallax(services.instance, "summarise", ref, limit_s=None)
+        if not done.worked:
+            problems.append(f"run {ref}: {done.text.strip()}")
+    if problems:
+        raise WebappError(" ".join(problems))
+
+
+def due(services: Services) -> list[str]:
+    """Return the runs whose sessions changed since they were summarised, and have waited enough."""
+    responses = (
+        select(func.coalesce(func.sum(RunCount.n), 0))
+        .where(RunCount.run_id == Run.id, RunCount.subject == RESPONSES)
+        .scalar_subquery()
+    )
+    statement = (
+        select(Run.ref, RunSummary.made_at, RunSummary.took_s)
+        .outerjoin(RunSummary, RunSummary.run_id == Run.id)
+        .where(responses != func.coalesce(RunSummary.responses, 0))
+        .order_by(Run.id)
+    )
+    now = services.now()
+    with reading(services.sessions) as session:
+        return [
+            ref
+            for ref, made_at, took_s in session.execute(statement)
+            if made_at is None or now - made_at >= timedelta(seconds=_SHARE * took_s)
+        ]
+
+
+def summarise(
+    sessions: Sessions, ref: str, study_of: Callable[[Session, Run], Study], now: datetime
+) -> int:
+    """Summarise every session of a run that has an answer, and return how many those are.
+
+    Args:
+        sessions: The database's.
+        ref: The run's reference.
+        study_of: Returns the run's study.
+        now: The time.
+    """
+    began = time.monotonic()
+    with reading(sessions) as session:
+        run = session.scalars(select(Run).where(Run.ref == ref)).one()
+        responses = n_responses(session, run)
+        rows = list(summary_rows(session, run, study_of(session, run)))
+    # Short transactions: participants' answers are stored between them.
+    for some in batches(rows):
+        with sessions.begin() as session:
+            store(session, some)
+    with sessions.begin() as session:
+        session.execute(delete(RunSummary).where(RunSummary.run_id == run.id))
+        took_s = time.monotonic() - began
+        session.add(RunSummary(run_id=run.id, made_at=now, took_s=took_s, responses=responses))
+    return len(rows)
