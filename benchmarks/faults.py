@@ -292,10 +292,14 @@ def report(
     one_environment: Callable[[argparse.Namespace, int], Counter[str]],
     shown: Sequence[str],
     wrong: Sequence[str],
+    runs: int = 1000,
+    **shares: tuple[float, str],
 ) -> None:
     """Run a campaign as the command line says, print its counts, and end with 1 if any is wrong."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=runs)
+    for name, (default, words) in shares.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=default, help=words)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=float, default=0.15, help="the share of calls that fail")
     parser.add_argument("--deaths", type=float, default=0.03, help="at each point of a process")

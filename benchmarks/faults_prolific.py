@@ -19,7 +19,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -311,7 +311,9 @@ def reports_left(environment: ProlificEnvironment, run: Run) -> int:
         return len(session.scalars(left).all())
 
 
-def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
+def environments(
+    one_run: Callable[..., Counter[str]], options: argparse.Namespace, first: int
+) -> Counter[str]:
     """Return the counts of the runs from that number on that share a stand-in."""
     logging.disable(logging.WARNING)  # what fails on purpose is counted, not told one by one
     counts = Counter[str]()
@@ -331,4 +333,4 @@ def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    report(__doc__, one_environment, SHOWN, WRONG)
+    report(__doc__, partial(environments, one_run), SHOWN, WRONG)

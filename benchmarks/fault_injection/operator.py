@@ -23,8 +23,9 @@ from webapp.payments.entry import Entry
 from webapp.payments.ledger import CLAIM_TIMEOUT, payments_of
 from webapp.payments.ledger_entries import bonuses, review_decision, rewards
 from webapp.payments.pay import pay_entries
+from webapp.payments.reconciliation.discrepancy import Discrepancy
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
-from webapp.payments.reconciliation.snapshot import Discrepancy, take_snapshot
+from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.payments.withdraw import offers_to, withdraw
 from webapp.recruiters.platform import Platform, PlatformUnreachable
 from webapp.recruitment.poll import poll

@@ -45,3 +45,15 @@ def test_whenever_the_process_dies_while_paying_the_same_command_pays_exactly_on
     assert counts["points"] > 10
     assert counts["people paid exactly once"] == counts["points"] + 1
     assert counts["people paid less"] == counts["people paid more"] == 0
+
+
+def test_where_older_databases_are_put_back_and_colleagues_pay_by_hand_nobody_is_paid_twice():
+    counts = counts_of(
+        *("faults_restored.py", "--runs", "1", "--seed", "3", "--faults", "0.02"),
+        *("--deaths", "0.01", "--restores", "0.2", "--by-hand", "0.02"),
+    )
+    ways = ("restored", "copied", "copied with its ledger", "second copy")
+    assert sum(counts[way] for way in ways) > 0
+    assert counts["people who earned money"] > 0
+    assert counts["people we paid more"] == counts["people with less"] == 0
+    assert counts["places offered twice"] == counts["findings left"] == 0

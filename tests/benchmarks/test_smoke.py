@@ -68,7 +68,7 @@ RUNS = {
 }
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
-    *("erasures", "panel_faults", "point_in_time"),
+    *("erasures", "faults_restored", "panel_faults", "point_in_time"),
     *("import_mutations", "same_study", "scale", "uptime"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 
 from webapp.database.engine import Sessions
 
@@ -23,3 +24,18 @@ def copied(sessions: Sessions) -> Callable[[], None]:
 
     copy(to_memory=True)
     return lambda: copy(to_memory=False)
+
+
+def copied_with_ledger(sessions: Sessions, instance: Path) -> Callable[[], None]:
+    """Copy the database and the file beside it, so that nothing tells that the copy is old."""
+    file = instance / "ledger"
+    kept = file.read_bytes() if file.exists() else None
+    put_back = copied(sessions)
+
+    def restore() -> None:
+        put_back()
+        file.unlink(missing_ok=True)
+        if kept is not None:
+            file.write_bytes(kept)
+
+    return restore

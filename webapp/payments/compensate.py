@@ -18,7 +18,7 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
-from webapp.gate.gate import refuse
+from webapp.gate.gate import ledger_begun, ledger_written, refuse
 from webapp.gate.premises import Act
 from webapp.payments.accounts import PayeeAccount
 from webapp.payments.entry import Entry
@@ -124,11 +124,14 @@ def offer_compensation(
     """
     with sessions.begin() as session:
         refuse(Act.PAY, session.connection())
+        ledger_begun(session.connection())
         (payment,) = record_payments(session, run, [entry], caps, now())
         if session.scalar(select(Hit.id).where(Hit.token == payment.token)) is None:
             session.add(Hit(run_id=run.id, token=payment.token, purpose=COMPENSATION, places=1))
         if also is not None:
             also(session)
+    with reading(sessions) as session:
+        ledger_written(session.connection())
     return _post(sessions, platform, study, payment, link, now)
 
 

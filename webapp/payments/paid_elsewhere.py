@@ -18,6 +18,9 @@ from webapp.recruiters.platform import PlatformError
 
 _KINDS = (PaymentKind.BONUS, PaymentKind.COMPENSATION)
 
+# What stands as the answer of our own line where a person said that one paid by hand is it.
+TAKEN_AS_PAID = "paid by hand"
+
 
 def is_by_hand(line: Payment) -> bool:
     """Return whether a line of the ledger is a bonus that was read from the platform's list."""

@@ -16,7 +16,7 @@ from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, Paymen
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
-from webapp.gate.gate import ledger_written, refuse
+from webapp.gate.gate import ledger_begun, ledger_written, refuse
 from webapp.gate.premises import Act
 from webapp.payments.as_listed import (
     is_bonus_of,
@@ -77,6 +77,7 @@ def pay_entries(
     """
     with sessions.begin() as session:
         refuse(Act.PAY, session.connection())
+        ledger_begun(session.connection())
         written = record_payments(session, run, entries, caps, now())
         if also is not None:
             also(session)

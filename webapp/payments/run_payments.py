@@ -27,7 +27,6 @@ from webapp.core.settings import Settings
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
 from webapp.errors import RunError
-from webapp.gate.gate import ledger_reconciled
 from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.compensate import offer_compensation, taken_up
 from webapp.payments.entry import Entry, line_of, refuse_other_amounts
@@ -244,10 +243,11 @@ class RunPayments:
         alike = [e for e in new if (e.worker_id, e.item.amount_minor) in had]
         if alike:
             first = alike[0]
+            reason = had[first.worker_id, first.item.amount_minor]
             raise PaymentError(
                 f"{len(alike)} of these bonuses may have been paid before: {first.item.payee}, for"
-                f" one, has a bonus of {self._amount(first.item.amount_minor)} for the reason"
-                f' "{had[first.worker_id, first.item.amount_minor]}"',
+                f" one, has a bonus of {self._amount(first.item.amount_minor)} "
+                + (f'for the reason "{reason}"' if reason else "that was paid by hand"),
                 where=f"run {self.run.ref}",
                 remedy=(
                     "If it is the same bonus, correct the reason; if it is a further one, "
@@ -259,11 +259,6 @@ class RunPayments:
         """Return the run's whole ledger."""
         with reading(self.sessions) as session:
             return payments_of(session, self.run)
-
-    def compared(self) -> None:
-        """Note that the ledger was compared with the platform, as a restored one must be."""
-        with self.sessions.begin() as session:
-            ledger_reconciled(session.connection(), self.run.ref)
 
     def note(self, act: str, **after: str) -> None:
         """Write an act on this run's money in the audit log."""

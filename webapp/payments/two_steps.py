@@ -1,10 +1,11 @@
 """Bonuses on platforms that would pay a second call again: set up, stored, ordered once, read.
 
 Each step is committed before the next. The platform is read before the order, and how many bonuses
-of the amount it shows is stored with it: the bonus is paid once it shows more. A set-up that was
-lost with its answer is made anew, since it costs nothing. Once the order is committed the platform
-is only read, whatever became of the call: it is told to pay a set-up at most once. What it never
-shows is for a person to decide (``webapp.payments.withdraw``).
+of the amount it shows is stored with it: the bonus is paid once it shows more. It is read once more
+when the order is committed, right before it is sent. A set-up that was lost with its answer is made
+anew, since it costs nothing. Once the order is sent the platform is only read, whatever became of
+the call: it is told to pay a set-up at most once. What it never shows is for a person to decide
+(``webapp.payments.withdraw``).
 """
 
 from collections import Counter
@@ -54,6 +55,7 @@ def pay_in_two_steps(
         before = _baseline(sessions, bonuses, payment, additional=additional)
         set_up_id = payment.set_up_id or _set_up(sessions, platform, bonuses, payment)
         if _is_to_order(sessions, payment, before, now):
+            _refuse_a_change(sessions, bonuses, payment, before)
             try:
                 bonuses.pay_bonus(set_up_id)
             except PlatformUnreachable as error:
@@ -118,6 +120,28 @@ def _is_to_order(sessions: Sessions, payment: Payment, before: _Baseline, now: C
             .values(ordered_at=now(), state=PaymentState.ORDERED, shown_before=before.shown)
         )
         return cast(CursorResult[Any], first).rowcount == 1
+
+
+def _refuse_a_change(
+    sessions: Sessions, bonuses: TwoStepBonuses, payment: Payment, before: _Baseline
+) -> None:
+    """Read once more, right before the order is sent, and take it back where somebody else paid.
+
+    Raises:
+        PlatformError: The platform shows another number of them, or cannot be read.
+    """
+    assert payment.assignment is not None
+    try:
+        shown = bonuses.bonuses_of(payment.assignment)
+        if Counter(shown)[payment.amount_minor] != before.shown:
+            raise PlatformError(
+                "a bonus of the same amount was paid for the same work at this moment",
+                remedy="Nothing was paid. Run parallax reconcile RUN --fix, then decide",
+            )
+    except PlatformError:
+        # The platform was not told yet, and this process alone would have told it.
+        _update(sessions, payment, ordered_at=None, shown_before=None)
+        raise
 
 
 def _settle_if_shown(

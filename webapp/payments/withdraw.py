@@ -1,5 +1,7 @@
 """What a person decides about one payment: an offer is taken back, a doubt is settled by hand."""
 
+from datetime import datetime
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -8,7 +10,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Payment, Run
 from webapp.payments.ledger import is_claimed, payments_of, settle
-from webapp.payments.paid_elsewhere import OtherLines
+from webapp.payments.paid_elsewhere import TAKEN_AS_PAID, is_by_hand
 from webapp.recruiters.platform import Platform
 from webapp.recruitment.publish import move_expiry
 
@@ -67,13 +69,13 @@ def settle_by_hand(
         payment_id: The payment's number.
         now: The clock.
         is_paid: Whether it was paid; else the next attempt pays it anew. One that was refused,
-            because a bonus that was paid by hand may be the same, is withdrawn in its favour.
+            because a bonus that was paid by hand may be the same, becomes that one.
 
     Raises:
         PaymentError: There is no such payment in doubt.
     """
     with sessions.begin() as session:
-        if is_paid and (same := _by_hand_instead(session, run, payment_id)) is not None:
+        if is_paid and (same := _take_as_paid(session, run, payment_id, now())) is not None:
             return same
         payment = session.scalar(
             select(Payment)
@@ -94,17 +96,33 @@ def settle_by_hand(
     return payment
 
 
-def _by_hand_instead(session: Session, run: Run, payment_id: int) -> Payment | None:
-    """Withdraw a bonus that was not paid because another of its amount was paid by hand."""
+def _take_as_paid(session: Session, run: Run, payment_id: int, now: datetime) -> Payment | None:
+    """Let a bonus that was refused beside one of its amount, paid by hand, be that one.
+
+    The line that had it until now gives way, so that the sum stays what was paid.
+    """
     payment = session.scalar(
         select(Payment)
         .where(Payment.id == payment_id, Payment.run_id == run.id)
         .where(Payment.state == PaymentState.REFUSED, Payment.ordered_at.is_(None))
         .with_for_update()
     )
-    if payment is None or payment.amount_minor not in OtherLines.of(session, payment).by_hand:
+    if payment is None:
         return None
-    payment.state, payment.answer = PaymentState.WITHDRAWN, "paid by hand instead"
+    beside = session.scalars(
+        select(Payment)
+        .where(Payment.run_id == run.id, Payment.assignment == payment.assignment)
+        .where(Payment.id != payment.id, Payment.amount_minor == payment.amount_minor)
+        .order_by(Payment.id)
+    )
+    free = (line for line in beside if is_by_hand(line) and line.answer != TAKEN_AS_PAID)
+    same = next(free, None)
+    if same is None:
+        return None
+    same.state, same.answer = PaymentState.WITHDRAWN, f"is payment {payment.id}"
+    # Without a call of ours: what is done so was read from the platform.
+    payment.state, payment.answer = PaymentState.DONE, TAKEN_AS_PAID
+    payment.called_at, payment.settled_at = None, now
     return payment
 
 

@@ -1,12 +1,14 @@
 """Arriving by a link or an access code of a run."""
 
 import re
+from functools import cache
 
-from sqlalchemy import select
+from sqlalchemy import Dialect, Integer, bindparam, exists, select
 from sqlalchemy.orm import Session
 
 from webapp.core.i18n import gettext
 from webapp.database.models import Link, Run
+from webapp.database.prepared import Prepared
 from webapp.recruiters.arrivals import ArrivalError
 from webapp.sessions.links import PARAMETER
 
@@ -33,7 +35,7 @@ def followed_link(session: Session, run: Run, given: str, *, required: bool) -> 
     """
     token = re.sub(r"[\s-]", "", given).lower()
     if not token:
-        if required or session.scalar(select(Link.id).where(Link.run_id == run.id).limit(1)):
+        if required or _has_links(session, run):
             raise LinkWantedError(
                 gettext("This study is open to those who were given a link or an access code."),
                 code="missing_link",
@@ -50,3 +52,16 @@ def followed_link(session: Session, run: Run, given: str, *, required: bool) -> 
             parameter=PARAMETER,
         )
     return link
+
+
+def _has_links(session: Session, run: Run) -> bool:
+    connection = session.connection()
+    [(found,)] = _links(connection.dialect).find(connection, run=run.id)
+    return bool(found)
+
+
+@cache
+def _links(dialect: Dialect) -> Prepared:
+    """Return the statement that every arrival waits for, made once for each kind of database."""
+    of_run = exists().where(Link.run_id == bindparam("run", type_=Integer))
+    return Prepared(select(of_run), dialect)

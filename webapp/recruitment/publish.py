@@ -21,7 +21,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
 from webapp.errors import RunError
-from webapp.gate.gate import ledger_written, refuse
+from webapp.gate.gate import ledger_begun, ledger_written, refuse
 from webapp.gate.premises import Act
 from webapp.recruiters.capabilities import Drafts, GrowingOffers, Qualifications, ScreenOuts
 from webapp.recruiters.platform import Offer, Platform, Task
@@ -246,6 +246,7 @@ def move_expiry(sessions: Sessions, platform: Platform, hit_id: str, at: datetim
 
 def _record_hits(sessions: Sessions, endpoint: str, plan: PublishPlan, now: datetime) -> None:
     with sessions.begin() as session:
+        ledger_begun(session.connection())
         run = named_run(session, plan.run_ref)
         # Two publishers at once: the second finds the rows of the first, and adds none.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())

@@ -6,7 +6,8 @@ from experiment.money import in_words
 from experiment.payment.payment import PaymentKind, PaymentState
 from webapp.database.models import Assignment
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
+from webapp.payments.reconciliation.discrepancy import Discrepancy
+from webapp.payments.reconciliation.snapshot import Snapshot
 
 
 def finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:

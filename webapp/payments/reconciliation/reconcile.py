@@ -12,10 +12,12 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions
 from webapp.database.models import Run
 from webapp.database.row_counts import recount
+from webapp.gate.gate import ledger_reconciled
 from webapp.payments.compensate import offer_what_was_decided
 from webapp.payments.entry import Entry
 from webapp.payments.ledger import record_payments
 from webapp.payments.pay import pay
+from webapp.payments.reconciliation.discrepancy import Discrepancy
 from webapp.payments.reconciliation.participant_checks import (
     compensation_not_taken,
     finished_not_submitted,
@@ -39,7 +41,7 @@ from webapp.payments.reconciliation.payment_checks import (
     unrecorded_decisions,
     unsettled,
 )
-from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
+from webapp.payments.reconciliation.snapshot import Snapshot
 from webapp.payments.statement import stated_minor
 from webapp.recruiters.platform import Platform
 from webapp.sessions.lease import release_expired
@@ -72,6 +74,17 @@ def discrepancies(snapshot: Snapshot) -> list[Discrepancy]:
     return found + [discrepancy for discrepancy in sums if discrepancy.who not in explained]
 
 
+def note_compared(sessions: Sessions, snapshot: Snapshot) -> None:
+    """Let the gate know of a comparison, where the ledger holds all that the platform shows.
+
+    Otherwise it stays shut until ``fix_discrepancies`` has written down what is missing.
+    """
+    if any(unrecorded_decisions(snapshot)) or any(unrecorded_bonuses(snapshot)):
+        return
+    with sessions.begin() as session:
+        ledger_reconciled(session.connection(), snapshot.run_ref)
+
+
 def fix_discrepancies(
     sessions: Sessions,
     platform: Platform,
@@ -94,6 +107,7 @@ def fix_discrepancies(
 
     Raises:
         PlatformError: An offer was refused or not answered; fixing again goes on from there.
+        GateError: Nothing is paid before other runs were compared; what was found is written down.
     """
     if snapshot.miscounted:
         # By itself: whoever changes what is counted waits for this transaction.
@@ -103,6 +117,7 @@ def fix_discrepancies(
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now())
         _record(session, run, [*_decisions(snapshot, study), *_bonuses(snapshot)], now())
+        ledger_reconciled(session.connection(), run.ref)
     # A rejection that was refused is for a person to decide again.
     again = [payment.id for payment in snapshot.payments if not is_refused_rejection(payment)]
     pay(sessions, platform, again, now)

@@ -115,7 +115,9 @@ def test_who_took_another_before_the_first_was_told_is_given_no_second_form(
     link = ann.accept()
     home = ann.consent(link)
     form = ann.finish(home)
-    ann.consent(link.replace(ann.assignment_id, "SECOND"))
+    second = link.replace(ann.assignment_id, "SECOND")
+    again = ann.study.post(second, data={"decision": "accept", "session": ann.session})
+    assert "externalSubmit" in again.text and home not in again.text
     assert "externalSubmit" in visit(home).page().text
     ann.submit(form)
     news()

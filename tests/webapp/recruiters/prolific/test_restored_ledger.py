@@ -1,13 +1,15 @@
 """The gate before money: a ledger that may be old pays and publishes nothing unseen."""
 
 import json
-import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import parallax
-from tests.webapp.restoring import copied
+from tests.webapp.restoring import copied, copied_with_ledger
+from webapp.database.engine import reading
+from webapp.gate.gate import objections
 
 pytestmark = pytest.mark.one_database
 
@@ -42,7 +44,7 @@ def an_older_one(request, sessions, instance, db, tmp_path, monkeypatch):
     def keep():
         file = str(tmp_path / "backup")
         db("backup", file)
-        monkeypatch.setattr("webapp.commands.backup.refuse_while_serving", lambda _: None)
+        monkeypatch.setattr("webapp.commands.restore.refuse_while_serving", lambda _: None)
         return lambda: db("restore", file, "--replace", "--without-record")
 
     return keep
@@ -60,29 +62,45 @@ def test_an_older_ledger_pays_and_publishes_nothing_before_it_was_reconciled(
     assert "the server does not pay now" in str(said.exception)
     assert f"parallax reconcile {lab.run.ref}" in str(said.exception)
     assert stand_in.payments() == paid
+    # Looking is not enough: what the platform shows must stand in the ledger first.
     assert "bonus_elsewhere" in shell("reconcile", lab.run.ref).output
-    # The gate is open, and the platform decides.
     said = shell("bonus", lab.run.ref, "--file", file, "--yes")
-    assert "which the ledger does not have" in str(said.exception)
+    assert "the server does not pay now" in str(said.exception)
+    shell("reconcile", lab.run.ref, "--fix")
+    # The gate is open, and what was written down decides.
+    said = shell("bonus", lab.run.ref, "--file", file, "--yes")
+    assert "has a bonus of $0.25 that was paid by hand" in str(said.exception)
     assert stand_in.payments() == paid
 
 
 def test_where_the_file_beside_it_was_copied_too_the_platform_decides(
-    lab, sessions, stand_in, submission, shell, bonus_file, instance, tmp_path
+    lab, sessions, stand_in, submission, shell, bonus_file, instance
 ):
     bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.25"), "--yes")
-    put_back = copied(sessions)
-    shutil.copy(instance / "ledger", tmp_path / "ledger")
+    put_back = copied_with_ledger(sessions, instance)
     assert shell(*bonus).exit_code == 0
     paid = stand_in.payments()
     put_back()
-    shutil.copy(tmp_path / "ledger", instance / "ledger")
     assert "which the ledger does not have" in str(shell(*bonus).exception)
     assert stand_in.payments() == paid
 
 
-def test_a_file_that_cannot_be_read_is_one_paragraph(lab, submission, shell, bonus_file, instance):
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda file: file.write_text("{")])
+def test_without_the_file_beside_it_nothing_is_paid_before_the_platform_was_read(
+    lab, sessions, stand_in, submission, shell, bonus_file, instance, spoil
+):
+    bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.25"), "--yes")
     assert json.loads((instance / "ledger").read_text())["payments"] == 1
-    (instance / "ledger").write_text("{")
-    said = shell("bonus", lab.run.ref, "--file", bonus_file(submission, "0.25"), "--yes")
-    assert "the file cannot be read" in str(said.exception)
+    spoil(instance / "ledger")
+    paid = stand_in.payments()
+    said = str(shell(*bonus).exception)
+    assert "is not in the instance folder or cannot be read" in said
+    assert f"parallax reconcile {lab.run.ref} --fix" in said
+    assert stand_in.payments() == paid
+    assert shell("reconcile", lab.run.ref).exit_code == 0
+    assert shell(*bonus).exit_code == 0
+    assert len(stand_in.payments()) == len(paid) + 1
+    # A second loss is a doubt of its own, which the first comparison does not end.
+    spoil(instance / "ledger")
+    with reading(sessions) as session:
+        assert [name for name, _ in objections(session.connection())] == ["ledger"]

@@ -3,25 +3,15 @@
 import pytest
 
 from tests.webapp import restoring
+from webapp.recruiters.prolific.client import ProlificClient
 
 pytestmark = pytest.mark.one_database
 
 
 @pytest.fixture
 def copied(instance):
-    """Return a function that copies the database with what lies beside it; as restoring.copied."""
-
-    def copy(sessions):
-        put_back = restoring.copied(sessions)
-
-        def restore():
-            put_back()
-            # Nothing beside the database tells that it is old.
-            (instance / "ledger").unlink(missing_ok=True)
-
-        return restore
-
-    return copy
+    """Return a function that copies the database with what lies beside it."""
+    return lambda sessions: restoring.copied_with_ledger(sessions, instance)
 
 
 def by_hand(stand_in, submission: str, amount: str) -> None:
@@ -155,3 +145,47 @@ def test_places_that_an_older_backup_forgot_are_not_offered_again(
     assert stand_in.payments() == [("reward", submission, 20)]
     assert problems() == []
     assert "nothing to" in shell("publish", lab.run.ref, "--yes").output.lower()
+
+
+def test_a_colleague_who_pays_between_the_reading_and_the_order_is_seen_before_it_is_sent(
+    stand_in, submission, shell, bonus_file, problems, monkeypatch, lab
+):
+    set_up = ProlificClient.set_up_bonus
+
+    def meanwhile(self, *arguments: object) -> str:
+        made = set_up(self, *arguments)
+        by_hand(stand_in, submission, "0.40")
+        return made
+
+    monkeypatch.setattr(ProlificClient, "set_up_bonus", meanwhile)
+    bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.40"))
+    refused = str(shell(*bonus, "--yes").exception)
+    assert "of the same amount was paid for the same work at this moment" in refused
+    assert bonuses(stand_in) == [40]
+    assert lab.ledger()[1:] == [("bonus", 40, "refused")]
+    problems("--fix")
+    assert bonuses(stand_in) == [40]
+    assert shell("settle", lab.run.ref, "2", "--paid").exit_code == 0
+    # The line that was due stands as paid, and the sum is what the platform shows.
+    assert lab.ledger()[1:] == [("bonus", 40, "done"), ("bonus", 40, "withdrawn")]
+    assert problems() == []
+
+
+def test_compensation_that_an_older_backup_forgot_becomes_the_one_that_stands_there(
+    lab, copied, sessions, stand_in, clock, shell, problems
+):
+    submission, _ = lab.work(lab.publish())
+    clock.go_on(hours=2)
+    lab.report()
+    lab.poll()
+    why = ("--amount", "0.20", "--reason", "The time was over.", "--yes")
+    pay = ("compensate", lab.run.ref, lab.ref_of(submission), *why)
+    restore = copied(sessions)
+    assert shell(*pay).exit_code == 0
+    restore()
+    shell(*pay)
+    problems("--fix")
+    assert bonuses(stand_in) == [20]
+    assert shell("settle", lab.run.ref, "1", "--paid").exit_code == 0
+    assert problems() == []
+    assert ("compensation", 20, "done") in lab.ledger()

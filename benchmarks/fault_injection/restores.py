@@ -1,0 +1,167 @@
+"""What makes the ledger know less than the platform: restores, copies, colleagues who pay.
+
+The database is put back from an earlier copy as ``db restore`` leaves it, as a copied file, or
+together with what lies beside it; or somebody goes on with a second copy of the installation. A
+colleague pays by hand on the platform's own pages. The operator then does what the messages say.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from experiment.payment.payment import PaymentError, PaymentState
+from fault_injection.environment import Environment
+from fault_injection.operator import Death, NotYetDone, Operator
+from webapp.database.engine import reading
+from webapp.database.models import Payment
+from webapp.gate.gate import GateError
+from webapp.gate.ledger import FILE, restored, restoring
+from webapp.payments.paid_elsewhere import is_by_hand
+from webapp.payments.pay import pay
+from webapp.payments.reconciliation.reconcile import note_compared
+from webapp.payments.withdraw import settle_by_hand
+
+WAYS = ("restored", "copied", "copied with its ledger", "second copy")
+
+
+@dataclass
+class State:
+    """An installation as it was at some moment: its database, and the file beside it."""
+
+    database: sqlite3.Connection
+    beside: bytes | None
+
+
+def keep(environment: Environment) -> State:
+    """Return a copy of the database, and of the file beside it."""
+    kept = sqlite3.connect(":memory:", check_same_thread=False)
+    _copy(environment, lambda there: there.backup(kept))
+    file = environment.folder / "instance" / FILE
+    return State(kept, file.read_bytes() if file.exists() else None)
+
+
+def put_back(environment: Environment, state: State, way: str) -> None:
+    """Put an earlier state in place of the present one."""
+    instance = environment.folder / "instance"
+    if way == "restored":
+        restoring(instance)
+    _copy(environment, state.database.backup)
+    if way == "restored":
+        with reading(environment.services.sessions) as session:
+            restored(session.connection(), instance)
+    elif way != "copied":
+        (instance / FILE).unlink(missing_ok=True)
+        if state.beside is not None:
+            (instance / FILE).write_bytes(state.beside)
+
+
+def _copy(environment: Environment, copy: Callable[[sqlite3.Connection], None]) -> None:
+    engine = environment.services.engine
+    raw = engine.raw_connection()
+    try:
+        copy(raw.driver_connection)
+    finally:
+        raw.close()
+    engine.dispose()
+
+
+class Meddling(Death):
+    """A death whose moments a colleague also uses, to pay by hand.
+
+    Attributes:
+        colleague: What they do.
+        meddles: How likely at each moment.
+    """
+
+    colleague: Callable[[], None] = staticmethod(lambda: None)
+    meddles = 0.0
+
+    def may_come(self, *arguments: object) -> None:
+        """Pay by hand, perhaps; then die, perhaps."""
+        if self.on and self._rng.random() < self.meddles:
+            self.colleague()
+        super().may_come(*arguments)
+
+
+class Restored(Operator):
+    """An operator whose database is put back now and then, and who does what the messages say.
+
+    What is decided is: a bonus of the amount that was paid by
+    hand is the one that was due; any other is paid too.
+
+    Attributes:
+        counts: What happened.
+        restores: How likely the database is put back before a step.
+        states: What it may be put back to.
+    """
+
+    counts: Counter[str]
+    restores = 0.0
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
+        self.states = list[State]()
+
+    def keep(self) -> None:
+        """Make a copy that may be put back."""
+        self.states.append(keep(self.environment))
+
+    def _until_done(self, step: Callable[[], None]) -> None:
+        def perhaps_restored() -> None:
+            self._perhaps_put_back()
+            try:
+                step()
+            except GateError:
+                self._reconcile()
+                raise NotYetDone from None
+
+        super()._until_done(perhaps_restored)
+
+    def _perhaps_put_back(self) -> None:
+        if not self.states or self.rng.random() >= self.restores:
+            return
+        self.death.on = False
+        way = self.rng.choice(WAYS)
+        self.counts[way] += 1
+        state = self.rng.choice(self.states)
+        if way == "second copy" or self.rng.random() < 0.3:
+            self.keep()  # Whoever has the other copy goes on with it later.
+            del self.states[1:-3]
+        put_back(self.environment, state, way)
+        self.death.on = True
+
+    def _reconcile(self) -> None:
+        self.counts["stopped at the gate"] += 1
+        self._poll()
+        self._look()
+        note_compared(self._sessions, self._seen)
+        self._mend()
+
+    def _pay(self, entries: Sequence[object], *, undo_rejections: bool = False) -> None:
+        try:
+            super()._pay(entries, undo_rejections=undo_rejections)
+        except NotYetDone:
+            self._decide()
+            raise
+
+    def _decide(self) -> None:
+        """Decide as a person would what was refused beside a bonus paid by hand."""
+        with reading(self._sessions) as session:
+            lines = session.scalars(select(Payment).where(Payment.run_id == self.run.id)).all()
+        refused = [line for line in lines if line.state == PaymentState.REFUSED]
+        if any("which the ledger does not have" in line.answer for line in refused):
+            self._reconcile()
+            return
+        clock = self.environment.clock
+        for line in refused:
+            beside = [one for one in lines if one.assignment == line.assignment]
+            if "by hand for the same work" not in line.answer or not any(map(is_by_hand, beside)):
+                continue
+            self.counts["decided by a person"] += 1
+            try:
+                settle_by_hand(self._sessions, self.run, line.id, clock, is_paid=True)
+            except PaymentError:
+                pay(self._sessions, self._platform, [line.id], clock, additional=True)

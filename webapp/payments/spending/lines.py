@@ -1,0 +1,209 @@
+"""The lines of a statement: every payment of a run with its fee, and what is still owed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from experiment.payment.cost import Charge
+from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.studies.study import Study
+from webapp.core.forgotten import is_forgotten
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Assignment, Hit, Payment, Run
+from webapp.payments.ledger import payments_of
+from webapp.payments.paid_elsewhere import TAKEN_AS_PAID
+from webapp.payments.reconciliation.payment_checks import (
+    unrecorded_bonuses,
+    unrecorded_decisions,
+)
+from webapp.payments.reconciliation.snapshot import Snapshot
+from webapp.payments.statement import stated_minor
+from webapp.recruiters.platform import Audience, Platform
+from webapp.recruitment.terms import task_of
+
+NOBODY, FORGOTTEN = "(no participant)", "(forgotten)"
+OWED = "owed"
+_DOUBTFUL = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
+
+
+class Standing(StrEnum):
+    """Whether the money of a line is spent."""
+
+    PAID = "paid"
+    IN_DOUBT = "in doubt"
+    TO_BE_PAID = "to be paid"
+    NOT_IN_THE_LEDGER = "paid, not in the ledger"
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingLine:
+    """One line of a statement; amounts are in minor units of the currency.
+
+    Attributes:
+        run: The run's reference.
+        study: Its study.
+        funder: Who pays for it, as the study says.
+        platform: Where people are paid.
+        payee: A participant's reference; words in brackets where there is none.
+        kind: What for: a kind of payment, or "owed".
+        by: Who paid: "parallax", or "elsewhere" (by hand, or the platform by itself).
+        standing: Whether it is spent.
+        amount_minor: What the payee gets.
+        fee_minor: What the platform asks for it, taxes included.
+        currency: Its code.
+        at: When it was settled, ISO 8601 in UTC; empty where it is not, or nobody knows.
+    """
+
+    run: str
+    study: str
+    funder: str
+    platform: str
+    payee: str
+    kind: str
+    by: str
+    standing: Standing
+    amount_minor: int
+    fee_minor: int
+    currency: str
+    at: str
+
+    @property
+    def total_minor(self) -> int:
+        """The amount and the fee."""
+        return self.amount_minor + self.fee_minor
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the platform has taken the money."""
+        return self.standing in (Standing.PAID, Standing.NOT_IN_THE_LEDGER)
+
+
+@dataclass(frozen=True)
+class RunSpending:
+    """What makes a run's lines: the run, its platform, and what reconciling compares.
+
+    Attributes:
+        sessions: The installation's.
+        platform: Where the run's people are paid.
+        run: The run.
+        study: Its study.
+        snapshot: What reconciling sees of it.
+    """
+
+    sessions: Sessions
+    platform: Platform
+    run: Run
+    study: Study
+    snapshot: Snapshot
+
+    def lines(self) -> Iterator[SpendingLine]:
+        """Yield the ledger's lines, what only the platform shows, and what is still owed.
+
+        Raises:
+            PlatformError: The platform cannot be asked for its fees.
+        """
+        with reading(self.sessions) as session:
+            ledger = payments_of(session, self.run)
+        for payment in ledger:
+            if payment.amount_minor and _counts(payment):
+                yield self._of_ledger(payment)
+        yield from self._only_there()
+        yield from self._owed()
+
+    def _of_ledger(self, payment: Payment) -> SpendingLine:
+        done = payment.state == PaymentState.DONE
+        doubtful = payment.state in _DOUBTFUL
+        elsewhere = done and (payment.called_at is None or payment.answer == TAKEN_AS_PAID)
+        return self._line(
+            self._payee(payment),
+            payment.kind,
+            payment.amount_minor,
+            by="elsewhere" if elsewhere else "parallax",
+            standing=Standing.PAID
+            if done
+            else Standing.IN_DOUBT
+            if doubtful
+            else Standing.TO_BE_PAID,
+            places=self._places(payment.assignment),
+            at=payment.settled_at.isoformat() if done and payment.settled_at else "",
+        )
+
+    def _only_there(self) -> Iterator[SpendingLine]:
+        there = Standing.NOT_IN_THE_LEDGER
+        for assignment, kind, _ in unrecorded_decisions(self.snapshot):
+            amount_minor = self._stated(assignment)
+            if kind != PaymentKind.REJECTION and amount_minor:
+                payee = self.snapshot.ref(assignment.participant_id, NOBODY)
+                places = self._places(assignment.platform_id)
+                yield self._line(
+                    payee, kind, amount_minor, by="elsewhere", standing=there, places=places
+                )
+        for bonus, item in unrecorded_bonuses(self.snapshot):
+            who = self.snapshot.participant_of(bonus.assignment_id)
+            payee = self.snapshot.ref(who, NOBODY)
+            yield self._line(payee, item.kind, bonus.amount_minor, by="elsewhere", standing=there)
+
+    def _owed(self) -> Iterator[SpendingLine]:
+        begun = {
+            self._payee(payment)
+            for payment in self.snapshot.payments
+            if payment.state not in (PaymentState.DONE, PaymentState.WITHDRAWN)
+        }
+        for each in self.snapshot.statements:
+            paid_minor = max(each.ledger_minor, each.platform_minor or 0)
+            left_minor = (each.owed_minor or 0) - paid_minor
+            # What was begun for somebody stands in the ledger's lines already.
+            if left_minor > 0 and each.payee not in begun:
+                yield self._line(each.payee, OWED, left_minor, standing=Standing.TO_BE_PAID)
+
+    def _line(
+        self,
+        payee: str,
+        kind: str,
+        amount_minor: int,
+        *,
+        by: str = "",
+        standing: Standing,
+        places: int = 1,
+        at: str = "",
+    ) -> SpendingLine:
+        is_bonus = kind == PaymentKind.BONUS
+        # A bonus costs the same fee whatever the offer was.
+        audience = Audience() if is_bonus else task_of(self.study, not_again=()).audience
+        charge = Charge(amount_minor, 1, 1 if is_bonus else places)
+        return SpendingLine(
+            run=self.run.ref,
+            study=self.run.study,
+            funder=self.study.payment.funder,
+            platform=self.run.recruiter,
+            payee=payee,
+            kind=kind,
+            by=by,
+            standing=standing,
+            amount_minor=amount_minor,
+            fee_minor=self.platform.fees_minor([charge], audience),
+            currency=self.run.currency,
+            at=at,
+        )
+
+    def _payee(self, payment: Payment) -> str:
+        if is_forgotten(payment.worker_id):
+            return FORGOTTEN
+        return self.snapshot.ref(payment.participant_id, NOBODY)
+
+    def _stated(self, assignment: Assignment) -> int:
+        rewards = self.snapshot.platform_rewards
+        reward_minor = rewards.get(assignment.hit_id or 0, self.study.reward_minor)
+        return stated_minor(assignment, reward_minor, self.study.screen_out_minor)
+
+    def _places(self, assignment_id: str | None) -> int:
+        """Return how many places the offer has by which somebody came."""
+        hits: dict[int, Hit] = {hit.id: hit for hit in self.snapshot.hits}
+        offers = {a.platform_id: hits.get(a.hit_id or 0) for a in self.snapshot.assignments}
+        offer = offers.get(assignment_id or "")
+        return offer.places if offer is not None else 1
+
+
+def _counts(payment: Payment) -> bool:
+    never = payment.state == PaymentState.WITHDRAWN or payment.kind == PaymentKind.REJECTION
+    return not never

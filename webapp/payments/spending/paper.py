@@ -1,0 +1,126 @@
+"""A statement on paper: its totals, its CSV and the page to print."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from experiment.money import in_words
+from experiment.tables.spreadsheet import spreadsheet_safe
+from webapp.payments.spending.lines import OWED, SpendingLine, Standing
+
+COLUMNS = (*(each.name for each in fields(SpendingLine)), "total_minor")
+ROUNDING = (
+    "Amounts are whole minor units, as they were paid. The fee of each payment is what the "
+    "platform asks for that payment alone, rounded up to a whole minor unit as the platform "
+    "rounds it. Totals are sums of these; nothing is rounded again, and nothing is converted."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What one run spent.
+
+    Attributes:
+        funder: Who pays.
+        study: The study.
+        run: The run.
+        platform: Where.
+        currency: Of every amount, in minor units.
+        spent_minor: What payees got, by the kind of payment.
+        elsewhere_minor: How much of it was paid by hand, or by the platform by itself.
+        fees_minor: What the platform asked for what was paid.
+        doubtful_minor: What may have been paid, fees aside.
+        owed_minor: What is still to be paid, fees aside.
+    """
+
+    funder: str
+    study: str
+    run: str
+    platform: str
+    currency: str
+    spent_minor: dict[str, int]
+    elsewhere_minor: int
+    fees_minor: int
+    doubtful_minor: int
+    owed_minor: int
+
+    @property
+    def total_minor(self) -> int:
+        """What the platform took: payments and fees."""
+        return sum(self.spent_minor.values()) + self.fees_minor
+
+
+def totals(lines: Iterable[SpendingLine]) -> list[Total]:
+    """Return the total of each run, ordered by funder, study and run."""
+    of_run = defaultdict[tuple[str, str, str, str, str], list[SpendingLine]](list)
+    for line in lines:
+        of_run[line.funder, line.study, line.run, line.platform, line.currency].append(line)
+    return [_total(key, of_run[key]) for key in sorted(of_run)]
+
+
+def _total(key: tuple[str, str, str, str, str], lines: Sequence[SpendingLine]) -> Total:
+    spent = [line for line in lines if line.is_spent]
+    kinds = dict.fromkeys(sorted({line.kind for line in spent}), 0)
+    for line in spent:
+        kinds[line.kind] += line.amount_minor
+    return Total(
+        *key,
+        spent_minor=kinds,
+        elsewhere_minor=sum(each.amount_minor for each in spent if each.by == "elsewhere"),
+        fees_minor=sum(each.fee_minor for each in spent),
+        doubtful_minor=_sum(lines, Standing.IN_DOUBT),
+        owed_minor=_sum(lines, Standing.TO_BE_PAID),
+    )
+
+
+def _sum(lines: Iterable[SpendingLine], standing: Standing) -> int:
+    return sum(line.amount_minor for line in lines if line.standing is standing)
+
+
+def by_funder(found: Iterable[Total]) -> dict[tuple[str, str], int]:
+    """Return what was spent with fees, by funder and currency."""
+    sums = defaultdict[tuple[str, str], int](int)
+    for each in found:
+        sums[each.funder, each.currency] += each.total_minor
+    return dict(sums)
+
+
+def as_csv(lines: Iterable[SpendingLine]) -> str:
+    """Return the lines as CSV, a header first."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for line in lines:
+        cells = (getattr(line, column) for column in COLUMNS)
+        writer.writerow([spreadsheet_safe(c) if isinstance(c, str) else c for c in cells])
+    return text.getvalue()
+
+
+def as_page(lines: Sequence[SpendingLine], made_at: datetime) -> str:
+    """Return a page of HTML to print: totals, then everybody to whom something is owed."""
+    found = totals(lines)
+    return _template().render(
+        totals=found,
+        funders=by_funder(found),
+        owed=[each for each in lines if each.standing is Standing.TO_BE_PAID],
+        doubtful=[each for each in lines if each.standing is Standing.IN_DOUBT],
+        missing=[each for each in lines if each.standing is Standing.NOT_IN_THE_LEDGER],
+        in_words=in_words,
+        made_at=made_at,
+        rounding=ROUNDING,
+        owed_kind=OWED,
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("webapp"), autoescape=True, undefined=StrictUndefined
+    )
+    return environment.get_template("statement.html")
