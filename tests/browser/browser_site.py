@@ -58,11 +58,11 @@ def _of(session: Session, participant: Participant) -> Stored:
     )
 
 
-def launched(sessions: Sessions, study: str | Path) -> str:
+def launched(sessions: Sessions, study: str | Path, recruiter: str = "direct") -> str:
     """Return the path of a new run of the study."""
     with sessions() as session:
         loaded = load_study(str(study))
-        run = launch(session, loaded, 1, "direct", now=utc_now(), code_version="0")
+        run = launch(session, loaded, 1, recruiter, now=utc_now(), code_version="0")
         session.commit()
     return f"/run/{run.ref}"
 
@@ -75,9 +75,9 @@ class Site:
         self.origin = f"http://localhost:{server.port}"
         self.sessions: Sessions = app.extensions["parallax"].sessions
 
-    def launch(self, study: str | Path) -> str:
+    def launch(self, study: str | Path, recruiter: str = "direct") -> str:
         """Return the link of a new run of the study."""
-        return self.origin + launched(self.sessions, study)
+        return self.origin + launched(self.sessions, study, recruiter)
 
     def stored(self, link: str) -> list[Stored]:
         """Return what is stored of each of a run's participants."""

@@ -1,5 +1,6 @@
-"""Ratings and four options, from the run's link to the closing page."""
+"""Ratings, four options, yes and no, from the run's link to the closing page."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,31 @@ from playwright.sync_api import expect
 
 from tests.browser.browser_steps import choose, consent, count, expect_page, start
 from tests.experiment.trials.studies import PRESENTATIONS
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "yes_no"
+
+
+def test_yes_and_no_are_what_was_pressed_clicked_and_announced(site, page, tmp_path: Path):
+    study = shutil.copytree(EXAMPLE, tmp_path / "yes_no")
+    toml = re.sub('^(contact|institution|ethics) = ""', r'\1 = "x"',
+                  (study / "study.toml").read_text("utf-8"), flags=re.MULTILINE)  # fmt: skip
+    (study / "study.toml").write_text(f"{toml}\n[trial]\nlockout_ms = 0\n", encoding="utf-8")
+    link = site.launch(study)
+    consent(page, link)
+    start(page)
+    pressed = []
+    for number in range(int(count(page).split()[-1])):
+        sentence = page.locator("[data-field=first]").inner_text()
+        expect(page.locator("[data-announce]")).to_have_text(f"{sentence} 1: Yes. 2: No.")
+        place = number % 3 % 2
+        pressed.append(("first", "second")[place])
+        if number % 2:
+            choose(page, lambda place=place: page.keyboard.press(str(place + 1)))
+        else:
+            choose(page, page.get_by_role("button", name=("Yes", "No")[place]).click)
+    expect_page(page, "questionnaire")
+    [stored] = site.stored(link)
+    assert [response.chosen_side for response in stored.responses] == pressed
 
 
 @pytest.mark.parametrize("name", ["ratings", "german_case"])

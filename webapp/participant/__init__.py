@@ -22,5 +22,9 @@ def register_participant_pages(app: Flask) -> None:
     ):
         app.register_blueprint(pages)
     app.context_processor(
-        lambda: {"simulated": g.get("simulated", False), "run_ref": g.get("run_ref", "")}
+        lambda: {
+            "simulated": g.get("simulated", False),
+            "run_ref": g.get("run_ref", ""),
+            "shared_device": g.get("shared_device", False),
+        }
     )

@@ -10,6 +10,7 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from importlib.resources.abc import Traversable
 from mimetypes import guess_type
 from pathlib import Path
@@ -82,7 +83,13 @@ def serve_assets(app: Flask, assets: Assets) -> None:
 
     @pages.get("/assets/<version>/<name>")
     def send(version: str, name: str) -> Response:
-        """Send a file; what follows the version's point only makes the address another one."""
+        """Send a file; what follows the version's point only makes the address another one.
+
+        While nodes are upgraded one after the other, a page of one of them may ask another, whose
+        files are others. It is told to ask again: modules of two versions do not work together.
+        """
+        if version.partition(".")[0] != assets.version:
+            return _of_another_version()
         if name not in assets.files:
             abort(404)
         asset = assets.files[name]
@@ -92,15 +99,22 @@ def serve_assets(app: Flask, assets: Assets) -> None:
         response.vary.add("Accept-Encoding")
         if compress:
             response.content_encoding = "gzip"
-        if version.partition(".")[0] == assets.version:
-            response.cache_control.public = True
-            response.cache_control.max_age = _YEAR_S
-            response.cache_control.immutable = True
+        response.cache_control.public = True
+        response.cache_control.max_age = _YEAR_S
+        response.cache_control.immutable = True
         return response
 
     app.register_blueprint(pages)
     app.extensions[_EXTENSION] = assets
     app.context_processor(lambda: {"assets": assets})
+
+
+def _of_another_version() -> Response:
+    response = Response("another version of the program\n", HTTPStatus.SERVICE_UNAVAILABLE)
+    response.mimetype = "text/plain"
+    response.headers["Retry-After"] = "1"
+    response.cache_control.no_store = True
+    return response
 
 
 def assets_of(app: Flask) -> Assets:

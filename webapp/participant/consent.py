@@ -21,6 +21,7 @@ from webapp.participant.data_notice import answerable, consent_text, stored_data
 from webapp.participant.leaving import report_ending, turned_away
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
+from webapp.participant.over import OVER, finished_before
 from webapp.participant.trial_page import trial_script, working_page
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.base import PayingRecruiter
@@ -93,9 +94,10 @@ def decide(ref: str) -> ResponseReturnValue:
             )
         except NoRoomError as error:
             return turned_away(run, study, arrival, error)
+        over = participant.state in OVER
         counted = not arrival.proven and person_of(link) is None
         if counted and count_arrival(session, participant, sender, services.settings, now):
-            refuse_hoarding(session, participant, services.settings)
+            refuse_hoarding(session, participant, services.settings, sender)
         if decision is Decision.DECLINE and participant.state in STILL_THERE:
             # Who agreed before and now declines takes their consent back.
             withdraw(session, participant, Wish.ERASE, now, services.record)
@@ -108,6 +110,9 @@ def decide(ref: str) -> ResponseReturnValue:
             )
         report_ending(session, run, study, participant)
         session.commit()
+        if over:
+            # Who presses this again may be somebody else at the same computer.
+            return finished_before(session, run, study, participant, come=True)
     if erased:
         empty_log_soon(services.engine)
     bind_contextvars(participant=participant.ref)

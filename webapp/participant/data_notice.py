@@ -6,6 +6,7 @@ the exported columns against it.
 
 from collections.abc import Iterator
 
+from experiment.exclusion.by_score import decided_by_score
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 
@@ -32,6 +33,17 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
         " screen's refresh rate, the time zone's offset, the language, and whether the browser says"
         " that a program drives it, under a random code."
     )
+    if decided_by_score(study):
+        yield gettext(
+            "From these times and presses a score is computed: how much your session looks like a"
+            " program's. Above a limit, your answers are left out without a person's decision. You"
+            " may ask for the reasons, say what you think, and have a person decide."
+        )
+    else:
+        yield gettext(
+            "From these times and presses a score is computed: how much your session looks like a"
+            " program's. By itself it decides nothing: a person does."
+        )
     yield gettext(
         "For an hour, a code made of your network address, so that nobody takes all the places."
     )
@@ -52,6 +64,10 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
             " closed: %(days)s.",
             days=days,
         )
+    yield gettext(
+        "You may see your data, have them corrected or erased, object, and complain to your"
+        " country's data protection authority."
+    )
 
 
 def consent_text(study: Study, *, known_to_platform: bool) -> str:
@@ -78,3 +94,5 @@ def answerable(study: Study) -> Iterator[str]:
         yield gettext("Contact: %(name)s", name=about.contact)
     if about.ethics:
         yield gettext("Ethics: %(name)s", name=about.ethics)
+    if study.privacy.legal_basis:
+        yield gettext("Legal basis: %(name)s", name=study.privacy.legal_basis)

@@ -54,5 +54,6 @@ def _describe_response_for(session: Session, run: Run) -> None:
     set_language(run.language)
     services = current_services()
     study = services.study_of(session, run)
+    g.shared_device = study.privacy.shared_device
     set_language(run.language, own_messages(study))
     open_to(services.recruiter(run.recruiter).sites(study))

@@ -16,12 +16,19 @@ from webapp.participant.admission import admission_page
 from webapp.participant.leaving import exit_of, report_ending
 from webapp.participant.lookup import requested_participant
 from webapp.participant.markdown import as_html
+from webapp.participant.over import finished_before, is_shut
 from webapp.participant.trial_page import working_page
 from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
-from webapp.sessions.finish import LONGEST_TEXT, finish, finish_without_questions
+from webapp.sessions.finish import (
+    LONGEST_TEXT,
+    asked_already,
+    finish,
+    finish_without_questions,
+)
 from webapp.sessions.leave import ending_of, note_late_work
+from webapp.sessions.links import is_of_link
 from webapp.sessions.session_payload import serve
 from webapp.sessions.withdraw import is_erased
 
@@ -29,14 +36,17 @@ session_pages = Blueprint("session", __name__)
 
 
 @session_pages.get("/p/<token>/")
-def show(token: str) -> str:
+def show(token: str) -> ResponseReturnValue:
     """Show the page of the participant's state; after a long absence, give the place back."""
     services = current_services()
     with reading(services.sessions) as session:
         participant, run = requested_participant(session, token)
-        asked = participant.state != State.ANSWERED or services.study_of(session, run).questionnaire
+        study = services.study_of(session, run)
+        if is_shut(participant, study):
+            return finished_before(session, run, study, participant, come=False)
+        asked = participant.state != State.ANSWERED or study.questionnaire
         if asked and not lease.is_over(session, participant, run, services.now()):
-            return _page(session, participant, run)
+            return page_of(session, participant, run)
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         lease.come_back(session, participant, services.now())
@@ -45,7 +55,15 @@ def show(token: str) -> str:
         if over or note_late_work(session, participant):
             report_ending(session, run, study, participant)
         session.commit()
-        return _page(session, participant, run)
+        return page_of(session, participant, run)
+
+
+@session_pages.get("/p/<token>/going-on")
+def going_on(token: str) -> dict[str, bool]:
+    """Say whether a session that a browser began can be gone on with; nothing is stored here."""
+    with reading(current_services().sessions) as session:
+        participant, _ = requested_participant(session, token)
+        return {"going_on": lease.can_go_on(session, participant)}
 
 
 @session_pages.post("/p/<token>/questionnaire")
@@ -59,12 +77,17 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
         if participant.state == State.FINISHED:
             report_ending(session, run, study, participant)
         session.commit()
+        late = participant.state == State.ABANDONED and not problems
+        if late and not asked_already(session, participant, study.questionnaire):
+            # Nothing was answered, which may be: this is not asked for ever.
+            return _too_late(session, participant, run, study)
     if problems:
         return _questionnaire(study, request.form, problems), 422
     return redirect(url_for("session.show", token=token), 303)
 
 
-def _page(session: Session, participant: Participant, run: Run) -> str:
+def page_of(session: Session, participant: Participant, run: Run) -> str:
+    """Return the page of a participant's state."""
     page = _PAGES.get(State(participant.state), _closed)
     return page(session, participant, run, current_services().study_of(session, run))
 
@@ -78,7 +101,8 @@ def _working(session: Session, participant: Participant, run: Run, study: Study)
     # Where a platform names people, each has a link of their own.
     for_all = participant.platform_id is None
     invitation = url_for("consent.show", ref=run.ref) if for_all else ""
-    return working_page(study, serve(session, participant, study), invitation=invitation)
+    work = serve(session, participant, study)
+    return working_page(study, work, invitation=invitation, lease_minutes=run.lease_minutes)
 
 
 def _answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
@@ -107,10 +131,21 @@ def _finished(session: Session, participant: Participant, run: Run, study: Study
 
 def _declined(session: Session, participant: Participant, run: Run, study: Study) -> str:
     left = exit_of(session, run, study, participant, Ending.NO_CONSENT)
-    return render_template("declined.html", study=study, exit=left)
+    # A platform was told of it, and may have given the place to somebody else.
+    free = is_of_link(participant.platform_id)
+    again = url_for("consent.show", ref=run.ref) if free else ""
+    return render_template("declined.html", study=study, exit=left, again=again)
 
 
 def _late(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    if participant.ending == Ending.COMPLETED and not asked_already(
+        session, participant, study.questionnaire
+    ):
+        return _questionnaire(study, given={}, problems={})
+    return _too_late(session, participant, run, study)
+
+
+def _too_late(session: Session, participant: Participant, run: Run, study: Study) -> str:
     ending = Ending.TOO_LATE
     # Who came for paid work cannot hand it in without a place, and is paid another way. Anybody
     # else who has answered everything goes back like those who completed.

@@ -12,13 +12,14 @@ from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
 
 
-def working_page(study: Study, work: Work, *, invitation: str = "") -> str:
+def working_page(study: Study, work: Work, *, invitation: str = "", lease_minutes: int = 0) -> str:
     """Return the page on which a participant works, or somebody only looks.
 
     Args:
         study: The study.
         work: What they work on.
         invitation: Where somebody else would begin; empty where no address is for everybody.
+        lease_minutes: For how long a silent participant keeps the place; 0 where nobody has one.
     """
     return render_template(
         "working.html",
@@ -28,6 +29,7 @@ def working_page(study: Study, work: Work, *, invitation: str = "") -> str:
         response=response_of(study),
         work=work,
         invitation=invitation,
+        lease_minutes=lease_minutes,
         longest_text=LONGEST_TEXT,
         pages={position: as_html(study.text(name)) for position, name in work["pages"].items()},
         sides=list(zip(SIDES, work["keys"], strict=False)),

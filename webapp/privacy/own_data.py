@@ -11,23 +11,33 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from experiment.exclusion.by_score import decided_by_score
+from experiment.integrity.certificate import certify
 from experiment.money import in_words
 from experiment.studies.study import Study
 from webapp.database.models import Base, Device, LinkVisit, Participant, Payment, Run
 from webapp.database.models.identity import names_of
+from webapp.runs.integrity import flags_of, observed_sessions
 from webapp.runs.people import AnsweredTrial, record_of
 from webapp.sessions.session_payload import shown_trial
 
 _KEYS = ("id", "participant_id", "trial_id", "run_id", "client_uuid", "consent_text_id")
 
 
-def participant_of_code(session: Session, run: Run, code: str) -> Participant | None:
-    """Return the participant who was shown this code; None where there is none in the run."""
-    return session.scalar(
-        select(Participant).where(
-            Participant.run_id == run.id, Participant.code == code.strip().lower()
-        )
-    )
+def participant_of_code(
+    session: Session, run: Run, code: str, *, writing: bool = False
+) -> Participant | None:
+    """Return the participant who was shown this code; None where there is none in the run.
+
+    Args:
+        session: An open session.
+        run: The run.
+        code: What they typed in.
+        writing: Whether the participant's record is about to change.
+    """
+    of_code = Participant.run_id == run.id, Participant.code == code.strip().lower()
+    found = select(Participant).where(*of_code)
+    return session.scalar(found.with_for_update(of=Participant) if writing else found)
 
 
 def own_data(session: Session, run: Run, study: Study, participant: Participant) -> dict[str, Any]:
@@ -57,9 +67,37 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
         "answers": {each.field: each.value for each in record.answers},
         "devices": list(map(_plain, devices)),
         "events": list(map(_plain, record.events)),
+        "how_plausible": _plausibility(session, run, study, participant),
+        "your_rights": _rights(study),
         "exclusion": None if record.verdict is None else _plain(record.verdict),
         "payments": [_payment(each) for each in record.payments],
         "what_your_link_said": [visit.parameters for visit in visits],
+    }
+
+
+def _plausibility(
+    session: Session, run: Run, study: Study, participant: Participant
+) -> dict[str, Any] | None:
+    """Return the score that may speak against somebody, and what it is made of."""
+    seen = next(observed_sessions(session, run, study, only=participant.id), None)
+    if seen is None or run.simulated:
+        return None
+    # What others did with the same items counts in no score.
+    found = certify(seen[1])
+    return {
+        "score_from_0_to_1": found.agent_likelihood,
+        "signals_that_count": {k: v for k, v in found.signals if k in found.counting},
+        "flags": flags_of(run, found),
+        "excludes_without_a_person": decided_by_score(study),
+    }
+
+
+def _rights(study: Study) -> dict[str, str]:
+    """Return whom somebody may turn to, and on what basis their data are stored."""
+    return {
+        "contact": study.study.contact,
+        "legal_basis": study.privacy.legal_basis,
+        "complaint": "your country's data protection authority",
     }
 
 

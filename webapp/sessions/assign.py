@@ -18,27 +18,53 @@ the database (``webapp.database.row_counts``), and an index holds the free ones 
 """
 
 from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
 
-from sqlalchemy import ScalarSelect, Select, Subquery, case, func, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Dialect,
+    Integer,
+    ScalarSelect,
+    Select,
+    Subquery,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from webapp.database.models import Participant, Place, Run, RunCount
+from webapp.database.prepared import Prepared
 from webapp.database.row_counts import PLACES, TAKEN
 
 # So many may be taking places of one list at the same moment; who comes beyond that waits for them.
 _AT_ONCE = 32
 
 
+class FreePlace(NamedTuple):
+    """A place that is about to be taken."""
+
+    id: int
+    list: int
+    place: int
+
+
 def has_free_place(session: Session, run: Run) -> bool:
     """Return whether the run can take another participant."""
-    n_free = case((RunCount.subject == PLACES, RunCount.n), else_=-RunCount.n)
-    counted = RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN))
-    return (session.scalar(select(func.sum(n_free)).where(*counted)) or 0) > 0
+    session.flush()
+    connection = session.connection()
+    [(free,)] = _statements(connection.dialect).free.find(connection, run=run.id)
+    return (free or 0) > 0
 
 
 def assign(
     session: Session, run: Run, participant: Participant, only: int | None = None
-) -> Place | None:
+) -> FreePlace | None:
     """Give the participant the next place of the least filled list, or of the only one given.
 
     Filled is a list by those who finished, unless their place was freed, and by those at work.
@@ -47,16 +73,30 @@ def assign(
     Returns:
         The place, or None when none is free that nobody else is taking.
     """
-    place = session.scalar(
-        update(Place)
-        .where(Place.id == _next_place(session, run, only))
-        .values(participant_id=participant.id)
-        .returning(Place)
-        .execution_options(synchronize_session=False)
-    )
+    place = next_place(session, run, only)
     if place is not None:
+        take(session, place, participant.id)
         participant.list, participant.place = place.list, place.place
     return place
+
+
+def next_place(session: Session, run: Run, only: int | None = None) -> FreePlace | None:
+    """Return the place that ``assign`` would give; nobody else gets it in this transaction."""
+    session.flush()
+    connection = session.connection()
+    statements = _statements(connection.dialect)
+    if only is None:
+        found = statements.next.find(connection, run=run.id)
+    else:
+        found = statements.next_of_list.find(connection, run=run.id, only=only)
+    return FreePlace(*found[0]) if found else None
+
+
+def take(session: Session, place: FreePlace, participant_id: int) -> None:
+    """Give a place that ``next_place`` found in this transaction."""
+    connection = session.connection()
+    taken = {"place_id": place.id, "participant_id": participant_id}
+    _statements(connection.dialect).take.do(connection, [taken])
 
 
 def free_places(session: Session, participant_ids: Sequence[int]) -> None:
@@ -65,24 +105,46 @@ def free_places(session: Session, participant_ids: Sequence[int]) -> None:
     session.execute(update(Place).where(held_by_them).values(participant_id=None))
 
 
-def _next_place(session: Session, run: Run, only: int | None) -> ScalarSelect[int]:
+class _Statements:
+    """What every arrival waits for, in one database's words."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        n_free = case((RunCount.subject == PLACES, RunCount.n), else_=-RunCount.n)
+        counted = RunCount.run_id == _RUN, _OF_PLACES
+        self.free = Prepared(select(func.sum(n_free)).where(*counted), dialect)
+        self.next = Prepared(_next_place(dialect), dialect)
+        self.next_of_list = Prepared(_next_place(dialect, RunCount.list == _ONLY), dialect)
+        self.take = Prepared(
+            update(Place)
+            .where(Place.id == bindparam("place_id", type_=Integer))
+            .values(participant_id=bindparam("participant_id", type_=Integer)),
+            dialect,
+        )
+
+
+# Not as a list, whose length the words of a statement would have to know.
+_OF_PLACES = or_(RunCount.subject == PLACES, RunCount.subject == TAKEN)
+_RUN, _ONLY = bindparam("run", type_=Integer), bindparam("only", type_=Integer)
+# Made once for each kind of database.
+_statements = cache(_Statements)
+
+
+def _next_place(dialect: Dialect, *only: ColumnElement[bool]) -> Select[int, int, int]:
     # A list of which nobody has taken a place yet has a count of its places alone.
     n_taken = case((RunCount.subject == TAKEN, RunCount.n), else_=0)
     taken = (
         select(RunCount.list, func.sum(n_taken).label("n"))
-        .where(RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN)))
+        .where(RunCount.run_id == _RUN, _OF_PLACES, *only)
         .group_by(RunCount.list)
+        .subquery("taken")
     )
-    if only is not None:
-        taken = taken.where(RunCount.list == only)
-    if session.get_bind().dialect.name == "sqlite":
-        # Writers take turns, so nobody else is taking the first free one.
-        return _first_of_each_list(run, taken.subquery("taken"))
-    return _next_few_of_each_list(run, taken.subquery("taken"))
+    # On SQLite writers take turns, so nobody else is taking the first free one.
+    by_worth = _first_of_each_list if dialect.name == "sqlite" else _next_few_of_each_list
+    return select(Place.id, Place.list, Place.place).where(Place.id == by_worth(taken))
 
 
-def _first_of_each_list(run: Run, taken: Subquery) -> ScalarSelect[int]:
-    first = _free_in(run, taken).with_only_columns(Place.id).limit(1).scalar_subquery()
+def _first_of_each_list(taken: Subquery) -> ScalarSelect[int]:
+    first = _free_in(taken).with_only_columns(Place.id).limit(1).scalar_subquery()
     lists = select(first.label("id"), taken.c.n, taken.c.list).subquery("lists")
     return (
         select(lists.c.id)
@@ -93,8 +155,8 @@ def _first_of_each_list(run: Run, taken: Subquery) -> ScalarSelect[int]:
     )
 
 
-def _next_few_of_each_list(run: Run, taken: Subquery) -> ScalarSelect[int]:
-    few = _free_in(run, taken).limit(_AT_ONCE).subquery("few")
+def _next_few_of_each_list(taken: Subquery) -> ScalarSelect[int]:
+    few = _free_in(taken).limit(_AT_ONCE).subquery("few")
     rank = func.row_number().over(order_by=few.c.place).label("rank")
     ranked = select(few.c.id, rank).lateral("ranked")
     return (
@@ -111,11 +173,11 @@ def _next_few_of_each_list(run: Run, taken: Subquery) -> ScalarSelect[int]:
     )
 
 
-def _free_in(run: Run, taken: Subquery) -> Select[int, int]:
+def _free_in(taken: Subquery) -> Select[int, int]:
     """Return the free places of one list of those counted, in their order."""
     return (
         select(Place.id, Place.place)
-        .where(Place.run_id == run.id, Place.list == taken.c.list, Place.participant_id.is_(None))
+        .where(Place.run_id == _RUN, Place.list == taken.c.list, Place.participant_id.is_(None))
         .order_by(Place.place)
         .correlate(taken)
     )

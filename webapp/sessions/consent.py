@@ -1,29 +1,23 @@
 """Arriving: a participant's decision on the consent page."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import func, insert, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.design.lists import ListEntry
-from experiment.design.session import compose, session_number
-from experiment.materials.read import item_from_row
 from experiment.participation import State, move
-from experiment.records import Kind
-from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
-from webapp.core.tokens import new_reference
-from webapp.database.models import Link, Participant, Place, Run, RunItem, Trial
+from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
-from webapp.sessions.assign import assign, has_free_place
-from webapp.sessions.consent_texts import agreed_text
+from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
+from webapp.sessions.consent_texts import agreed_text_id
+from webapp.sessions.dealing import deal_trials
 from webapp.sessions.lease import any_expired, release_expired
+from webapp.sessions.newcomer import Newcomer, is_closed, known_newcomer, may_still_agree
 
 
 class Decision(StrEnum):
@@ -67,83 +61,82 @@ def enroll(
         NoRoomError: The run is closed or has no free place.
         GateError: Nobody is admitted until something is mended.
     """
-    known = _known(session, run, platform_id, visit_mark)
-    if known is not None:
+    known = known_newcomer(session, run, platform_id, visit_mark)
+    if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
         return known
-    refuse(Act.ADMIT, session.connection())
-    if session.scalar(select(Run.closed_at).where(Run.id == run.id)) is not None:
+    connection = session.connection()
+    refuse(Act.ADMIT, connection)
+    if is_closed(connection, run.id):
         raise run_is_closed()
+    if known is not None:
+        _agree_after_all(session, run, study, known, text, now)
+        return known
+    newcomer = Newcomer(run, now, platform_id, visit_mark if platform_id is None else None, link)
+    if decision is Decision.DECLINE:
+        entered = newcomer.enter(session, State.DECLINED)
+    elif study.asks_before_start:
+        refuse_newcomers(session, run, now)
+        agreed = agreed_text_id(session, run, text, now) if text else None
+        entered = newcomer.enter(session, State.ARRIVED, consent_text_id=agreed, consented_at=now)
+    else:
+        entered = _enter_working(session, run, study, newcomer, text)
+    # The same person may have pressed the button twice, and the other request came first.
+    found = entered or known_newcomer(session, run, platform_id, visit_mark)
+    if found is None:
+        raise RuntimeError("a newcomer was neither stored nor known")
+    return found
+
+
+def _agree_after_all(
+    session: Session, run: Run, study: Study, participant: Participant, text: str, now: datetime
+) -> None:
+    """Give somebody who declined before what a newcomer gets who agrees."""
+    participant.state = move(State.DECLINED, State.ARRIVED)
+    participant.consent_text_id = agreed_text_id(session, run, text, now) if text else None
+    participant.consented_at = now
+    if study.asks_before_start:
+        refuse_newcomers(session, run, now)
+        session.flush()
+        return
+    give_place(session, run, study, participant, now)
+
+
+def _enter_working(
+    session: Session, run: Run, study: Study, newcomer: Newcomer, text: str
+) -> Participant | None:
+    """Return a newcomer who has a place and its trials; None where they are known already."""
+    place = _free_place(session, run, newcomer.link, newcomer.at)
+    participant = newcomer.enter(
+        session,
+        move(State.ARRIVED, State.WORKING),
+        consent_text_id=agreed_text_id(session, run, text, newcomer.at) if text else None,
+        consented_at=newcomer.at,
+        watched=study.attention is not None,
+        list=place.list,
+        place=place.place,
+    )
+    if participant is not None:
+        take(session, place, participant.id)
+        deal_trials(session, run, study, participant.id, place)
+    return participant
+
+
+def _free_place(session: Session, run: Run, link: Link | None, now: datetime) -> FreePlace:
+    """Return a place that nobody else gets in this transaction.
+
+    Raises:
+        NoRoomError: None is free.
+    """
     for alone in (False, True):
         if alone:
             # Others may just be freeing places, or give up the ones they took: all who are in the
             # middle of arriving share a lock on the run's row, so this waits for them.
             session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
-        participant = _newcomer(run, platform_id, visit_mark, link, now)
-        try:
-            with session.begin_nested():
-                _enter(session, run, study, participant, decision, text)
-        except IntegrityError:
-            # The same person pressed the button twice, and the other request came first.
-            known = _known(session, run, platform_id, visit_mark)
-            if known is None:
-                raise
-            return known
-        except _NoPlaceError:
-            continue
-        return participant
+        release_expired(session, run, now)
+        place = next_place(session, run, None if link is None else link.list)
+        if place is not None:
+            return place
     raise run_is_full()
-
-
-def _newcomer(
-    run: Run, platform_id: str | None, visit_mark: str | None, link: Link | None, now: datetime
-) -> Participant:
-    return Participant(
-        run_id=run.id,
-        ref=new_reference(),
-        platform_id=platform_id,
-        visit_mark=visit_mark if platform_id is None else None,
-        link_id=None if link is None else link.id,
-        state=State.ARRIVED,
-        arrived_at=now,
-    )
-
-
-class _NoPlaceError(Exception):
-    """No place is free that nobody is just taking."""
-
-
-def _known(
-    session: Session, run: Run, platform_id: str | None, visit_mark: str | None
-) -> Participant | None:
-    if platform_id is not None:
-        known_by = Participant.platform_id == platform_id
-    elif visit_mark is not None:
-        known_by = Participant.visit_mark == visit_mark
-    else:
-        return None
-    return session.scalar(select(Participant).where(Participant.run_id == run.id, known_by))
-
-
-def _enter(
-    session: Session,
-    run: Run,
-    study: Study,
-    participant: Participant,
-    decision: Decision,
-    text: str,
-) -> None:
-    session.add(participant)
-    session.flush()
-    if decision is Decision.DECLINE:
-        participant.state = move(State.ARRIVED, State.DECLINED)
-        return
-    if text:
-        participant.consent_text_id = agreed_text(session, run, text, participant.arrived_at).id
-    participant.consented_at = participant.arrived_at
-    if study.asks_before_start:
-        refuse_newcomers(session, run, participant.arrived_at)
-        return
-    _take_place(session, run, study, participant, participant.arrived_at)
 
 
 def give_place(
@@ -161,33 +154,18 @@ def give_place(
     Raises:
         NoRoomError: The run is closed or has no free place.
     """
-    if session.scalar(select(Run.closed_at).where(Run.id == run.id)) is not None:
+    if is_closed(session.connection(), run.id):
         raise run_is_closed()
-    for alone in (False, True):
-        if alone:
-            session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
-        try:
-            with session.begin_nested():
-                _take_place(session, run, study, participant, now)
-        except _NoPlaceError:
-            continue
-        return
-    raise run_is_full()
-
-
-def _take_place(
-    session: Session, run: Run, study: Study, participant: Participant, now: datetime
-) -> None:
-    release_expired(session, run, now)
     link = None if participant.link_id is None else session.get(Link, participant.link_id)
-    place = assign(session, run, participant, None if link is None else link.list)
-    if place is None:
-        raise _NoPlaceError
+    place = _free_place(session, run, link, now)
+    take(session, place, participant.id)
+    participant.list, participant.place = place.list, place.place
     participant.state = move(State.ARRIVED, State.WORKING)
     # When they agreed stands in arrived_at; the lease begins now.
     participant.consented_at = now
     participant.watched = study.attention is not None
-    session.execute(insert(Trial), list(_trials(session, run, study, participant, place)))
+    session.flush()
+    deal_trials(session, run, study, participant.id, place)
 
 
 class NoRoomError(RequestError):
@@ -220,46 +198,3 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
         raise run_is_closed()
     if not has_free_place(session, run) and not any_expired(session, run, now):
         raise run_is_full()
-
-
-def _trials(
-    session: Session, run: Run, study: Study, participant: Participant, place: Place
-) -> Iterator[dict[str, object]]:
-    rows = session.execute(
-        select(RunItem.id, RunItem.item_id, RunItem.kind, RunItem.item)
-        .where(RunItem.run_id == run.id, RunItem.list == place.list)
-        .order_by(RunItem.list_order)
-    ).all()
-    row_ids = {row.item_id: row.id for row in rows}
-    for trial in compose(
-        [ListEntry(item_from_row(row.item), Kind(row.kind)) for row in rows],
-        seed=run.seed,
-        list_=place.list,
-        place=place.place,
-        number=_session_number(session, place, study),
-        design=study.design,
-        response=response_of(study),
-    ):
-        yield {
-            "participant_id": participant.id,
-            "position": trial.position,
-            "run_item_id": row_ids[trial.item_id],
-            "good_side": trial.good_side or "",
-            "options": " ".join(trial.options) or None,
-            "points": trial.points,
-        }
-
-
-def _session_number(session: Session, place: Place, study: Study) -> int:
-    """Return a number from 1 that nobody else of the run has.
-
-    Who takes over a place that became free gets the number of another round: it depends on the
-    place alone, not on who happened to come first.
-    """
-    held = select(func.count(Participant.id)).where(
-        Participant.run_id == place.run_id,
-        Participant.list == place.list,
-        Participant.place == place.place,
-    )
-    earlier_holders = session.execute(held).scalar_one() - 1
-    return session_number(study.design, place.list, place.place, earlier_holders)

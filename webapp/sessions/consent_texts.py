@@ -7,12 +7,14 @@ another version of the text.
 
 import hashlib
 from datetime import datetime
+from functools import cache
 
-from sqlalchemy import func, select
+from sqlalchemy import Dialect, Integer, String, bindparam, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from webapp.database.models import ConsentText, Participant, Run
+from webapp.database.prepared import Prepared
 
 # More texts than that are never agreed to for the first time at one moment.
 _TRIES = 10
@@ -42,6 +44,23 @@ def agreed_text(session: Session, run: Run, text: str, now: datetime) -> Consent
             continue  # somebody else's came first, and it may be the same
         return new
     raise RuntimeError("a consent text could not be stored")
+
+
+def agreed_text_id(session: Session, run: Run, text: str, now: datetime) -> int:
+    """Return the key of what ``agreed_text`` returns, without reading the text again."""
+    connection, sha256 = session.connection(), text_hash(text)
+    found = _known(connection.dialect).find(connection, run=run.id, sha256=sha256)
+    return int(found[0][0]) if found else agreed_text(session, run, text, now).id
+
+
+@cache
+def _known(dialect: Dialect) -> Prepared:
+    """Return the statement that looks for a text, made once for each kind of database."""
+    same = (
+        ConsentText.run_id == bindparam("run", type_=Integer),
+        ConsentText.sha256 == bindparam("sha256", type_=String),
+    )
+    return Prepared(select(ConsentText.id).where(*same), dialect)
 
 
 def consent_texts(session: Session, run: Run) -> list[tuple[ConsentText, int]]:

@@ -8,10 +8,21 @@ flood does not reach the database.
 """
 
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from threading import Lock
 
-from sqlalchemy import delete, exists, func, select
+from sqlalchemy import (
+    Dialect,
+    Integer,
+    String,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+)
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
@@ -19,6 +30,8 @@ from webapp.core.i18n import gettext
 from webapp.core.settings import Settings
 from webapp.database.locks import advisory_lock
 from webapp.database.models import ArrivalAddress, Participant, Response, RunCount, Trial
+from webapp.database.models.base import UtcDateTime
+from webapp.database.prepared import Prepared
 from webapp.database.row_counts import PLACES
 from webapp.errors import RequestError
 
@@ -94,39 +107,39 @@ def count_arrival(
         advisory_lock(session.connection(), key, wait=True)
     if _from_where(session, participant) is not None:
         return False
-    recent = select(func.count()).where(
-        ArrivalAddress.digest == digest, ArrivalAddress.at > now - KEPT_FOR
-    )
+    connection = session.connection()
+    statements = _statements(connection.dialect)
+    [(recent,)] = statements.recent.find(connection, digest=digest, since=now - KEPT_FOR)
     most = settings.arrivals_per_hour
-    if most and session.execute(recent).scalar_one() >= most:
+    if most and recent >= most:
         raise TooManyArrivalsError
-    session.add(ArrivalAddress(participant_id=participant.id, digest=digest, at=now))
-    session.flush()
+    came = {"participant_id": participant.id, "digest": digest, "at": now}
+    statements.note.do(connection, [came])
     return True
 
 
-def refuse_hoarding(session: Session, participant: Participant, settings: Settings) -> None:
+def refuse_hoarding(
+    session: Session, participant: Participant, settings: Settings, digest: str | None = None
+) -> None:
     """Let a new participant pass, unless too many from there hold a place and answer nothing.
 
     Args:
         session: The session in which they got it.
         participant: They.
         settings: The installation's: they hold the limit.
+        digest: Where they come from, where the caller knows it.
 
     Raises:
         CrowdedError: They do; the caller must roll its transaction back.
     """
-    digest = _from_where(session, participant)
+    digest = digest or _from_where(session, participant)
     if digest is None or participant.state != State.WORKING or not settings.unanswered_places:
         return
-    answered = exists().where(Trial.participant_id == Participant.id, Response.trial_id == Trial.id)
-    held = (
-        select(func.count(Participant.id))
-        .join(ArrivalAddress, ArrivalAddress.participant_id == Participant.id)
-        .where(ArrivalAddress.digest == digest, Participant.run_id == participant.run_id)
-        .where(Participant.state == State.WORKING, Participant.id != participant.id, ~answered)
+    connection = session.connection()
+    [(held, places)] = _statements(connection.dialect).held.find(
+        connection, digest=digest, run=participant.run_id, but=participant.id
     )
-    if session.execute(held).scalar_one() >= _most_of_run(session, participant, settings):
+    if held >= min(settings.unanswered_places, max(_ALWAYS, (places or 0) // 2)):
         raise CrowdedError
 
 
@@ -136,14 +149,40 @@ def forget_addresses(session: Session, now: datetime) -> int:
     return len(session.execute(old.returning(ArrivalAddress.participant_id)).all())
 
 
+class _Statements:
+    """What every arrival waits for, in one database's words."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        run, who, but = (bindparam(name, type_=Integer) for name in ("run", "who", "but"))
+        same = ArrivalAddress.digest == bindparam("digest", type_=String)
+        since = bindparam("since", type_=UtcDateTime)
+        answered = exists().where(
+            Trial.participant_id == Participant.id, Response.trial_id == Trial.id
+        )
+        self.came = Prepared(
+            select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == who), dialect
+        )
+        self.recent = Prepared(select(func.count()).where(same, ArrivalAddress.at > since), dialect)
+        self.note = Prepared(insert(ArrivalAddress), dialect, ("participant_id", "digest", "at"))
+        held = (
+            select(func.count(Participant.id))
+            .join(ArrivalAddress, ArrivalAddress.participant_id == Participant.id)
+            .where(same, Participant.run_id == run, Participant.id != but)
+            .where(Participant.state == State.WORKING, ~answered)
+        )
+        places = select(func.sum(RunCount.n)).where(
+            RunCount.run_id == run, RunCount.subject == PLACES
+        )
+        row = held.scalar_subquery(), places.scalar_subquery()
+        self.held = Prepared(select(*row), dialect)
+
+
+# Made once for each kind of database.
+_statements = cache(_Statements)
+
+
 def _from_where(session: Session, participant: Participant) -> str | None:
-    came = select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == participant.id)
-    return session.scalar(came)
-
-
-def _most_of_run(session: Session, participant: Participant, settings: Settings) -> int:
-    places = select(func.sum(RunCount.n)).where(
-        RunCount.run_id == participant.run_id, RunCount.subject == PLACES
-    )
-    half = (session.scalar(places) or 0) // 2
-    return min(settings.unanswered_places, max(_ALWAYS, half))
+    session.flush()
+    connection = session.connection()
+    came = _statements(connection.dialect).came.find(connection, who=participant.id)
+    return came[0][0] if came else None

@@ -44,7 +44,7 @@ def finish(
     """
     late = participant.state == State.ABANDONED and not come_back(session, participant, now)
     if participant.state != State.ANSWERED and not (
-        late and not _answered(session, participant, questions)
+        late and not asked_already(session, participant, questions)
     ):
         return {}
     answers, problems = checked_answers(questions, given)
@@ -92,7 +92,12 @@ def checked_answers(
     return answers, {name: problem for name, problem in checked.items() if problem}
 
 
-def _answered(session: Session, participant: Participant, questions: Sequence[Question]) -> bool:
+def asked_already(
+    session: Session, participant: Participant, questions: Sequence[Question]
+) -> bool:
+    """Return whether somebody has answered some of these questions, or there are none."""
+    if not questions:
+        return True
     of_them = (Answer.participant_id == participant.id,
                Answer.field.in_([question.name for question in questions]))  # fmt: skip
     return session.scalar(select(Answer.id).where(*of_them).limit(1)) is not None

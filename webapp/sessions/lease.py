@@ -7,13 +7,29 @@ is no sign of life: a place would be held until then.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import cache
 
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    Dialect,
+    Integer,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from experiment.participation import State, move
 from webapp.core.clock import clock_watch
 from webapp.database.models import Participant, Place, Response, Run, Trial
+from webapp.database.models.base import UtcDateTime
+from webapp.database.prepared import Prepared
 from webapp.sessions.assign import free_places
 
 ACTIVE_STATES = (State.WORKING, State.ANSWERED)
@@ -32,13 +48,13 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
         now: The time.
     """
     # Two steps: an answer that was committed after the first began is seen by the second.
-    silent = session.scalars(
-        select(Participant)
-        .where(_silent_outside_trials(run, now))
-        .with_for_update(skip_locked=True)
-    ).all()
-    if not silent:
+    session.flush()
+    connection, (begins, ends) = session.connection(), _span(run, now)
+    found = _silent(connection.dialect).find(connection, run=run.id, begins=begins, ends=ends)
+    if not found:
         return []
+    held = select(Participant).where(Participant.id.in_([id_ for (id_,) in found]))
+    silent = session.scalars(held.execution_options(populate_existing=True)).all()
     answering = _answered_within(session, [p.id for p in silent], _span(run, now))
     leaving = [participant for participant in silent if participant.id not in answering]
     for participant in leaving:
@@ -73,6 +89,13 @@ def is_over(session: Session, participant: Participant, run: Run, now: datetime)
     return not _answered_within(session, [participant.id], (begins, ends))
 
 
+def can_go_on(session: Session, participant: Participant) -> bool:
+    """Return whether a session has not ended, and its place is not somebody else's."""
+    if participant.state != State.ABANDONED:
+        return participant.state in (State.ARRIVED, *ACTIVE_STATES)
+    return session.scalar(select(Place.id).where(_free_again(participant))) is not None
+
+
 def come_back(session: Session, participant: Participant, now: datetime) -> bool:
     """Begin the lease anew, and return whether the participant has a place.
 
@@ -93,12 +116,7 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
 def _take_again(session: Session, participant: Participant) -> bool:
     place = session.scalar(
         update(Place)
-        .where(
-            Place.run_id == participant.run_id,
-            Place.list == participant.list,
-            Place.place == participant.place,
-            Place.participant_id.is_(None),
-        )
+        .where(_free_again(participant))
         .values(participant_id=participant.id)
         .returning(Place.id)
     )
@@ -115,6 +133,15 @@ def _take_again(session: Session, participant: Participant) -> bool:
     return True
 
 
+def _free_again(participant: Participant) -> ColumnElement[bool]:
+    return and_(
+        Place.run_id == participant.run_id,
+        Place.list == participant.list,
+        Place.place == participant.place,
+        Place.participant_id.is_(None),
+    )
+
+
 def _span(run: Run, now: datetime) -> tuple[datetime, datetime]:
     """Return from when on, and until when, a sign of life holds a place at this moment."""
     lease = timedelta(minutes=run.lease_minutes)
@@ -123,12 +150,29 @@ def _span(run: Run, now: datetime) -> tuple[datetime, datetime]:
 
 def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
     begins, ends = _span(run, now)
+    return _outside_trials(
+        literal(run.id), literal(begins, UtcDateTime), literal(ends, UtcDateTime)
+    )
+
+
+@cache
+def _silent(dialect: Dialect) -> Prepared:
+    """Return the statement that locks them, made once for each kind of database."""
+    times = (bindparam(name, type_=UtcDateTime) for name in ("begins", "ends"))
+    silent = _outside_trials(bindparam("run", type_=Integer), *times)
+    locked = select(Participant.id).where(silent).with_for_update(skip_locked=True)
+    return Prepared(locked, dialect)
+
+
+def _outside_trials(
+    run: ColumnElement[int], begins: ColumnElement[datetime], ends: ColumnElement[datetime]
+) -> ColumnElement[bool]:
     # Asked for one after the other, each is answered by an index: it does not matter how many
     # consented within the span. SQLite makes no use of it where they are alternatives.
     candidates = union_all(
         *(
             select(Participant.id).where(
-                Participant.run_id == run.id, Participant.state == state, outside
+                Participant.run_id == run, Participant.state == state, outside
             )
             for state in ACTIVE_STATES
             for outside in (Participant.consented_at < begins, Participant.consented_at > ends)
@@ -138,7 +182,7 @@ def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
         Participant.id.in_(candidates),
         # Once more: PostgreSQL looks at this again when somebody has just changed the row. Not as
         # a plain column, by which SQLite would rather find everybody at work.
-        func.coalesce(Participant.state, "").in_(ACTIVE_STATES),
+        or_(*(func.coalesce(Participant.state, "") == state for state in ACTIVE_STATES)),
         ~Participant.consented_at.between(begins, ends),
         or_(Participant.returned_at.is_(None), ~Participant.returned_at.between(begins, ends)),
     )

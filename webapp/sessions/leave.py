@@ -94,8 +94,9 @@ def catch_errors(session: Session, participant: Participant) -> int:
             Trial.participant_id == participant.id,
             RunItem.kind == Kind.CATCH,
             Response.chosen_side != Trial.good_side,
-            # What chooses no side, such as a rating, is neither right nor wrong.
+            # What chooses no side, or has no expected one, is neither right nor wrong.
             Response.chosen_side != "",
+            Trial.good_side != "",
         )
     )
     return session.execute(wrong).scalar_one()

@@ -11,6 +11,7 @@ from webapp.errors import RequestError
 
 # Built once: every request of a participant begins with one of them.
 _WHO_READS = select(Participant, Run).join(Run).where(Participant.ref == bindparam("ref"))
+_RUN = select(Run).where(Run.ref == bindparam("ref"))
 _WHO_WRITES = _WHO_READS.with_for_update(of=Participant)
 
 
@@ -20,7 +21,7 @@ def find_run(session: Session, ref: str) -> Run:
     Raises:
         RequestError: There is none.
     """
-    run = session.scalar(select(Run).where(Run.ref == ref))
+    run = session.scalar(_RUN, {"ref": ref})
     if run is None:
         raise RequestError(
             gettext("There is no study at this address. Please check the link you were given."),

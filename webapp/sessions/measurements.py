@@ -23,6 +23,7 @@ from webapp.database.models import Event
 
 _DAY_MS = 24 * 60 * 60 * 1000
 _MOST_PREMATURE = 20
+_MOST_BROKEN = 4
 
 
 def _or_nothing(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
@@ -91,20 +92,39 @@ class Measurements(BaseModel):
     premature: Annotated[
         Annotated[list[_Press], Field(max_length=_MOST_PREMATURE)] | None, _Lenient
     ] = Field(default=None, description="presses that were no choice")
+    broken: Annotated[
+        Annotated[list[Literal["text", "scroll", "zoom", "font"]], Field(max_length=_MOST_BROKEN)]
+        | None,
+        _Lenient,
+    ] = Field(default=None, description="what was otherwise on the screen than it was sent")
 
     def columns(self) -> dict[str, object]:
         """Return the columns of the response that hold them."""
         return {name: getattr(self, name) for name in _COLUMNS}
 
 
-_COLUMNS = tuple(name for name in Measurements.model_fields if name != "premature")
+# What becomes an event, and no column of the response.
+EVENTS = ("premature", "broken")
+_COLUMNS = tuple(name for name in Measurements.model_fields if name not in EVENTS)
 
 
-def premature_events(
+def measured_events(
     participant_id: int, position: int, measured: Measurements, now: datetime
 ) -> list[Mapping[str, object]]:
-    """Return the rows of the events that keep what was pressed too early in a trial."""
-    return [
+    """Return the rows of the events that keep what went otherwise in a trial.
+
+    That is what was pressed too early, and what was not on the screen as it was sent.
+    """
+    broken: list[Mapping[str, object]] = [
+        {
+            "participant_id": participant_id,
+            "kind": EventKind.SHOWN_OTHERWISE,
+            "detail": {"position": str(position), "what": what},
+            "at": now,
+        }
+        for what in measured.broken or ()
+    ]
+    return broken + [
         {
             "participant_id": participant_id,
             "kind": EventKind.PREMATURE_PRESS,
@@ -118,9 +138,9 @@ def premature_events(
     ]
 
 
-def keep_premature(
+def keep_events(
     participant_id: int, position: int, measured: Measurements, now: datetime
 ) -> list[Event]:
     """Return the same events as records."""
-    rows = premature_events(participant_id, position, measured, now)
+    rows = measured_events(participant_id, position, measured, now)
     return [Event(**row) for row in rows]

@@ -17,7 +17,7 @@ from webapp.database.models import Event, Participant, Response, Trial
 from webapp.errors import RequestError
 from webapp.sessions.lease import come_back
 from webapp.sessions.leave import catch_errors, leave
-from webapp.sessions.measurements import Measurements, keep_premature
+from webapp.sessions.measurements import EVENTS, Measurements, keep_events
 
 # Of who never consented, or took it back, nothing more is stored.
 NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
@@ -103,7 +103,7 @@ def record(
         come_back(session, participant, now)
     if stored_uuid is None:
         session.add(Response(**response_values(trial_id, answer, now)))
-        session.add_all(keep_premature(participant.id, answer.position, answer, now))
+        session.add_all(keep_events(participant.id, answer.position, answer, now))
         remaining -= 1
     elif stored_uuid != str(answer.uuid):
         _keep_late(session, participant, answer, now)
@@ -184,7 +184,7 @@ def _keep_late(
     session: Session, participant: Participant, answer: GivenAnswer, now: datetime
 ) -> None:
     # When a resend was sent tells nothing of the answer, and the same answer is kept once.
-    fields = answer.model_dump(mode="json", exclude_none=True, exclude={"waited_ms", "premature"})
+    fields = answer.model_dump(mode="json", exclude_none=True, exclude={"waited_ms", *EVENTS})
     detail = {name: str(value) for name, value in fields.items()}
     kept = session.scalars(
         select(Event).where(

@@ -16,7 +16,7 @@ from experiment.responses.base import ResponseType
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.database.prepared import Prepared, as_list, as_pairs, is_one_of, pairs
 from webapp.database.write_lock import driver_transaction
-from webapp.sessions.measurements import premature_events
+from webapp.sessions.measurements import measured_events
 from webapp.sessions.record import RESPONSE_COLUMNS, GivenAnswer, response_values
 
 _LOG = logging.getLogger(__name__)
@@ -178,7 +178,7 @@ def _store(
             continue
         if stored_uuid is None:
             rows.append(response_values(trial_id, each.answer, each.at))
-            events += premature_events(id_, each.answer.position, each.answer, each.at)
+            events += measured_events(id_, each.answer.position, each.answer, each.at)
         elif stored_uuid != str(each.answer.uuid):
             continue
         left[id_] = unanswered - (stored_uuid is None)

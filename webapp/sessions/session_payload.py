@@ -53,7 +53,7 @@ class Work(TypedDict):
         trials: Every trial, in order.
         answered: The positions whose answers are stored.
         practice: The practice trials, in order.
-        presentation: The name of the type of response.
+        response: The name of the type of response.
         keys: The keys that choose the first option, the second, and so on.
         lockout_ms: How long no press counts after the options are painted.
         gap_ms: How long nothing, or a fixation mark, is shown before each trial.
@@ -66,7 +66,7 @@ class Work(TypedDict):
     trials: list[ShownTrial]
     answered: list[int]
     practice: list[ShownPractice]
-    presentation: str
+    response: str
     keys: list[str]
     lockout_ms: int
     gap_ms: int
@@ -198,7 +198,7 @@ class _Screen:
             trials=trials,
             answered=answered or [],
             practice=practice,
-            presentation=self._response.name,
+            response=self._response.name,
             keys=list(answer_keys(self._study, self._response)),
             lockout_ms=self._study.trial.lockout_ms,
             gap_ms=self._study.trial.gap_ms,

@@ -15,6 +15,7 @@ from webapp.database.models import (
     Event,
     Participant,
     Response,
+    SessionSummary,
     Trial,
     Verdict,
 )
@@ -101,7 +102,8 @@ def erase_given(session: Session, participant: Participant) -> None:
     """Erase everything that a participant did, and say nothing of it."""
     trials = select(Trial.id).where(Trial.participant_id == participant.id)
     session.execute(delete(Response).where(Response.trial_id.in_(trials)))
-    for table in (Trial, Answer, ArrivalAddress, Device, Event, Verdict):
+    of_theirs = (Trial, Answer, ArrivalAddress, Device, Event, Verdict, SessionSummary)
+    for table in of_theirs:
         session.execute(delete(table).where(table.participant_id == participant.id))
 
 

@@ -1,11 +1,12 @@
 """What simulated participants know beforehand: the researcher's side, never the pages."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from experiment.exclusion.rules import load_rule
 from experiment.materials.read import item_from_row
 from experiment.materials.render import render
 from experiment.records import Kind
@@ -37,6 +38,8 @@ class Plan:
         response: What the trials ask for.
         items: The run's items by what a screen shows of them, whatever the sides.
         median_rt_ms: A typical reaction time, in milliseconds.
+        accepted: The answers to questions that the exclusion rules keep people for: programs give
+            them, as what a rehearsal shows is about the trials.
     """
 
     run_ref: str
@@ -48,6 +51,7 @@ class Plan:
     response: ResponseType
     items: Mapping[Texts, Known]
     median_rt_ms: float
+    accepted: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def plan(session: Session, run: Run, study: Study) -> Plan:
@@ -88,7 +92,16 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
         response,
         _known(session, run, study, response),
         study.simulation.median_rt_ms or response.typical_rt_ms,
+        _accepted(study),
     )
+
+
+def _accepted(study: Study) -> dict[str, tuple[str, ...]]:
+    """Return the answers to questions that the study's rules keep people for."""
+    found: dict[str, tuple[str, ...]] = {}
+    for rule in study.exclusion:
+        found |= getattr(load_rule(rule), "right_answers", {})
+    return found
 
 
 def _known(session: Session, run: Run, study: Study, response: ResponseType) -> dict[Texts, Known]:
@@ -96,9 +109,10 @@ def _known(session: Session, run: Run, study: Study, response: ResponseType) -> 
     found = dict[Texts, Known]()
     items = select(RunItem).where(RunItem.run_id == run.id).order_by(RunItem.id)
     for row in session.scalars(items):
-        item, kind = item_from_row(row.item), Kind(row.kind)
+        # A list may show a target as a catch trial.
+        item = replace(item_from_row(row.item), kind=Kind(row.kind))
         screens = response.screens(item, rendering)
-        known = Known(screens[0].first, kind, accuracy(item.construction, item.condition))
+        known = Known(item, screens[0].first, accuracy(item.construction, item.condition))
         found |= {shown.texts: known for shown in screens}
     return found
 

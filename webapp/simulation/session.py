@@ -135,6 +135,13 @@ class SimulatedSession:
         return {name: value for name, value in asdict(given).items() if value is not None}
 
     def _reply(self, question: Question) -> str:
+        wanted = self._plan.accepted.get(question.name, ())
+        offered = {option.strip().casefold(): option for option in question.options}
+        for answer in wanted:
+            if not offered:
+                return answer
+            if answer.strip().casefold() in offered:
+                return offered[answer.strip().casefold()]
         match question.type:
             case "choice":
                 return self._rng.choice(question.options)

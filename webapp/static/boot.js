@@ -6,6 +6,7 @@
   var FIRST_WAIT_MS = 500;
   var LONGEST_WAIT_MS = 8000;
   var PATIENCE_MS = 15000;
+  var RELOAD_AFTER = 4;
   var attempts = 0;
   var started = false;
   var early = null;
@@ -29,6 +30,7 @@
       clearTimeout(late);
       if (started) return;
       tell(true);
+      if (number >= RELOAD_AFTER && !early) reloadIfAnswered();
       setTimeout(fetchProgram, waitMs(number));
     }
     import(base + (number ? "." + number : "") + "/page.js").then(function (page) {
@@ -39,6 +41,13 @@
       page.start();
       if (early) sendEarly();
     }, failed);
+  }
+
+  // After an upgrade nobody has this page's program any more: a new page asks for the new one.
+  function reloadIfAnswered() {
+    fetch(location.href, { method: "HEAD", cache: "no-store" }).then(function (answer) {
+      if (!started && !early && answer.ok) location.reload();
+    }, function () {});
   }
 
   // A decision made before the program has arrived waits for it: the program sends it until the
@@ -53,6 +62,12 @@
     if (early.button) early.button.click();
     else early.form.requestSubmit();
   }
+
+  // Without a program nobody can take part, so nobody decides to: the buttons come with it.
+  document.addEventListener("DOMContentLoaded", function () {
+    var decision = document.getElementById("decision");
+    if (decision) decision.hidden = false;
+  });
 
   // A page without its style is asked for again as well.
   function restyle(link) {

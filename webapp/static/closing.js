@@ -1,24 +1,35 @@
 // @ts-check
 /**
  * The work of who leaves the closing page open is handed in all the same: only what the platform
- * has received can be paid. The wait leaves time to read the page.
+ * has received can be paid. Nobody who reads on, or says so, is sent away.
  */
 
-import { updateSession } from "./memory.js";
-
-const AFTER_MS = 60_000;
+const AFTER_MS = 300_000;
+const SIGNS = ["pointermove", "pointerdown", "keydown", "scroll", "focusin", "visibilitychange"];
 
 /** @param {AbortSignal} signal Aborted when the page is left. */
 export function openClosing(signal) {
-  // The server has everything, so this browser need not keep it.
-  updateSession(location.pathname, (remembered) => {
-    delete remembered.answered;
-    delete remembered.shown;
-    delete remembered.written;
-  });
   /** @type {HTMLFormElement | null} */
   const form = document.querySelector("form[data-submit-form]");
   if (!form) return;
-  const timer = setTimeout(() => form.requestSubmit(), AFTER_MS);
-  signal.addEventListener("abort", () => clearTimeout(timer));
+  let timer = 0;
+  const begin = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => form.requestSubmit(), AFTER_MS);
+  };
+  const listening = new AbortController();
+  const stop = () => {
+    listening.abort();
+    clearTimeout(timer);
+  };
+  for (const sign of SIGNS) {
+    document.addEventListener(sign, begin, { signal: listening.signal, passive: true });
+  }
+  document.getElementById("stay")?.addEventListener("click", () => {
+    stop();
+    document.getElementById("continues")?.remove();
+    /** @type {HTMLElement | null} */ (document.querySelector("main h1"))?.focus();
+  });
+  signal.addEventListener("abort", stop);
+  begin();
 }

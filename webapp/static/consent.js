@@ -13,13 +13,17 @@ import { send } from "./navigation.js";
  */
 export function openConsent(signal) {
   const mark = /** @type {HTMLInputElement} */ (document.querySelector("input[name=visit]"));
+  const shared = "shared" in document.body.dataset;
   const deciding = `deciding ${document.body.dataset.run}`;
-  mark.value = history.state?.visit ?? recall(deciding) ?? mark.value;
-  history.replaceState({ visit: mark.value }, "");
+  const earlier = shared ? undefined : history.state?.visit;
+  mark.value = earlier ?? recall(deciding) ?? mark.value;
+  if (!shared) history.replaceState({ visit: mark.value }, "");
   const begun = /** @type {HTMLInputElement} */ (document.querySelector("input[name=session]"));
   begun.value = lastSession();
-  offerTheWayBack();
-  document.querySelector("form")?.addEventListener(
+  void offerTheWayBack();
+  const form = document.querySelector("form");
+  if (form) form.hidden = false;
+  form?.addEventListener(
     "submit",
     (event) => {
       event.preventDefault();
@@ -32,12 +36,17 @@ export function openConsent(signal) {
 }
 
 /** Whoever opens the invitation again in the same browser is asked whether they go on, also where
- *  the run takes nobody new. */
-export function offerTheWayBack() {
+ *  the run takes nobody new. The session may have ended on another device: the server knows. */
+export async function offerTheWayBack() {
   const session = sessionOfRun();
   const offer = document.getElementById("begun-before");
   const link = offer?.querySelector("a");
   if (!session || !offer || !link) return;
-  link.href = session;
-  offer.hidden = false;
+  try {
+    const { going_on } = await (await fetch(`${session}going-on`)).json();
+    link.href = session;
+    offer.hidden = !going_on;
+  } catch {
+    // Without the server's word nothing is offered: who comes may be somebody else.
+  }
 }

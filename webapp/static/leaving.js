@@ -1,9 +1,8 @@
 // @ts-check
 /** The pages of somebody who stops: the wish is sent until the server has carried it out. */
 
-import { forgetSession } from "./memory.js";
 import { send } from "./navigation.js";
-import { forgetOwnSession } from "./own_session.js";
+import { forgetLastSession } from "./own_session.js";
 
 /** @param {AbortSignal} signal Aborted when the page is left. */
 export function openLeaving(signal) {
@@ -22,7 +21,23 @@ export function openLeaving(signal) {
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openWithdrawn(signal) {
-  forgetSession(location.pathname);
-  forgetOwnSession();
+  forgetLastSession();
   openLeaving(signal);
+}
+
+/**
+ * The page that asks for a person's code: what it leads to takes this page's place, so that nobody
+ * comes back to it without the code. A file is for the browser to take.
+ * @param {AbortSignal} signal Aborted when the page is left.
+ */
+export function openOwnData(signal) {
+  document.querySelector("form[data-code-form]")?.addEventListener(
+    "submit",
+    (/** @type {any} */ event) => {
+      if (event.submitter?.value === "download") return;
+      event.preventDefault();
+      void send(/** @type {HTMLFormElement} */ (event.target), event.submitter);
+    },
+    { signal },
+  );
 }

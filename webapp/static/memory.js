@@ -19,11 +19,16 @@
 /** @type {Map<string, string>} */
 const otherwise = new Map();
 
+/** Where several people share a computer, a window's memory ends with the window. */
+function storage() {
+  return "shared" in document.body.dataset ? sessionStorage : localStorage;
+}
+
 /** Whether what is remembered outlives the page. */
 export function isLasting() {
   try {
-    localStorage.setItem("parallax", "");
-    localStorage.removeItem("parallax");
+    storage().setItem("parallax", "");
+    storage().removeItem("parallax");
     return true;
   } catch {
     return false;
@@ -36,7 +41,7 @@ export function isLasting() {
  */
 export function recall(name) {
   try {
-    const text = localStorage.getItem(`parallax ${name}`) ?? otherwise.get(name);
+    const text = storage().getItem(`parallax ${name}`) ?? otherwise.get(name);
     return text === undefined ? undefined : JSON.parse(text);
   } catch {
     const text = otherwise.get(name);
@@ -52,10 +57,10 @@ export function remember(name, value) {
   try {
     if (value === undefined) {
       otherwise.delete(name);
-      localStorage.removeItem(`parallax ${name}`);
+      storage().removeItem(`parallax ${name}`);
     } else {
       otherwise.set(name, JSON.stringify(value));
-      localStorage.setItem(`parallax ${name}`, JSON.stringify(value));
+      storage().setItem(`parallax ${name}`, JSON.stringify(value));
     }
   } catch {
     // A full or a forbidden storage: the page's own memory has it.

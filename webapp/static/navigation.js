@@ -7,6 +7,9 @@
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 const PATIENCE_MS = 20_000;
+// Where several people share a computer, an address alone shows nothing of a session that has
+// ended: neither the list of visited pages nor a tab that is restored sends this.
+const WITHIN = { "X-Parallax-Within": "1" };
 
 /**
  * A page as the server sent it.
@@ -52,7 +55,7 @@ async function arrived(url, request = {}, onWait = sayWeWait) {
 export async function asked(url, request = {}) {
   try {
     const signal = AbortSignal.timeout?.(PATIENCE_MS);
-    const response = await fetch(url, { ...request, signal });
+    const response = await fetch(url, { ...request, signal, headers: WITHIN });
     const html = await response.text();
     const page = new DOMParser().parseFromString(html, "text/html");
     if (response.status >= 500 || response.status === 429 || !page.body.dataset.page) return;
@@ -77,9 +80,15 @@ export function show({ url, page }, sameEntry = url === location.href) {
   document.body.replaceWith(document.adoptNode(page.body));
   window.scrollTo(0, 0);
   opener.open();
-  const alert = document.querySelector("main [role=alert]");
-  const beginning = alert ?? document.querySelector("main h1[tabindex='-1']");
-  /** @type {HTMLElement | null} */ (beginning)?.focus();
+  const seen = (/** @type {string} */ what) =>
+    [...document.querySelectorAll(what)].find((one) => one.checkVisibility?.() ?? true);
+  const alert = seen("main [role=alert]");
+  // A study's own texts have headings that nothing can focus by itself.
+  const beginning = /** @type {HTMLElement | null} */ (
+    alert ?? seen("main h1") ?? document.querySelector("main")
+  );
+  if (beginning && !beginning.hasAttribute("tabindex")) beginning.tabIndex = -1;
+  beginning?.focus({ preventScroll: !alert });
 }
 
 /**

@@ -3,9 +3,9 @@
 
 import { openClosing } from "./closing.js";
 import { offerTheWayBack, openConsent } from "./consent.js";
-import { openLeaving, openWithdrawn } from "./leaving.js";
+import { openLeaving, openOwnData, openWithdrawn } from "./leaving.js";
 import { goTo, opener } from "./navigation.js";
-import { keepSession } from "./own_session.js";
+import { keepSession, passOver } from "./own_session.js";
 import { openQuestionnaire } from "./questionnaire.js";
 import { openWorking } from "./working.js";
 
@@ -14,6 +14,8 @@ const PAGES = {
   closing: openClosing,
   comprehension: openQuestionnaire,
   consent: openConsent,
+  finished_before: openOwnData,
+  own_data: openOwnData,
   questionnaire: openQuestionnaire,
   screening: openQuestionnaire,
   turned_away: offerTheWayBack,
@@ -28,12 +30,17 @@ let leaving = new AbortController();
 /** Opens the page that the browser has loaded. */
 export function start() {
   opener.open = open;
-  window.addEventListener("popstate", () => void goTo(location.href));
+  window.addEventListener("popstate", () => {
+    passOver();
+    void goTo(location.href);
+  });
   window.addEventListener("pageshow", (event) => {
     // A page that the browser took from its memory may be long out of date.
     if (event.persisted) location.reload();
   });
   document.addEventListener("click", (event) => {
+    const copy = event.target instanceof Element && event.target.closest("[data-copy]");
+    if (copy instanceof HTMLElement) return void copyText(copy);
     const link = event.target instanceof Element && event.target.closest("a[data-in-page]");
     if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -43,8 +50,27 @@ export function start() {
 }
 
 function open() {
+  entitle();
   keepSession();
   leaving.abort();
   leaving = new AbortController();
   PAGES[document.body.dataset.page ?? ""]?.(leaving.signal);
+}
+
+/** Says in the window's title which page of the study this is, as its heading does. */
+function entitle() {
+  const heading = document.querySelector("main h1:not([hidden] *)")?.textContent?.trim();
+  if (heading && !document.title.startsWith(heading)) document.title = `${heading} - ${document.title}`;
+}
+
+/** @param {HTMLElement} button Says what it copies, and what to say then. */
+async function copyText(button) {
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy ?? "");
+    button.textContent = button.dataset.copied ?? "";
+  } catch {
+    // A frame or a page without https may copy nothing: then the code is marked, to be copied by hand.
+    const code = button.parentElement?.querySelector("code");
+    if (code) getSelection()?.selectAllChildren(code);
+  }
 }

@@ -16,7 +16,8 @@ export function openQuestionnaire(signal) {
     (event) => {
       event.preventDefault();
       void send(/** @type {HTMLFormElement} */ (event.target), event.submitter, (waiting) => {
-        /** @type {HTMLElement} */ (document.getElementById("offline")).hidden = !waiting;
+        const offline = document.getElementById("offline");
+        if (offline) offline.hidden = !waiting;
       });
     },
     { signal },

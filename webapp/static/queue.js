@@ -20,6 +20,7 @@
  * @property {number} pointer_path_px
  * @property {number} [pointer_stopped_ms] From painting to its last movement before its press.
  * @property {{ reason: string, input_method: string, ms: number | null }[]} premature
+ * @property {("text" | "scroll" | "zoom" | "font")[]} [broken] What was otherwise on the screen.
  * @property {string} client_time
  * @property {number} viewport_width_px
  * @property {number} viewport_height_px

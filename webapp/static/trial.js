@@ -31,6 +31,8 @@ export class TrialView {
   #trial;
   /** @type {Answer["premature"]} */
   #premature = [];
+  /** @type {Set<"text" | "scroll" | "zoom" | "font">} What is not as it was sent. */
+  #broken = new Set();
   #wasHidden = false;
   #lostFocus = false;
   #clock;
@@ -76,6 +78,7 @@ export class TrialView {
   show(trial) {
     this.#trial = trial;
     this.#premature = [];
+    this.#broken.clear();
     this.#wasHidden = document.hidden;
     this.#lostFocus = false;
     this.#clock.stop();
@@ -109,14 +112,36 @@ export class TrialView {
     for (const field of this.#all("[data-field]")) {
       // Browsers tell the presentation time of new elements alone.
       const text = document.createElement("span");
+      // Each text runs as its own letters do, also in a page that runs the other way.
+      text.dir = "auto";
       text.textContent = String(trial[field.dataset.field ?? ""] ?? "");
       field.replaceChildren(text);
       texts.push(text);
     }
     this.#presses.forget();
     this.#clock.watch(texts, () => {
-      if (this.#trial === trial) this.#announce(trial);
+      if (this.#trial !== trial) return;
+      this.#examine(trial);
+      this.#announce(trial);
     });
+  }
+
+  /**
+   * Notes what is not on the screen as it was sent: texts that a translation or an extension has
+   * changed, options that lie beyond the window, a page that is zoomed in, a font still to come.
+   * @param {Trial} trial
+   */
+  #examine(trial) {
+    for (const field of this.#all("[data-field]")) {
+      const sent = String(trial[field.dataset.field ?? ""] ?? "");
+      if (field.textContent !== sent) this.#broken.add("text");
+    }
+    for (const option of this.#all("[data-side]:not([hidden])")) {
+      const { top, bottom } = option.getBoundingClientRect();
+      if (top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
+    }
+    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
+    if (document.fonts?.status === "loading") this.#broken.add("font");
   }
 
   /**
@@ -167,6 +192,7 @@ export class TrialView {
     const trial = this.#trial;
     if (!trial) return;
     const onset = this.#clock.onset;
+    this.#examine(trial);
     const rtMs = press.downMs - onset.ms;
     const reason = this.#whyPremature(rtMs, repeated);
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
@@ -186,6 +212,7 @@ export class TrialView {
         pointer_stopped_ms: Math.floor(Math.max(0, sincePainting(press.stoppedMs))),
       }),
       premature: this.#premature,
+      ...(this.#broken.size && { broken: [...this.#broken] }),
       viewport_width_px: Math.round(window.innerWidth),
       viewport_height_px: Math.round(window.innerHeight),
       was_hidden: this.#wasHidden,

@@ -425,9 +425,11 @@ function newUuid() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** @param {string} id */
+/**
+ * An element of the page. A content blocker may have taken out what looks like an advertisement or
+ * a counter to it; the session goes on without.
+ * @param {string} id
+ */
 function byId(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no element "${id}"`);
-  return found;
+  return document.getElementById(id) ?? document.createElement("div");
 }

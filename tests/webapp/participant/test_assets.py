@@ -70,13 +70,15 @@ def test_another_content_has_another_address(tmp_path: Path):
     assert len(versions) == 2
 
 
-def test_a_further_attempt_is_another_address_and_an_old_version_is_not_kept(client, run):
+def test_a_further_attempt_is_another_address_and_another_version_is_never_sent(client, run):
     page = client.get(f"/run/{run.ref}").text
     [base] = set(re.findall(r'data-base="(.*?)"', page))
     again = client.get(f"{base}.2/page.js")
     assert again.status_code == 200 and "immutable" in again.headers["Cache-Control"]
-    old = client.get("/assets/000000000000/page.js")
-    assert (old.status_code, old.headers["Cache-Control"]) == (200, "no-store")
+    for address in ("/assets/000000000000/page.js", "/assets/000000000000.1/new.js"):
+        other = client.get(address)
+        assert (other.status_code, other.headers["Cache-Control"]) == (503, "no-store")
+        assert other.text == "another version of the program\n"
     assert client.get(f"{base}/nothing.js").status_code == 404
 
 

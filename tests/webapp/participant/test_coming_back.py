@@ -68,6 +68,7 @@ def test_a_late_questionnaire_is_not_lost(visitor, run, start, clock, state):
     clock.go_on(hours=5)
     fill(start, run)
     start(run)
+    assert 'data-page="questionnaire"' in visitor.page().text, "it is still asked"
     assert visitor.questionnaire(native_language="Irish").status_code == 303
     assert 'data-page="late"' in visitor.page().text
 

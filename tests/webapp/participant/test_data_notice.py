@@ -3,9 +3,9 @@
 import pytest
 
 from experiment.studies.load import load_study
-from experiment.studies.study import Privacy
+from experiment.studies.study import Privacy, Rule
 from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES, TIMINGS
-from webapp.participant.data_notice import stored_data
+from webapp.participant.data_notice import answerable, stored_data
 
 # What the sentences tell of; a new column is told of there and then named here.
 TOLD = {
@@ -29,7 +29,7 @@ TOLD = {
     ANSWERS.name: {"field", "value"},
 }  # fmt: skip
 # What the study's side adds to a person's rows.
-OURS = {"simulated", "list", "place", "position", "item_id", "chose_good", "participant"}
+OURS = {"judge", "simulated", "list", "place", "position", "item_id", "chose_good", "participant"}
 
 
 @pytest.mark.parametrize("table", [PARTICIPANTS, RESPONSES, TIMINGS, DEVICES, ANSWERS])
@@ -40,7 +40,7 @@ def test_every_exported_column_about_a_person_is_told_of(table):
 def test_the_consent_page_holds_every_sentence(client, run, study):
     page = client.get(f"/run/{run.ref}").get_data(as_text=True)
     sentences = list(stored_data(study, known_to_platform=False))
-    assert len(sentences) == 5
+    assert len(sentences) == 7
     assert all(sentence.replace("'", "&#39;") in page for sentence in sentences)
 
 
@@ -52,8 +52,27 @@ def test_a_questionnaire_and_a_platform_are_told_of_where_there_is_one():
     assert "questions" not in "".join(stored_data(without, known_to_platform=False))
 
 
+def test_a_score_that_excludes_by_itself_is_told_of_before_anybody_agrees():
+    study = load_study("minimal")
+    assert "By itself it decides nothing" in "".join(stored_data(study, known_to_platform=False))
+    rule = Rule.model_validate({"rule": "agent_likelihood", "automatic": True})
+    either = {"rule": "any", "rules": [rule.model_dump(), {"rule": "same_side", "max_run": 8}]}
+    for declared in (rule, Rule.model_validate(either)):
+        changed = study.model_copy(update={"exclusion": [declared]})
+        notice = "".join(stored_data(changed, known_to_platform=False))
+        assert "without a person's decision" in notice and "decides nothing" not in notice
+
+
+def test_the_legal_basis_and_the_authority_are_named():
+    study = load_study("minimal")
+    assert "data protection authority" in "".join(stored_data(study, known_to_platform=False))
+    assert not [line for line in answerable(study) if "Legal basis" in line]
+    named = study.model_copy(update={"privacy": Privacy(legal_basis="your consent")})
+    assert "Legal basis: your consent" in list(answerable(named))
+
+
 def test_how_long_somebody_stays_known_is_told_where_the_study_says_so():
     study = load_study("minimal")
-    assert "erased" not in "".join(stored_data(study, known_to_platform=True))
+    assert "is erased" not in "".join(stored_data(study, known_to_platform=True))
     promised = study.model_copy(update={"privacy": Privacy(keep_identifying_days=90)})
     assert "closed: 90." in "".join(stored_data(promised, known_to_platform=True))

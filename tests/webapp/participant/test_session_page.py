@@ -28,7 +28,7 @@ def test_the_address_shows_where_the_participant_is(visitor):
 def test_the_working_page_holds_instructions_and_every_trial(visitor, study):
     session = visitor.session()
     assert set(session) == {
-        "trials", "answered", "practice", "presentation", "script", "keys", "lockout_ms", "gap_ms",
+        "trials", "answered", "practice", "response", "script", "keys", "lockout_ms", "gap_ms",
         "pauses", "pages",
         "device_known", "preview",
     }  # fmt: skip

@@ -159,7 +159,8 @@ class Assignment(RuleBasedStateMachine):
 
 
 def test_places_are_given_out_fairly_in_any_order_of_events(sessions, study, run_of):
-    examples = 25
+    # The draws are the same on both: they differ in what a statement does, which few draws show.
+    examples = 25 if sessions.kw["bind"].dialect.name == "sqlite" else 8
     Assignment.sessions, Assignment.study = sessions, study
     Assignment.runs = [run_of(LISTS, PLACES, ref=f"run{n}") for n in range(5 * examples)]
     Assignment.TestCase.settings = settings(

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select
 
@@ -56,9 +56,18 @@ def test_a_platforms_name_counts_before_the_mark(session, run, study):
     assert came[0] is came[2] and came[0] is not came[1]
 
 
-def test_who_declined_stays_so(session, run, study):
-    enroll(session, run, study, Decision.DECLINE, NOW, visit_mark="visit:1")
-    again = enroll(session, run, study, Decision.ACCEPT, NOW, visit_mark="visit:1")
+def test_who_declined_may_think_better_of_it(session, run, study):
+    first = enroll(session, run, study, Decision.DECLINE, NOW, visit_mark="visit:1")
+    later = NOW + timedelta(minutes=3)
+    again = enroll(session, run, study, Decision.ACCEPT, later, visit_mark="visit:1")
+    assert again is first
+    assert (again.state, again.consented_at) == (State.WORKING, later)
+    assert len(trials_of(session, again)) == study.design.trials_per_list
+
+
+def test_of_whom_a_platform_was_told_that_they_declined_stays_so(session, run, study):
+    enroll(session, run, study, Decision.DECLINE, NOW, platform_id="A1")
+    again = enroll(session, run, study, Decision.ACCEPT, NOW, platform_id="A1")
     assert again.state == State.DECLINED
 
 

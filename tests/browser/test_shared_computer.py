@@ -1,0 +1,124 @@
+"""Two people at one computer, one after the other."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from sqlalchemy import select
+
+from tests.browser.browser_steps import (
+    answer_by_key,
+    assert_good,
+    consent,
+    expect_page,
+    minimal,
+    questionnaire,
+    start,
+)
+from webapp.database.engine import reading
+from webapp.database.models import Participant
+
+
+@pytest.fixture
+def shared_link(site, tmp_path: Path) -> str:
+    study = minimal(tmp_path)
+    toml = study / "study.toml"
+    toml.write_text(toml.read_text("utf-8") + "\n[privacy]\nshared_device = true\n", "utf-8")
+    return site.launch(study)
+
+
+def finish(page, link: str) -> None:
+    consent(page, link)
+    start(page)
+    answer_by_key(page, 8)
+    questionnaire(page)
+
+
+def codes(site) -> list[str]:
+    with reading(site.sessions) as session:
+        return list(session.scalars(select(Participant.code).order_by(Participant.id)))
+
+
+def assert_nobody_is_seen(page, site, name: str) -> None:
+    for code in codes(site):
+        expect(page.locator("body")).not_to_contain_text(code)
+    shown = page.content()
+    assert page.locator("body").get_attribute("data-page") != "closing", name
+    assert not [code for code in codes(site) if code in shown], name
+    expect(page.locator("#begun-before:visible")).to_have_count(0)
+
+
+KEPT = "() => JSON.stringify({...localStorage, ...sessionStorage})"
+
+
+def test_the_next_person_is_not_offered_a_session_that_has_ended(site, link, page):
+    finish(page, link)
+    home = page.url.removeprefix(site.origin)
+    page.goto(link)
+    expect_page(page, "consent")
+    page.wait_for_load_state("networkidle")
+    assert_nobody_is_seen(page, site, "the link opened again")
+    kept = page.evaluate("() => JSON.stringify({...localStorage})")
+    assert home not in kept and "native_language" not in kept
+    page.locator("button[value=accept]").click()
+    expect_page(page, "working")
+    assert len(site.stored(link)) == 2
+
+
+def test_a_session_that_ended_on_another_device_is_not_offered(site, link, page, new_context):
+    with page.expect_response("**/device"):
+        consent(page, link)
+    other = new_context().new_page()
+    other.goto(page.url)
+    other.locator("#go-on-here").click()
+    start(other)
+    answer_by_key(other, 8)
+    questionnaire(other)
+    with page.expect_response("**/going-on"):
+        page.goto(link)
+    page.wait_for_load_state("networkidle")
+    assert_nobody_is_seen(page, site, "the link at the first device")
+
+
+def test_nothing_at_a_shared_computer_leads_back_to_who_finished(site, shared_link, page):
+    consent(page, shared_link)
+    home = page.url
+    page.locator(".way-out a").click()
+    expect_page(page, "withdraw")
+    page.locator("a[data-in-page]").click()
+    start(page)
+    answer_by_key(page, 8)
+    questionnaire(page)
+    expect(page.locator("main")).to_contain_text(codes(site)[-1])
+    assert_good(page, "the closing page at a shared computer")
+    assert page.url == shared_link, "the address names nobody"
+    kept = page.evaluate(KEPT)
+    assert "/p/" not in kept and "native_language" not in kept
+    for _ in range(4):  # the back button, as far as it goes
+        page.go_back()
+        page.wait_for_load_state("networkidle")
+        assert_nobody_is_seen(page, site, f"back to {page.url}")
+    for address in (home, f"{home}withdraw"):  # the list of visited pages
+        page.goto(address)
+        expect_page(page, "finished_before")
+        assert_nobody_is_seen(page, site, address)
+    assert_good(page, "the page of who comes upon a session that has ended")
+    page.goto(shared_link)
+    page.locator("button[value=accept]").click()
+    expect_page(page, "working")
+    assert len(site.stored(shared_link)) == 2
+
+
+def test_at_a_shared_computer_the_code_leads_to_erasure(site, shared_link, page):
+    finish(page, shared_link)
+    code = codes(site)[-1]
+    page.get_by_role("link", name="Clear this page").click()
+    expect_page(page, "consent")
+    page.goto(f"{shared_link}/data")
+    page.locator("#code").fill(code)
+    page.get_by_role("button", name="Stop taking part").click()
+    expect_page(page, "withdraw")
+    page.locator("button[value=erase]").click()
+    expect_page(page, "withdrawn")
+    [left] = site.stored(shared_link)
+    assert (left.state, left.responses) == ("withdrawn", [])

@@ -1,0 +1,109 @@
+"""Putting a session together: the trials of a place, in the order of its number."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, func, insert, select
+from sqlalchemy.orm import Session
+
+from experiment.design.lists import ListEntry
+from experiment.design.session import compose, session_number
+from experiment.materials.read import item_from_row
+from experiment.records import Kind
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+from webapp.database.models import Participant, Run, RunItem, Trial
+from webapp.database.prepared import Prepared
+from webapp.sessions.assign import FreePlace
+
+_COLUMNS = ("participant_id", "position", "run_item_id", "good_side", "options", "points")
+# Lists of studies that are running; a list never changes once its run is launched.
+_MOST_LISTS = 500
+
+
+class _List(NamedTuple):
+    entries: list[ListEntry]
+    row_ids: Mapping[str, int]
+
+
+_LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], _List]]()
+
+
+class _Statements:
+    """What every arrival waits for, in one database's words."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        run, list_, place = (bindparam(name, type_=Integer) for name in ("run", "list", "place"))
+        self.items = Prepared(
+            select(RunItem.id, RunItem.item_id, RunItem.kind, RunItem.item)
+            .where(RunItem.run_id == run, RunItem.list == list_)
+            .order_by(RunItem.list_order),
+            dialect,
+        )
+        self.holders = Prepared(
+            select(func.count(Participant.id)).where(
+                Participant.run_id == run, Participant.list == list_, Participant.place == place
+            ),
+            dialect,
+        )
+        self.store = Prepared(insert(Trial), dialect, _COLUMNS)
+
+
+# Made once for each kind of database.
+_statements = cache(_Statements)
+
+
+def deal_trials(
+    session: Session, run: Run, study: Study, participant_id: int, place: FreePlace
+) -> None:
+    """Store the trials of a participant who has just got a place, and is stored with it."""
+    connection = session.connection()
+    items = _list(session, connection, run, place.list)
+    trials = compose(
+        items.entries,
+        seed=run.seed,
+        list_=place.list,
+        place=place.place,
+        number=_session_number(connection, run, study, place),
+        design=study.design,
+        response=response_of(study),
+    )
+    _statements(connection.dialect).store.do(
+        connection,
+        [
+            {
+                "participant_id": participant_id,
+                "position": trial.position,
+                "run_item_id": items.row_ids[trial.item_id],
+                "good_side": trial.good_side or "",
+                "options": " ".join(trial.options) or None,
+                "points": trial.points,
+            }
+            for trial in trials
+        ],
+    )
+
+
+def _list(session: Session, connection: Connection, run: Run, list_: int) -> _List:
+    """Return a list of a run, read from the database once."""
+    known = _LISTS.setdefault(connection.engine, {})
+    if (run.ref, list_) not in known:
+        rows = _statements(connection.dialect).items.find(connection, run=run.id, list=list_)
+        entries = [ListEntry(item_from_row(item), Kind(kind)) for _, _, kind, item in rows]
+        if len(known) >= _MOST_LISTS:
+            known.clear()
+        known[run.ref, list_] = _List(entries, {item_id: id_ for id_, item_id, _, _ in rows})
+    return known[run.ref, list_]
+
+
+def _session_number(connection: Connection, run: Run, study: Study, place: FreePlace) -> int:
+    """Return a number from 1 that nobody else of the run has.
+
+    Who takes over a place that became free gets the number of another round: it depends on the
+    place alone, not on who happened to come first.
+    """
+    holders = _statements(connection.dialect).holders
+    [(held,)] = holders.find(connection, run=run.id, list=place.list, place=place.place)
+    return session_number(study.design, place.list, place.place, held - 1)

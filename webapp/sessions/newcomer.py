@@ -1,0 +1,118 @@
+"""Somebody new, stored in one statement: two requests of one person make one participant."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, Integer, String, bindparam, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session, make_transient_to_detached
+from sqlalchemy.orm.attributes import set_committed_value
+
+from experiment.participation import State
+from webapp.core.tokens import new_reference
+from webapp.database.models import Identity, Link, Participant, Run
+from webapp.database.models.identity import identity_key
+from webapp.database.prepared import Prepared
+from webapp.sessions.links import is_of_link
+
+_COLUMNS = tuple(each.name for each in Participant.__table__.columns if each.name != "id")
+_NOTHING: dict[str, Any] = dict.fromkeys(_COLUMNS)
+
+
+class _Statements:
+    """What every arrival waits for, in one database's words."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        of_run = Participant.run_id == bindparam("run", type_=Integer)
+        mark = Participant.visit_mark == bindparam("mark", type_=String)
+        name = Identity.hash == bindparam("name", type_=Identity.hash.type)
+        make = sqlite.insert if dialect.name == "sqlite" else postgresql.insert
+        self.closed = Prepared(
+            select(Run.closed_at).where(Run.id == bindparam("run", type_=Integer)), dialect
+        )
+        self.by_mark = Prepared(select(Participant.id).where(of_run, mark), dialect)
+        self.by_name = Prepared(
+            select(Participant.id)
+            .join(Identity, Identity.id == Participant.person_key)
+            .where(of_run, name),
+            dialect,
+        )
+        self.enter = Prepared(
+            make(Participant).on_conflict_do_nothing().returning(Participant.id), dialect, _COLUMNS
+        )
+
+
+# Made once for each kind of database.
+_statements = cache(_Statements)
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """Somebody who is about to become a participant.
+
+    Attributes:
+        run: The run they came to.
+        at: When.
+        platform_id: What the recruiting platform calls them; None where nothing is known.
+        visit_mark: The mark of the page whose button they pressed, where no platform names them.
+        link: The link by which they came, if it is one that was given out.
+    """
+
+    run: Run
+    at: datetime
+    platform_id: str | None
+    visit_mark: str | None
+    link: Link | None
+
+    def enter(self, session: Session, state: State, **columns: object) -> Participant | None:
+        """Return them as a participant; None where the same person is one already."""
+        connection = session.connection()
+        name = self.platform_id
+        row = _NOTHING | {
+            "run_id": self.run.id,
+            "ref": new_reference(),
+            "code": new_reference(),
+            "person_key": None if name is None else identity_key(connection, name),
+            "visit_mark": self.visit_mark,
+            "link_id": None if self.link is None else self.link.id,
+            "state": state,
+            "watched": False,
+            "arrived_at": self.at,
+            **columns,
+        }
+        stored = _statements(connection.dialect).enter.find(connection, **row)
+        if not stored:
+            return None
+        participant = Participant(id=stored[0][0], **row)
+        set_committed_value(participant, "_platform_id", name)
+        make_transient_to_detached(participant)
+        session.add(participant)
+        return participant
+
+
+def known_newcomer(
+    session: Session, run: Run, platform_id: str | None, visit_mark: str | None
+) -> Participant | None:
+    """Return who came before under a platform's id, or else by a page; None where nobody did."""
+    connection = session.connection()
+    statements = _statements(connection.dialect)
+    if platform_id is not None:
+        found = statements.by_name.find(connection, run=run.id, name=platform_id)
+    elif visit_mark is not None:
+        found = statements.by_mark.find(connection, run=run.id, mark=visit_mark)
+    else:
+        return None
+    return session.get_one(Participant, found[0][0]) if found else None
+
+
+def is_closed(connection: Connection, run_id: int) -> bool:
+    """Return whether a run takes nobody any more, as the database says now."""
+    rows = _statements(connection.dialect).closed.find(connection, run=run_id)
+    return any(closed_at is not None for (closed_at,) in rows)
+
+
+def may_still_agree(participant: Participant) -> bool:
+    """Return whether somebody declined, and no platform was told so."""
+    return participant.state == State.DECLINED and is_of_link(participant.platform_id)
