@@ -6,9 +6,9 @@ from pathlib import Path
 
 from flask import Blueprint, current_app, render_template
 
+from webapp.core.own_process import parallax
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed
-from webapp.researcher.own_process import parallax
 from webapp.users.roles import Role
 
 installation_pages = Blueprint("installation", __name__)

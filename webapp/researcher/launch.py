@@ -8,10 +8,10 @@ from flask import Blueprint, current_app, redirect, render_template, request, ur
 from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
+from webapp.core.own_process import parallax
 from webapp.errors import RequestError
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.own_process import parallax
 from webapp.researcher.uploads import LARGEST_ZIP_BYTES, known_studies, store_upload
 from webapp.services import current_services
 from webapp.users.audit_log import record_act

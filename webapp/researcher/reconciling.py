@@ -6,7 +6,11 @@ from flask.typing import ResponseReturnValue
 from experiment.errors import ParallaxError
 from experiment.money import in_words
 from webapp.database.engine import reading
-from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
+from webapp.payments.reconciliation.reconcile import (
+    discrepancies,
+    fix_discrepancies,
+    note_compared,
+)
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.run_payments import RunPayments, open_run_payments
 from webapp.payments.statement import in_agreement
@@ -81,5 +85,5 @@ def _snapshot(payments: RunPayments) -> Snapshot:
     snapshot = take_snapshot(
         payments.sessions, payments.platform, payments.run, services.tokens, payments.now()
     )
-    payments.compared()
+    note_compared(payments.sessions, snapshot)
     return snapshot

@@ -6,10 +6,10 @@ from pathlib import Path
 from flask import Blueprint, current_app, request, send_file
 from flask.typing import ResponseReturnValue
 
+from webapp.core.own_process import Done, parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.own_process import Done, parallax
 from webapp.researcher.zipped import zipped
 from webapp.runs.unblind import unblinding_of
 from webapp.services import current_services

@@ -12,8 +12,8 @@ from experiment.exclusion.rules import load_rule, needs_certificate, needs_every
 from experiment.exclusion.verdict import verdict
 from experiment.integrity.certificate import Certificate
 from experiment.participation import State
-from experiment.records import Judgment, Kind, Side
-from experiment.responses.base import Arrangement, Given, ResponseType
+from experiment.records import Judgment, Kind
+from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from experiment.tables.schemas import ITEMS
@@ -29,6 +29,7 @@ from webapp.database.models import (
 from webapp.errors import RunError
 from webapp.runs.integrity import certificates
 from webapp.runs.runs import study_as_launched
+from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.sessions.assign import free_places
 
 
@@ -157,17 +158,6 @@ def _judgments(
             extra=tuple((k, v) for k, v in item.item.items() if k not in ITEMS.column_names),
             **judged.fields(),
         )
-
-
-def arrangement_of(trial: Trial) -> Arrangement:
-    """Return what a stored trial had on its screen."""
-    side = Side(trial.good_side) if trial.good_side else None
-    return Arrangement(side, tuple((trial.options or "").split()), trial.points)
-
-
-def given_of(stored: Response) -> Given:
-    """Return a stored answer."""
-    return Given(Side(stored.chosen_side) if stored.chosen_side else None, stored.rating)
 
 
 def _count(session: Session, run: Run, *, kept: bool) -> int:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import func, select
@@ -12,22 +13,22 @@ from experiment.participation import State
 from experiment.studies.files import write_study_files
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
+from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import TableSchema
 from experiment.tables.files import write_table
-from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, LISTS, PARTICIPANTS
+from experiment.tables.schemas import ANSWERS, EXPORT_TABLES
 from experiment.tables.spreadsheet import spreadsheet_safe
 from experiment.version import code_version
-from webapp.database.models import Participant, Response, Run, Trial, Verdict
+from webapp.database.models import Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError
 from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
-from webapp.runs.codebook import MEDIA_TYPES, datapackage, readme
+from webapp.runs.design_columns import DesignColumns, design_columns
 from webapp.runs.export_queries import export_rows, export_tables
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.consent_texts import consent_texts
 
 SUFFIXES = tuple(MEDIA_TYPES)
-_WITH_LEVELS = (LISTS.name, PARTICIPANTS.name)
 STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "README.md"
 _ENTRIES = {
     *(table.name + suffix for table in EXPORT_TABLES for suffix in SUFFIXES),
@@ -60,14 +61,9 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
             remedy="Send participants to the run first",
         )
     with atomic_folder(folder, _ENTRIES) as temporary:
-        factors = study.design.factors
-        tables = [
-            table.extended(factors, "the list's level of a factor between participants")
-            if table.name in _WITH_LEVELS
-            else table
-            for table in export_tables(session, run, study)
-        ]
-        _write_tables(session, run, study, tables, temporary)
+        columns = design_columns(session, run, study)
+        tables = [columns.extended(table) for table in export_tables(session, run, study)]
+        _write_tables(session, run, tables, columns, temporary)
         write_study_files(study, temporary / STUDY)
         _write_consent_texts(session, run, temporary / CONSENT)
         _write_codebook(temporary, study, provenance, tables)
@@ -84,16 +80,23 @@ def _provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
         "seed": run.seed,
         "materials_hash": run.materials_hash,
         "rendering": study.materials.shown_to_people,
-        "presentation": study.presentation,
+        "response": study.response,
         "lockout_ms": study.trial.lockout_ms,
         "recruiter": run.recruiter,
         "simulated": run.simulated,
         "launched_at": run.launched_at.isoformat(),
+        "still_filling": _still_filling(session, run),
         "code_version": run.code_version,
         "exported_by": code_version(),
         **counts,
         "n_simulated": counts["n_participants"] if run.simulated else 0,
     }
+
+
+def _still_filling(session: Session, run: Run) -> bool:
+    """Return whether more people may come, so that what the data say now can still change."""
+    free = select(Place.id).where(Place.run_id == run.id, Place.participant_id.is_(None)).limit(1)
+    return run.closed_at is None and not run.simulated and session.scalar(free) is not None
 
 
 def _counts(session: Session, run: Run) -> dict[str, int]:
@@ -113,28 +116,25 @@ def _counts(session: Session, run: Run) -> dict[str, int]:
 
 
 def _write_tables(
-    session: Session, run: Run, study: Study, tables: Sequence[TableSchema], folder: Path
+    session: Session,
+    run: Run,
+    tables: Sequence[TableSchema],
+    columns: DesignColumns,
+    folder: Path,
 ) -> None:
     for table in tables:
         for suffix in SUFFIXES:
             # Closed also where writing breaks off, because PostgreSQL keeps the rest ready.
             with closing(export_rows(session, run, table)) as stored:
-                rows: Iterable[Mapping[str, object]] = stored
-                if suffix == ".csv" and table is ANSWERS:
-                    rows = map(_for_spreadsheets, rows)
-                if study.design.factors and table.name in _WITH_LEVELS:
-                    rows = (row | _levels(row["list"], study) for row in stored)
+                rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
+                texts = ("value",) if table is ANSWERS else columns.free_texts(table)
+                if suffix == ".csv" and texts:
+                    rows = map(partial(_for_spreadsheets, texts), rows)
                 write_table(table, rows, folder / f"{table.name}{suffix}")
 
 
-def _levels(list_: object, study: Study) -> dict[str, str]:
-    if isinstance(list_, int):
-        return study.design.levels(list_)
-    return dict.fromkeys(study.design.factors, "")
-
-
-def _for_spreadsheets(row: Mapping[str, object]) -> Mapping[str, object]:
-    return {**row, "value": spreadsheet_safe(str(row["value"]))}
+def _for_spreadsheets(texts: Sequence[str], row: Mapping[str, object]) -> Mapping[str, object]:
+    return {**row, **{name: spreadsheet_safe(str(row[name])) for name in texts}}
 
 
 def _write_consent_texts(session: Session, run: Run, folder: Path) -> None:

@@ -16,6 +16,7 @@ from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.responses.registry import response_of, tables_shown
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
+from experiment.tables.judge import JUDGE, PERSON, PROGRAM
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
 from experiment.tables.schemas import (
     ANSWERS,
@@ -64,11 +65,17 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         yield from (row for row in rows if row["participant"] not in hidden)
         return
     complete = _completion(session, run, table)
-    query = _queries(run)[table.name].add_columns(*_further(table))
+    query = _queries(run)[table.name].add_columns(*_further(table), *_judge(run, table))
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
         for row in found.mappings():
             # An item was frozen as its whole row; every other row is put together from columns.
             yield row["item"] if table.name == ITEMS.name else complete(dict(row))
+
+
+def _judge(run: Run, table: TableSchema) -> list[ColumnElement[Any]]:
+    if JUDGE not in table.columns:
+        return []
+    return [literal(PROGRAM if run.simulated else PERSON).label(JUDGE.name)]
 
 
 def _further(table: TableSchema) -> list[ColumnElement[Any]]:
@@ -272,8 +279,10 @@ def _responses(run: Run) -> Select[Any]:
         Trial.position,
         RunItem.item_id,
         func.nullif(Response.chosen_side, "").label("chosen_side"),
-        # Null of a rating, which is neither right nor wrong.
-        (func.nullif(Response.chosen_side, "") == Trial.good_side).label("chose_good"),
+        # Null of what is neither right nor wrong.
+        (func.nullif(Response.chosen_side, "") == func.nullif(Trial.good_side, "")).label(
+            "chose_good"
+        ),
         Response.rt_ms,
         Response.input_method,
         Response.viewport_width_px,

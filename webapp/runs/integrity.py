@@ -4,13 +4,14 @@ Nothing of them is stored: they follow from stored rows alone, so that a signal 
 says something of earlier runs, too. What an exclusion rule saw is in its verdict's evidence.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Select, and_, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
@@ -18,11 +19,15 @@ from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.participation import Ending, EventKind
 from experiment.records import PAIR
+from experiment.responses.base import ResponseType
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
+from webapp.runs.stored_answers import given_of
 
 _ROWS_AT_A_TIME = 2_000
+_FIRST_TO_ARRIVE = 20
 _MS = timedelta(milliseconds=1)
 _TEXTS = ("context", "good", "bad")
 
@@ -38,7 +43,7 @@ def certificates(
         study: Its study, as it was launched.
         only: The id of the one participant who is asked about; None for all.
     """
-    norms = Norms.from_sessions(_what_everybody_did(session, run))
+    norms = Norms.from_sessions(_what_everybody_did(session, run, response_of(study)))
     for person, seen in observed_sessions(session, run, study, only=only):
         yield person, certify(seen, norms.without(seen))
 
@@ -56,14 +61,6 @@ def observed_sessions(
             yield person, facts.observed(person, list(rows))
 
 
-def certificate_of(
-    session: Session, run: Run, study: Study, participant: Participant
-) -> Certificate | None:
-    """Return one participant's certificate; None where they answered nothing."""
-    found = next(certificates(session, run, study, only=participant.id), None)
-    return found and found[1]
-
-
 def flags_of(run: Run, certificate: Certificate) -> dict[str, str]:
     """Return a session's flags with their figures; of programs that shall answer there are none."""
     return {} if run.simulated else flags(certificate)
@@ -77,7 +74,7 @@ def integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[st
         row: dict[str, object] = {
             name: getattr(certificate, name)
             for name in Certificate.__dataclass_fields__
-            if name != "signals"
+            if name not in ("signals", "counting", "methods")
         }
         signals = " ".join(f"{name}={nats:.2f}" for name, nats in certificate.signals)
         yield {
@@ -92,7 +89,7 @@ class _Facts:
     """What is known of a run's sessions beside their answers."""
 
     def __init__(self, session: Session, run: Run, study: Study) -> None:
-        self._study = study
+        self._study, self._asked = study, response_of(study)
         of_run = (Participant.run_id == run.id,)
         devices = select(Device).join(Participant, Participant.id == Device.participant_id)
         self._devices: dict[int, list[Device]] = {}
@@ -107,14 +104,19 @@ class _Facts:
         self._events: Mapping[tuple[int, str], int] = {
             (who, kind): n for who, kind, n in session.execute(events)
         }
-        self._shared = {tuple(row) for row in session.execute(_shared_times(run))}
+        self._shared = {
+            (rt_ms, release_ms): first
+            for rt_ms, release_ms, first in session.execute(_shared_times(run))
+        }
 
     def observed(self, person: Participant, rows: list[Any]) -> ObservedSession:
         begun = person.consented_at or person.arrived_at
         devices = self._devices.get(person.id, [])
         blocks = [self._study.design.block_of.get(row.item["template"], "") for row in rows]
         pauses = {*breaks_before(self._study, blocks), *pages_before(self._study, blocks)}
-        answers = tuple(_answer(row, row.Response, begun) for row in rows if row.Response)
+        answers = tuple(
+            _answer(row, row.Response, begun, self._asked) for row in rows if row.Response
+        )
         return ObservedSession(
             answers=answers,
             n_devices=len(devices),
@@ -125,8 +127,13 @@ class _Facts:
             lockout_ms=self._study.trial.lockout_ms,
             gap_ms=self._study.trial.gap_ms,
             after_pauses=frozenset(rows[place - 1].position for place in pauses),
-            n_copied=sum((one.rt_ms, one.release_ms) in self._shared for one in answers),
+            n_copied=sum(self._is_copy(row.Response) for row in rows if row.Response),
         )
+
+    def _is_copy(self, response: Response) -> bool:
+        """Return whether somebody else gave an answer with the very times of this one before."""
+        first = self._shared.get((response.rt_ms, response.release_ms))
+        return first is not None and response.recorded_at > first
 
 
 def _answers(
@@ -155,10 +162,10 @@ def _answers(
     )
 
 
-def _shared_times(run: Run) -> Select[float | None, float | None]:
-    """Select the pairs of times of press and release that answers of two people have."""
+def _shared_times(run: Run) -> Select[float | None, float | None, datetime]:
+    """Select the times of press and release that answers of two people have, and since when."""
     return (
-        select(Response.rt_ms, Response.release_ms)
+        select(Response.rt_ms, Response.release_ms, func.min(Response.recorded_at))
         .join(Trial, Trial.id == Response.trial_id)
         .join(Participant, Participant.id == Trial.participant_id)
         .where(Participant.run_id == run.id, Response.release_ms.is_not(None))
@@ -167,35 +174,41 @@ def _shared_times(run: Run) -> Select[float | None, float | None]:
     )
 
 
-def same_times(session: Session, run: Run, person: Participant) -> list[tuple[str, int]]:
-    """Return who else in the run has the very times of somebody's answers, and in how many.
+def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
+    """Return who has the very times of whose answers, and in how many.
+
+    Of an answer that many share, the first to arrive are named.
 
     Returns:
-        References and numbers of answers, the most first.
+        By participant's id, references and numbers of answers, the most first.
     """
-    theirs, others = aliased(Response), aliased(Response)
-    own_trial, other_trial = aliased(Trial), aliased(Trial)
-    number = func.count(theirs.id.distinct())
+    shared = _shared_times(run).subquery()
     rows = session.execute(
-        select(Participant.ref, number)
-        .select_from(theirs)
-        .join(own_trial, own_trial.id == theirs.trial_id)
-        .join(others, and_(others.rt_ms == theirs.rt_ms, others.release_ms == theirs.release_ms))
-        .join(other_trial, other_trial.id == others.trial_id)
-        .join(Participant, Participant.id == other_trial.participant_id)
-        .where(
-            own_trial.participant_id == person.id,
-            Participant.run_id == run.id,
-            Participant.id != person.id,
-            theirs.release_ms.is_not(None),
+        select(Response.rt_ms, Response.release_ms, Participant.id, Participant.ref)
+        .join(Trial, Trial.id == Response.trial_id)
+        .join(Participant, Participant.id == Trial.participant_id)
+        .join(
+            shared,
+            and_(shared.c.rt_ms == Response.rt_ms, shared.c.release_ms == Response.release_ms),
         )
-        .group_by(Participant.ref)
-        .order_by(number.desc(), Participant.ref)
+        .where(Participant.run_id == run.id)
+        .order_by(Response.rt_ms, Response.release_ms, Participant.id)
     )
-    return [(ref, n) for ref, n in rows]
+    found: dict[int, Counter[str]] = {}
+    for _, of_one in groupby(rows, key=lambda row: (row.rt_ms, row.release_ms)):
+        who = {row.id: row.ref for row in of_one}
+        first = list(who.items())[:_FIRST_TO_ARRIVE]
+        for id_ in who:
+            found.setdefault(id_, Counter()).update(ref for other, ref in first if other != id_)
+    return {
+        id_: sorted(others.items(), key=lambda one: (-one[1], one[0]))
+        for id_, others in found.items()
+    }
 
 
-def _what_everybody_did(session: Session, run: Run) -> Iterator[ObservedSession]:
+def _what_everybody_did(
+    session: Session, run: Run, asked: ResponseType
+) -> Iterator[ObservedSession]:
     """Yield every session with its choices and times alone."""
     items = select(RunItem.id, RunItem.item_id, RunItem.item).where(RunItem.run_id == run.id)
     facts = {
@@ -230,7 +243,7 @@ def _what_everybody_did(session: Session, run: Run) -> Iterator[ObservedSession]
                         item=item,
                         kind=kind,
                         n_characters=n_characters,
-                        chose_good=_chose_good(row, row.chosen_side),
+                        chose_good=_chose_good(row, row.chosen_side, asked),
                     )
                 )
             yield ObservedSession(tuple(answers))
@@ -244,13 +257,18 @@ def _n_characters(item: Mapping[str, str]) -> int:
     return sum(len(item.get(name) or "") for name in _TEXTS)
 
 
-def _chose_good(trial: Any, chosen_side: str) -> bool | None:  # noqa: ANN401
-    """Return whether the expected one of two options was chosen; None for other trials."""
-    pair = not trial.options or len(trial.options.split()) == len(PAIR)
-    return chosen_side == trial.good_side if pair and chosen_side and trial.good_side else None
+def _chose_good(trial: Any, chosen_side: str, asked: ResponseType) -> bool | None:  # noqa: ANN401
+    """Return whether the expected one of two answers was given; None of other trials."""
+    known = chosen_side and trial.good_side and asked.n_offered(trial.options) == len(PAIR)
+    return chosen_side == trial.good_side if known else None
 
 
-def _answer(row: Any, response: Response, begun: datetime) -> ObservedAnswer:  # noqa: ANN401
+def _answer(
+    row: Any,  # noqa: ANN401
+    response: Response,
+    begun: datetime,
+    asked: ResponseType,
+) -> ObservedAnswer:
     return ObservedAnswer(
         position=row.position,
         arrived_ms=(response.recorded_at - begun) / _MS,
@@ -258,11 +276,11 @@ def _answer(row: Any, response: Response, begun: datetime) -> ObservedAnswer:  #
         release_ms=response.release_ms,
         waited_ms=response.waited_ms,
         input_method=response.input_method,
-        side=response.chosen_side or str(response.rating),
+        side=given_of(response).place,
         n_characters=_n_characters(row.item),
         item=row.item_id,
         kind=_kind(row.item),
-        chose_good=_chose_good(row, response.chosen_side),
+        chose_good=_chose_good(row, response.chosen_side, asked),
         has_onset=response.onset_source is not None,
         trusted=response.trusted,
         times_shown=response.times_shown,

@@ -41,9 +41,9 @@ def launch(
         simulated: Whether programs are to answer, though the recruiter brings people.
 
     Raises:
-        UnknownNameError: There is no such recruiter, or the study names no known presentation.
-        StudyError: The presentation cannot show one of the trials, the practice file is unsound, or
-            the study's files are too large.
+        UnknownNameError: There is no such recruiter, or the study names no known type of response.
+        StudyError: The type of response cannot show one of the trials, the practice file is
+            unsound, or the study's files are too large.
         DesignError: The lists cannot be built, or fail a check of the audit.
         ParallaxError: Anything else that ``experiment.authoring.check`` finds wrong.
         RunError: The seed is out of range, or the study's terms are none of the recruiter's.

@@ -22,10 +22,15 @@ from webapp.database.models import (
     Payment,
     Place,
     Run,
+    RunCount,
     Verdict,
 )
+from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.sessions.lease import expired
+from webapp.sessions.lease import ACTIVE_STATES, expired
+
+# More would cost time and hardly change a median.
+_FOR_MEDIAN = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,8 @@ class Overview:
         states: How many participants are in each state; every state is there.
         kept: How many verdicts keep somebody in the analysis.
         excluded: The participants who were excluded, by rule.
-        median_minutes: The median time from consent to the end; None before anybody finished.
+        median_minutes: The median time from consent to the end, of at most the last 1,000 to arrive
+            who finished; None before anybody finished.
         silent: How many hold a place and have been silent for longer than the lease.
         refused_links: How many links that somebody opened were made wrongly.
         unsettled_payments: How many payments are neither done nor withdrawn.
@@ -99,8 +105,7 @@ def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -
         now: The time now.
         reward_minor: What each gets who finishes; 0 where the run pays nobody.
     """
-    states = select(Participant.state, func.count()).where(Participant.run_id == run.id)
-    counted = dict(session.execute(states.group_by(Participant.state)).all())
+    counted = _states(session, run)
     verdicts = session.execute(
         select(Verdict.kept, Verdict.rule, func.count())
         .join(Participant, Participant.id == Verdict.participant_id)
@@ -131,7 +136,7 @@ def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -
     unpaid = _without_decision(session, run) if reward_minor else 0
     return Overview(
         lists=_lists(session, run),
-        states={state: counted.get(state, 0) for state in State},
+        states=counted,
         kept=sum(n for kept, _, n in verdicts if kept),
         excluded={rule: n for kept, rule, n in verdicts if not kept},
         median_minutes=_median_minutes(session, run),
@@ -146,22 +151,40 @@ def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -
     )
 
 
-def _lists(session: Session, run: Run) -> list[ListProgress]:
+def _states(session: Session, run: Run) -> dict[State, int]:
+    subjects = {participants_in(state): state for state in State}
     rows = session.execute(
-        select(
-            Place.list,
-            func.count(),
-            func.count(Place.participant_id),
-            func.count(Participant.finished_at),
-        )
-        .outerjoin(Participant, Participant.id == Place.participant_id)
-        .where(Place.run_id == run.id)
-        .group_by(Place.list)
-        .order_by(Place.list)
+        select(RunCount.subject, func.sum(RunCount.n))
+        .where(RunCount.run_id == run.id, RunCount.subject.in_(subjects))
+        .group_by(RunCount.subject)
     )
+    return dict.fromkeys(State, 0) | {subjects[subject]: n for subject, n in rows}
+
+
+def _lists(session: Session, run: Run) -> list[ListProgress]:
+    """Return the lists' progress; of the people, only those at work are read."""
+    counted = session.execute(
+        select(RunCount.list, RunCount.subject, func.sum(RunCount.n))
+        .where(RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN)))
+        .group_by(RunCount.list, RunCount.subject)
+    )
+    kept = {(list_, subject): n for list_, subject, n in counted}
+    active = session.execute(
+        select(Participant.list, func.count())
+        .join(Place, Place.participant_id == Participant.id)
+        .where(Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES))
+        .group_by(Participant.list)
+    )
+    at_work = dict(active.all())
+    lists = sorted({list_ for list_, subject in kept if subject == PLACES})
     return [
-        ListProgress(list_, places, finished, taken - finished)
-        for list_, places, taken, finished in rows
+        ListProgress(
+            list_,
+            kept[list_, PLACES],
+            kept.get((list_, TAKEN), 0) - at_work.get(list_, 0),
+            at_work.get(list_, 0),
+        )
+        for list_ in lists
     ]
 
 
@@ -204,10 +227,12 @@ def _without_decision(session: Session, run: Run) -> int:
 
 
 def _median_minutes(session: Session, run: Run) -> float | None:
+    """Return the median of all, or of the last ``_FOR_MEDIAN`` to arrive who finished."""
     rows = session.execute(
-        select(Participant.consented_at, Participant.finished_at).where(
-            Participant.run_id == run.id, Participant.finished_at.is_not(None)
-        )
+        select(Participant.consented_at, Participant.finished_at)
+        .where(Participant.run_id == run.id, Participant.finished_at.is_not(None))
+        .order_by(Participant.id.desc())
+        .limit(_FOR_MEDIAN)
     )
     minutes = [(end - begun) / timedelta(minutes=1) for begun, end in rows if begun and end]
     return median(minutes) if minutes else None

@@ -1,13 +1,14 @@
-"""A run's participants as a table, and one of them with everything that is stored."""
+"""Rows of a run's participants, and one of them with everything that is stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import State
+from experiment.integrity.certificate import Certificate
 from webapp.database.models import (
     Answer,
     ConsentText,
@@ -18,9 +19,57 @@ from webapp.database.models import (
     Response,
     Run,
     RunItem,
+    SessionSummary,
     Trial,
     Verdict,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How plausible a session is, by what everybody did.
+
+    Attributes:
+        certificate: The certificate.
+        twins: Who else has the very times of their answers, and in how many; the most first.
+    """
+
+    certificate: Certificate
+    twins: Sequence[tuple[str, int]]
+
+
+def judged_from(stored: Mapping[str, Any] | None) -> Judged | None:
+    """Return what a summary holds; None where another version of Parallax made it, or none is."""
+    if stored is None:
+        return None
+    figures = stored["certificate"]
+    if set(figures) != set(Certificate.__dataclass_fields__):
+        return None
+    signals = tuple((name, nats) for name, nats in figures["signals"])
+    twins = [(ref, n) for ref, n in stored["twins"]]
+    return Judged(Certificate(**{**figures, "signals": signals}), twins)
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What one participant's answers show.
+
+    Attributes:
+        answered: How many trials they answered.
+        median_rt_ms: Their median reaction time; None if none was stored.
+        fast: How many of their answers came in under 200 ms.
+        same_side: The share of their answers on the side that they chose more often.
+        hidden: During how many trials the page was hidden or lost the focus.
+        waited_s: The longest that an answer waited in the browser before it was stored; None where
+            no page told.
+    """
+
+    answered: int = 0
+    median_rt_ms: float | None = None
+    fast: int = 0
+    same_side: float | None = None
+    hidden: int = 0
+    waited_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +79,16 @@ class Person:
     Attributes:
         participant: Who.
         verdict: What the exclusion rules decided; None where they have not.
-        answered: How many trials they answered.
-        median_rt_ms: Their median reaction time; None if none was stored.
-        fast: How many of their answers came in under 200 ms.
-        same_side: The share of their answers on the side that they chose more often.
-        hidden: During how many trials the page was hidden or lost the focus.
-        waited_s: The longest that an answer waited in the browser before it was stored; None where
-            no page told.
+        signals: What their answers show.
         events: How many events of each kind were noted.
-        flags: The flags of how plausible the session is, if they were asked for.
+        judged: How plausible the session was when it was last summarised; None where it was not.
     """
 
     participant: Participant
     verdict: Verdict | None
-    answered: int
-    median_rt_ms: float | None
-    fast: int
-    same_side: float | None
-    hidden: int
-    waited_s: float | None
+    signals: Signals
     events: Mapping[str, int]
-    flags: Sequence[str] = ()
+    judged: Judged | None
 
     @property
     def minutes(self) -> float | None:
@@ -62,46 +100,35 @@ class Person:
 _TOO_FAST_MS = 200
 
 
-def people(
-    session: Session, run: Run, *, state: State | None = None, search: str = ""
-) -> list[Person]:
-    """Return a run's participants in order of arrival.
+def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
+    """Return the rows of some participants, in the order given; it costs what they are, no more.
 
     Args:
         session: A reading session.
-        run: The run.
-        state: Only those in this state; None for all.
-        search: Only whose reference or own code begins with it.
+        ids: The participants'.
     """
     chosen = (
-        select(Participant, Verdict)
+        select(Participant, Verdict, SessionSummary.judged)
         .outerjoin(Verdict, Verdict.participant_id == Participant.id)
-        .where(Participant.run_id == run.id)
-        .order_by(Participant.id)
+        .outerjoin(SessionSummary, SessionSummary.participant_id == Participant.id)
+        .where(Participant.id.in_(ids))
     )
-    if state is not None:
-        chosen = chosen.where(Participant.state == state)
-    if search:
-        chosen = chosen.where(
-            or_(
-                Participant.ref.startswith(search, autoescape=True),
-                Participant.code.startswith(search, autoescape=True),
-            )
+    signals, events = signals_of(session, ids), events_of(session, ids)
+    found = {
+        person.id: Person(
+            person,
+            verdict,
+            signals.get(person.id, Signals()),
+            events.get(person.id, {}),
+            judged_from(stored),
         )
-    found = session.execute(chosen).all()
-    signals = _signals(session, run)
-    events = _events(session, run)
-    return [
-        Person(person, verdict, *signals.get(person.id, _NO_SIGNALS), events.get(person.id, {}))
-        for person, verdict in found
-    ]
+        for person, verdict, stored in session.execute(chosen)
+    }
+    return [found[id_] for id_ in ids if id_ in found]
 
 
-_Signals = tuple[int, float | None, int, float | None, int, float | None]
-_NO_SIGNALS: _Signals = (0, None, 0, None, 0, None)
-
-
-def _signals(session: Session, run: Run) -> dict[int, _Signals]:
+def signals_of(session: Session, ids: Sequence[int]) -> dict[int, Signals]:
+    """Return what the answers of some participants show, of all who answered a trial."""
     rows = session.execute(
         select(
             Trial.participant_id,
@@ -112,41 +139,40 @@ def _signals(session: Session, run: Run) -> dict[int, _Signals]:
             Response.waited_ms,
         )
         .join(Response, Response.trial_id == Trial.id)
-        .join(Participant, Participant.id == Trial.participant_id)
-        .where(Participant.run_id == run.id)
+        .where(Trial.participant_id.in_(ids))
         .order_by(Trial.participant_id, Response.rt_ms)
     )
     answers: dict[int, list[_Given]] = {}
     for participant_id, rt_ms, side, was_hidden, lost_focus, waited_ms in rows:
         given = (rt_ms, side, bool(was_hidden or lost_focus), waited_ms)
         answers.setdefault(participant_id, []).append(given)
-    return {who: _signals_of(given) for who, given in answers.items()}
+    return {who: _signals(given) for who, given in answers.items()}
 
 
 # Reaction time, side, whether the page was away, and how long the answer waited.
 _Given = tuple[float | None, str, bool, float | None]
 
 
-def _signals_of(given: Sequence[_Given]) -> _Signals:
+def _signals(given: Sequence[_Given]) -> Signals:
     times = [rt_ms for rt_ms, _, _, _ in given if rt_ms is not None]
     sides = [side for _, side, _, _ in given]
     waited = [waited_ms for _, _, _, waited_ms in given if waited_ms is not None]
     most = max(map(sides.count, set(sides)))
-    return (
-        len(given),
-        times[len(times) // 2] if times else None,
-        sum(rt_ms < _TOO_FAST_MS for rt_ms in times),
-        most / len(sides),
-        sum(away for _, _, away, _ in given),
-        max(waited) / 1000 if waited else None,
+    return Signals(
+        answered=len(given),
+        median_rt_ms=times[len(times) // 2] if times else None,
+        fast=sum(rt_ms < _TOO_FAST_MS for rt_ms in times),
+        same_side=most / len(sides),
+        hidden=sum(away for _, _, away, _ in given),
+        waited_s=max(waited) / 1000 if waited else None,
     )
 
 
-def _events(session: Session, run: Run) -> dict[int, dict[str, int]]:
+def events_of(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
+    """Return how many events of each kind some participants have."""
     rows = session.execute(
         select(Event.participant_id, Event.kind, func.count())
-        .join(Participant, Participant.id == Event.participant_id)
-        .where(Participant.run_id == run.id)
+        .where(Event.participant_id.in_(ids))
         .group_by(Event.participant_id, Event.kind)
         .order_by(Event.participant_id, Event.kind)
     )
@@ -178,6 +204,7 @@ class Record:
         devices: On which the session was opened, the first one first.
         verdict: What the exclusion rules decided.
         payments: The ledger's lines.
+        judged: How plausible the session was when it was last summarised; None where it was not.
         before: The reference of who arrived before them in the run; None for the first.
         after: The reference of who arrived after them; None for the last.
     """
@@ -190,6 +217,7 @@ class Record:
     devices: Sequence[Device]
     verdict: Verdict | None
     payments: Sequence[Payment]
+    judged: Judged | None
     before: str | None
     after: str | None
 
@@ -211,6 +239,7 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
     answers = select(Answer).where(Answer.participant_id == person.id).order_by(Answer.id)
     events = select(Event).where(Event.participant_id == person.id).order_by(Event.id)
     payments = select(Payment).where(Payment.participant_id == person.id).order_by(Payment.id)
+    judged = select(SessionSummary.judged).where(SessionSummary.participant_id == person.id)
     devices = select(Device).where(Device.participant_id == person.id).order_by(Device.id)
     neighbours = select(Participant.ref).where(Participant.run_id == run.id).limit(1)
     before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
@@ -226,6 +255,7 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
         devices=session.scalars(devices).all(),
         verdict=session.scalar(select(Verdict).where(Verdict.participant_id == person.id)),
         payments=session.scalars(payments).all(),
+        judged=judged_from(session.scalar(judged)),
         before=session.scalar(before),
         after=session.scalar(after),
     )

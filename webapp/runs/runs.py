@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import func, select
+from sqlalchemy import ScalarSelect, func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
 from experiment.plugins import unknown_name
 from experiment.studies.load import frozen_study
 from experiment.studies.study import Study
-from webapp.database.models import Participant, Place, Run, StudyFile, Verdict
+from webapp.database.models import Participant, Run, RunCount, StudyFile, Verdict
+from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.errors import RunError
 
 
@@ -75,17 +76,25 @@ def study_as_launched(session: Session, run: Run) -> Study:
 
 def progress(session: Session) -> list[Progress]:
     """Return every run in order of launch, with how far it has come."""
-    places = select(func.count()).select_from(Place).where(Place.run_id == Run.id)
-    people = select(func.count()).select_from(Participant).where(Participant.run_id == Run.id)
-    excluded = people.join(Verdict, Verdict.participant_id == Participant.id)
+    finished = participants_in(State.FINISHED)
+    excluded = (
+        select(func.count())
+        .select_from(Verdict)
+        .join(Participant, Participant.id == Verdict.participant_id)
+        .where(Verdict.kept.is_(False), Participant.run_id == Run.id)
+    )
     query = select(
-        Run,
-        places.scalar_subquery(),
-        places.where(Place.participant_id.is_not(None)).scalar_subquery(),
-        people.where(Participant.state == State.FINISHED).scalar_subquery(),
-        excluded.where(Verdict.kept.is_(False)).scalar_subquery(),
+        Run, _counted(PLACES), _counted(TAKEN), _counted(finished), excluded.scalar_subquery()
     ).order_by(Run.id)
     return [Progress(*row) for row in session.execute(query)]
+
+
+def _counted(subject: str) -> ScalarSelect[int]:
+    return (
+        select(func.coalesce(func.sum(RunCount.n), 0))
+        .where(RunCount.run_id == Run.id, RunCount.subject == subject)
+        .scalar_subquery()
+    )
 
 
 def close_run(session: Session, run: Run, now: datetime) -> None:

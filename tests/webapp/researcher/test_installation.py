@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from webapp.core.own_process import Done
 from webapp.researcher import installation
-from webapp.researcher.own_process import Done
 from webapp.users.roles import Role
 
 

@@ -58,8 +58,8 @@ def test_an_uploaded_study_is_checked_shown_and_launched(upload, researcher, ins
 def test_a_study_that_names_code_of_its_own_is_refused(upload, researcher, instance, session):
     files = folder_files(MINIMAL, "mine")
     toml = files["mine/study.toml"].decode()
-    assert 'presentation = "sentence_pair"' in toml
-    bad = toml.replace('presentation = "sentence_pair"', 'presentation = "os:system"')
+    assert 'response = "sentence_pair"' in toml
+    bad = toml.replace('response = "sentence_pair"', 'response = "os:system"')
     sent = upload(zipped({**files, "mine/study.toml": bad.encode()}))
     here = researcher(Role.OWNER)
     checked = here.client.get(sent.location).text

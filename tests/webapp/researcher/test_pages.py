@@ -11,8 +11,10 @@ from experiment.participation import State
 from experiment.studies.load import load_study
 from tests.experiment.trials.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
+from webapp.jobs.summaries import summarise
 from webapp.researcher import live
 from webapp.researcher.participants import SORTS
+from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 
@@ -55,7 +57,7 @@ def test_a_run_says_who_withdrew_and_a_late_return_stands_in_the_table(
 
 
 def test_who_has_somebody_else_s_times_is_shown_with_whose(
-    finished, start, run, sessions, researcher
+    finished, start, run, sessions, researcher, clock
 ):
     other = start(run)
     other.answer_all()
@@ -63,6 +65,7 @@ def test_who_has_somebody_else_s_times_is_shown_with_whose(
         for answer in session.scalars(select(Response)):
             answer.release_ms = 80.0
         people = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
+    summarise(sessions, run.ref, study_as_launched, clock())
     here = researcher(Role.VIEWER)
     for ref, twin in (people, people[::-1]):
         page = here.get(f"/runs/{run.ref}/participants/{ref}").text
@@ -130,13 +133,17 @@ def test_participants_are_filtered_and_searched(state, finished, run, researcher
     assert "0 participants." in here.get(f"/runs/{run.ref}/participants?search=%25").text
 
 
-def test_each_signal_can_be_sorted_by_and_the_flags_are_made_when_asked_for(
-    finished, run, researcher
+def test_each_signal_can_be_sorted_by_and_flags_are_those_of_the_summary(
+    finished, run, researcher, sessions, clock
 ):
     here = researcher(Role.VIEWER)
     blind = here.get(f"/runs/{run.ref}/participants?sort=rt").text
     assert "Median RT" not in blind
     here.post(f"/runs/{run.ref}/unblind", reason="all have finished")
+    before = here.get(f"/runs/{run.ref}/participants?sort=flags").text
+    assert "impossible_time" not in before
+    assert f"parallax summarise {run.ref}" in before
+    summarise(sessions, run.ref, study_as_launched, clock())
     pages = {sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORTS}
     assert all("1 participants." in page for page in pages.values())
     assert {sort for sort, page in pages.items() if ">Flags</a></th>" in page} == {"flags"}
@@ -207,6 +214,6 @@ def test_ratings_and_lists_of_options_are_replayed_as_they_stood(
     with sessions.begin() as session:
         unblind(session, session.merge(run), by="a test", reason="all have finished", now=clock())
     page = participant_page(researcher(Role.VIEWER), run)
-    assert ('<th scope="col">Rated</th>' in page) == (name == "ratings")
+    assert ('<th scope="col">Answered</th>' in page) == (name == "ratings")
     assert ("Third option" in page) == (name == "german_case")
     assert "not answered" in page

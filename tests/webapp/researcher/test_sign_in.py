@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from webapp.database.engine import reading
-from webapp.database.models import FailedSignIn
+from webapp.database.models import FailedSignIn, User
 from webapp.errors import RequestError
 from webapp.jobs.leases import delete_addresses
 from webapp.users import passwords, sign_in
@@ -149,3 +149,12 @@ def test_few_passwords_are_hashed_at_a_time_and_a_crowd_is_asked_to_come_again(m
     assert most <= 2
     assert said["looked at"] >= 32
     assert said["looked at"] + said["busy"] == 60
+
+
+def test_of_a_password_only_an_argon2id_hash_is_stored(browser, researcher, sessions, instance):
+    researcher(Role.VIEWER)
+    browser().sign_in("viewer")
+    with reading(sessions) as session:
+        stored = session.scalars(select(User.password_hash)).all()
+    assert stored
+    assert all(each.startswith("$argon2id$") for each in stored)

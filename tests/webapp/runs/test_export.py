@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def write(sessions, simulated_run, folder):
 
 
 @pytest.fixture
-def exported(send, sessions, simulated_run, write, folder) -> Path:
+def exported_here(send, sessions, simulated_run, write, folder) -> Path:
     send(participants=2)
     with sessions.begin() as session:
         exclude(session, simulated_run, utc_now())
@@ -54,6 +55,22 @@ def exported(send, sessions, simulated_run, write, folder) -> Path:
             session.add(Event(participant_id=person.id, kind="left", detail={}, at=utc_now()))
     write()
     return folder
+
+
+@pytest.fixture(scope="module")
+def read_only() -> dict[str, Path]:
+    """The exports of this module that are only read, by the database that they come from."""
+    return {}
+
+
+@pytest.fixture
+def exported(request, database_url, read_only, tmp_path_factory) -> Path:
+    """The same run, exported once for all tests that only read what was written."""
+    database = "postgresql" if database_url else "sqlite"
+    if database not in read_only:
+        folder = tmp_path_factory.mktemp("exports") / "run"
+        read_only[database] = shutil.copytree(request.getfixturevalue("exported_here"), folder)
+    return read_only[database]
 
 
 def payments(person: Participant) -> list[Payment]:
@@ -154,13 +171,13 @@ def test_units_and_allowed_values_stand_in_the_codebook(exported):
     assert fields["chosen_side"]["constraints"] == {"required": True, "enum": ["first", "second"]}
 
 
-def test_the_codebook_says_where_the_data_come_from(exported, simulated_run):
-    facts = json.loads((exported / "datapackage.json").read_text("utf-8"))["parallax"]
+def test_the_codebook_says_where_the_data_come_from(exported_here, simulated_run):
+    facts = json.loads((exported_here / "datapackage.json").read_text("utf-8"))["parallax"]
     assert facts["run"] == simulated_run.ref
     assert facts["seed"] == simulated_run.seed
     assert facts["materials_hash"] == simulated_run.materials_hash
     assert facts["rendering"] == "sentence_case"
-    assert (facts["presentation"], facts["lockout_ms"]) == ("sentence_pair", 150)
+    assert (facts["response"], facts["lockout_ms"]) == ("sentence_pair", 150)
     assert facts["n_responses"] == 16
     assert facts["n_kept"] + facts["n_excluded"] == facts["n_finished"] == 2
 
@@ -246,10 +263,10 @@ def test_items_are_those_of_the_lists(exported):
     assert [item.item_id for item in stored] == listed
 
 
-def test_exporting_again_gives_the_same_bytes(exported, write):
-    before = contents(exported)
+def test_exporting_again_gives_the_same_bytes(exported_here, write):
+    before = contents(exported_here)
     write()
-    assert contents(exported) == before
+    assert contents(exported_here) == before
 
 
 def test_an_earlier_export_is_replaced_as_a_whole(send, write, folder):
@@ -283,13 +300,13 @@ def test_breaking_off_leaves_nothing_behind(send, write, folder, monkeypatch, ta
     assert list(folder.parent.iterdir()) == []
 
 
-def test_breaking_off_keeps_the_earlier_export(exported, write, monkeypatch):
-    before = contents(exported)
+def test_breaking_off_keeps_the_earlier_export(exported_here, write, monkeypatch):
+    before = contents(exported_here)
     break_off_at(RESPONSES, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         write()
-    assert contents(exported) == before
-    assert [path.name for path in exported.parent.iterdir()] == [exported.name]
+    assert contents(exported_here) == before
+    assert [path.name for path in exported_here.parent.iterdir()] == [exported_here.name]
 
 
 def test_what_a_killed_export_left_is_cleared_away(send, write, folder):
@@ -301,8 +318,8 @@ def test_what_a_killed_export_left_is_cleared_away(send, write, folder):
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
-def test_a_folder_with_other_files_is_left_alone(exported, write):
-    notes = exported / "notes.txt"
+def test_a_folder_with_other_files_is_left_alone(exported_here, write):
+    notes = exported_here / "notes.txt"
     notes.write_text("mine")
     with pytest.raises(WritingError, match=r"would remove notes\.txt"):
         write()

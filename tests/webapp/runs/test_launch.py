@@ -82,7 +82,7 @@ def test_a_broken_promise_stops_the_launch_and_nothing_is_written(session, study
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [('presentation = "sentence_pair"', 'presentation = "sentence_pear"')],
+    [('response = "sentence_pair"', 'response = "sentence_pear"')],
 )
 def test_an_unknown_presentation_stops_the_launch(session, study, tmp_path, old, new):
     with pytest.raises(UnknownNameError, match="sentence_pair"):

@@ -1,4 +1,4 @@
-"""Ratings and three options go from the study's folder through the pages to the report."""
+"""Ratings, three options, yes and no go from the study's folder through the pages to the report."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -14,6 +14,8 @@ from webapp.database.engine import reading
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "yes_no"
+
 
 @pytest.fixture
 def study(request: pytest.FixtureRequest):
@@ -22,7 +24,7 @@ def study(request: pytest.FixtureRequest):
 
 @pytest.fixture
 def folder(study, send, sessions, simulated_run, tmp_path) -> Path:
-    outcomes = send(participants=study.design.n_places, accuracy=1.0)
+    outcomes = send(participants=study.design.n_places, responder="accurate", accuracy=1.0)
     assert not [outcome.problem for outcome in outcomes if outcome.problem]
     with sessions.begin() as session:
         exclude(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
@@ -95,3 +97,34 @@ def test_each_of_four_options_is_stored_exported_and_reported(folder, study):
     assert shares.loc[("case", "dative", "good"), "5-gram"] == 1.0
     assert found.provenance.chance == pytest.approx((8 / 4 + 2 / 2) / 10)
     assert any("for only some options" in sentence for sentence in found.left_out)
+
+
+@pytest.mark.parametrize("study", [EXAMPLE], indirect=True, ids=["yes_no"])
+def test_yes_and_no_are_stored_exported_and_reported(folder, study):
+    run = load_run(folder)
+    said, version = run.responses["said_yes"], run.responses["version"].astype(str)
+    assert (said == (version == "good")).all()
+    assert run.responses["chose_good"].all()
+    assert (
+        run.responses["chosen_side"].astype(str) == said.map({True: "first", False: "second"})
+    ).all()
+    assert Counter(version) == {"good": 160, "bad": 160}
+    assert run.verdicts["kept"].all()
+    described = (folder / "README.md").read_text("utf-8")
+    assert "whether the sentence was judged acceptable" in described
+
+    found = compared(folder, scores_of(folder, ("bad",)))
+    table = {one.name: one.frame for one in found.tables}
+    assert set(table) == {"yes_rates", "detection", "yes_no_models"}
+    rates = table["yes_rates"].set_index(["condition", "expected"])["yes"]
+    assert (rates.xs("yes", level="expected") == 1).all()
+    assert (rates.xs("no", level="expected") == 0).all()
+    detected = table["detection"].set_index("construction")
+    assert (detected["accuracy"] == 1).all() and (detected["dprime"] > 3).all()
+    # The scores prefer each item's good version, and every good one to every other.
+    models = table["yes_no_models"].set_index(["construction", "judge", "measure"])
+    assert models.loc[("", "5-gram", "sum"), "area"] == 1.0
+    assert models.loc[("", "people", ""), "area"] == 1.0
+    assert models.loc[("", "5-gram", "sum"), "spearman"] > 0.8
+    assert found.by_construction.empty
+    assert found.summary[0].startswith("People said yes to 100% of what is acceptable and to 0%")

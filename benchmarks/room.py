@@ -1,0 +1,213 @@
+"""What each page of the researcher's room costs when a run is large.
+
+Usage: python benchmarks/room.py [--people 100000] [--postgresql] [--keep FOLDER]
+
+A run of the founding study (76 trials) is filled by SQL with so many people and their answers.
+Then each page is asked for three times, and the dearest is printed: processor time of the server's
+thread, time on the wall (PostgreSQL's work stands in that alone), statements and bytes. The first
+request of a process is not counted.
+"""
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import Connection, event, text
+
+from experiment.studies.load import load_study
+from experiment.version import code_version
+from webapp import create_app
+from webapp.database.count_triggers import start_counting, stop_counting
+from webapp.database.row_counts import recount
+from webapp.jobs.summaries import summarise
+from webapp.researcher.participants import SORTS
+from webapp.runs.launch import launch
+from webapp.runs.runs import study_as_launched
+from webapp.runs.unblind import unblind
+from webapp.services import EXTENSION
+from webapp.users.roles import Role
+from webapp.users.users import add_user
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.webapp.postgres import postgres_server
+
+TRIALS = 76
+PASSWORD = "correct horse battery"
+TIMES = 3
+# Beyond, summaries are filled in by SQL too.
+MOST_SUMMARISED = 2_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--people", type=int, default=100_000)
+    parser.add_argument("--postgresql", action="store_true")
+    parser.add_argument("--keep", type=Path, help="keep the installation in this folder")
+    options = parser.parse_args()
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="room-"))
+    with postgres_server() if options.postgresql else nullcontext() as server:
+        database = server.database(empty=True) if server else nullcontext()
+        with database as url:
+            try:
+                measure(folder, url, options.people)
+            finally:
+                if not options.keep:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def measure(folder: Path, url: str | None, people: int) -> None:
+    """Fill a run and print what its pages cost."""
+    folder.mkdir(exist_ok=True)
+    if url:
+        (folder / "parallax.toml").write_text(f'database_url = "{url}"\n', encoding="utf-8")
+    app = create_app(folder)
+    services = app.extensions[EXTENSION]
+    now = datetime.now(UTC)
+    with services.sessions.begin() as session:
+        run = launch(session, load_study("marvin_linzen_2018"), 1, "direct", now=now,
+                     code_version=code_version())  # fmt: skip
+        unblind(session, run, by="benchmark", reason="all pages are measured", now=now)
+        cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+        add_user(session, "owner", Role.OWNER, cheap, by="benchmark", now=now)
+    started = time.perf_counter()
+    with services.engine.begin() as connection:
+        fill(connection, run.id, people, now)
+    print(f"{people:,} people, {people * TRIALS:,} answers, "
+          f"{'PostgreSQL' if url else 'SQLite'}: filled in {time.perf_counter() - started:.0f} s",
+          flush=True)  # fmt: skip
+    if people <= MOST_SUMMARISED:
+        started = time.process_time()
+        n = summarise(services.sessions, run.ref, study_as_launched, now)
+        spent_s = time.process_time() - started
+        print(f"summarised {n:,} sessions in {spent_s:.0f} s of processor time", flush=True)
+    else:
+        with services.engine.begin() as connection:
+            connection.execute(text(SUMMARIES), {"run": run.id})
+    here = signed_in(app)
+    here.get("/researcher/")
+    print(f"{'page':<44}{'CPU ms':>8}{'wall ms':>9}{'statements':>12}{'KB':>7}")
+    last = (people - 1) // 50 + 1
+    table = f"/researcher/runs/{run.ref}/participants"
+    pages = {
+        "runs": "/researcher/",
+        "run": f"/researcher/runs/{run.ref}",
+        "participants": table,
+        "participants, last page": f"{table}?page={last}",
+        "participants, at work": f"{table}?state=working",
+        "participants, excluded": f"{table}?verdict=excluded",
+        "participants, one searched": f"{table}?search=p{people:07}",
+        **{f"participants by {sort}": f"{table}?sort={sort}" for sort in SORTS},
+        "participants by flags, last page": f"{table}?sort=flags&page={last}",
+        "participants at work, by flags": f"{table}?sort=flags&state=working",
+        "one participant": f"{table}/p{people // 2:07}",
+    }
+    for name, address in pages.items():
+        print(f"{name:<44}{cost(here, address, services.engine)}", flush=True)
+
+
+def cost(here: FlaskClient, address: str, engine: object) -> str:
+    """Return a line of what a page costs."""
+    found = []
+    for _ in range(TIMES):
+        with counted(engine) as statements:
+            cpu, wall = time.thread_time(), time.perf_counter()
+            reply = here.get(address)
+            spent = (time.thread_time() - cpu, time.perf_counter() - wall)
+        assert reply.status_code == 200, (address, reply.status_code)
+        found.append((*spent, len(statements), len(reply.data)))
+    cpu_s, wall_s, n, size = max(found)
+    return f"{1000 * cpu_s:>8.1f}{1000 * wall_s:>9.1f}{n:>12}{size / 1000:>7.1f}"
+
+
+@contextmanager
+def counted(engine: object) -> Iterator[list[str]]:
+    """Note every statement."""
+    seen: list[str] = []
+
+    def note(_c: object, _k: object, statement: str, *_: object) -> None:
+        seen.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+def signed_in(app: Flask) -> FlaskClient:
+    here = app.test_client()
+    reply = here.post("/researcher/sign-in", data={"name": "owner", "password": PASSWORD})
+    assert reply.status_code == 303, reply.text
+    return here
+
+
+def fill(connection: Connection, run_id: int, people: int, now: datetime) -> None:
+    """Add people and their answers by SQL, which both databases understand."""
+    stop_counting(connection)
+    connection.execute(text("DELETE FROM place WHERE run_id = :run"), {"run": run_id})
+    given = {"run": run_id, "n": people, "trials": TRIALS, "now": stamp(connection, now),
+             "then": stamp(connection, now - timedelta(minutes=12))}  # fmt: skip
+    for statement in re.split(r";\n", FILL):
+        connection.execute(text(statement), {
+            name: value for name, value in given.items() if f":{name}" in statement
+        })  # fmt: skip
+    recount(connection)
+    start_counting(connection)
+
+
+def stamp(connection: Connection, at: datetime) -> object:
+    """Return a time as this database's driver takes it in plain SQL."""
+    return at.strftime("%Y-%m-%d %H:%M:%S.%f") if connection.dialect.name == "sqlite" else at
+
+
+# Ninety in a hundred finished, five are at work, five left; one in twenty is excluded.
+FILL = """
+INSERT INTO participant (id, run_id, ref, code, state, watched, list, place, arrived_at,
+  consented_at, finished_at)
+WITH RECURSIVE one(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM one WHERE i < :n)
+SELECT i, :run, 'p' || substr('0000000' || i, -7), 'c' || i,
+  CASE WHEN i % 20 < 18 THEN 'finished' WHEN i % 20 = 18 THEN 'working' ELSE 'abandoned' END,
+  FALSE, i % 10, i, :then, :then, CASE WHEN i % 20 < 18 THEN :now END
+FROM one;
+INSERT INTO place (run_id, list, place, participant_id)
+SELECT run_id, list, place, CASE WHEN state <> 'abandoned' THEN id END FROM participant;
+INSERT INTO trial (participant_id, position, run_item_id, good_side)
+WITH RECURSIVE one(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM one WHERE i < :trials)
+SELECT p.id, one.i, first.id + one.i - 1,
+  CASE WHEN (p.id + one.i) % 2 = 0 THEN 'first' ELSE 'second' END
+FROM participant p CROSS JOIN one
+JOIN (SELECT list, min(id) AS id FROM run_item WHERE run_id = :run GROUP BY list) first
+  ON first.list = p.list;
+INSERT INTO response (trial_id, client_uuid, chosen_side, rt_ms, input_method, was_hidden,
+  lost_focus, release_ms, waited_ms, recorded_at)
+SELECT id, 'u' || id, CASE WHEN id % 7 < 4 THEN 'first' ELSE 'second' END, 700 + (id * 7919) % 4001,
+  'key', FALSE, FALSE, 780 + (id * 7919) % 4001 + id * 0.000001, 12, :now
+FROM trial;
+INSERT INTO verdict (participant_id, kept, rule, evidence, decided_at)
+SELECT id, id % 20 > 0, CASE WHEN id % 20 > 0 THEN '' ELSE 'max_errors' END, '', :now
+FROM participant WHERE state = 'finished';
+INSERT INTO event (participant_id, kind, detail, at)
+SELECT id, 'reloaded', '{}', :now FROM participant WHERE id % 9 = 0
+"""
+
+SUMMARIES = """
+INSERT INTO session_summary (participant_id, run_id, answered, fast, hidden, n_events, n_flags,
+  minutes, median_rt_ms, same_side, waited_s, likelihood, judged)
+SELECT id, :run, 76, id % 3, id % 5, CASE WHEN id % 9 = 0 THEN 1 ELSE 0 END, id % 4,
+  12, 700 + id % 997, 0.5, 0.01, (id % 100) / 100.0, '{"certificate": {}, "twins": []}'
+FROM participant WHERE run_id = :run
+"""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""A run's participants a page at a time: complete, in order, and at the cost of one page."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import event, insert, select
+
+from tests.webapp.conftest import LAUNCHED
+from webapp.database.models import Participant, Response, SessionSummary, Trial
+from webapp.database.models import RunItem as Item
+from webapp.jobs.summaries import summarise
+from webapp.runs.people_table import BY_SUMMARY, ON_A_PAGE, Wanted, people_table
+from webapp.runs.runs import study_as_launched
+from webapp.sessions.withdraw import erase_given
+
+N = 120
+
+
+@pytest.fixture
+def crowd(sessions, run):
+    """So many participants, of whom all but the last ten answered a trial."""
+    with sessions.begin() as session:
+        item = session.scalars(select(Item.id).where(Item.run_id == run.id)).first()
+        people = [
+            {
+                "run_id": run.id, "ref": f"p{n:03}", "code": f"c{n:03}", "list": n % 4, "place": n,
+                "state": "working" if n % 3 else "finished", "arrived_at": LAUNCHED,
+                "consented_at": LAUNCHED,
+                "finished_at": None if n % 3 else LAUNCHED + timedelta(minutes=n % 7),
+            }
+            for n in range(N)
+        ]  # fmt: skip
+        session.execute(insert(Participant), people)
+        ids = session.scalars(select(Participant.id).order_by(Participant.ref)).all()
+        for n, id_ in enumerate(ids[: N - 10]):
+            trial = Trial(participant_id=id_, position=1, run_item_id=item, good_side="first")
+            session.add(trial)
+            session.flush()
+            session.add(
+                Response(
+                    trial_id=trial.id, client_uuid=f"u{n}", chosen_side="first",
+                    rt_ms=100.0 + 10 * (n % 20), input_method="key", was_hidden=n % 5 == 0,
+                    waited_ms=float(n % 3), recorded_at=LAUNCHED,
+                )
+            )  # fmt: skip
+    return run
+
+
+def pages(session, run, **wanted):
+    number, refs = 1, []
+    while True:
+        table = people_table(session, run, Wanted(page=number, **wanted))
+        refs += [each.participant.ref for each in table.people]
+        if not table.more:
+            return refs, table
+        number += 1
+
+
+@pytest.mark.parametrize("sort", ["arrival", "list", *BY_SUMMARY])
+def test_every_page_together_shows_everybody_once_and_who_has_no_summary_last(
+    crowd, sessions, clock, sort
+):
+    assert summarise(sessions, crowd.ref, study_as_launched, clock()) == N - 10
+    with sessions() as session:
+        refs, last = pages(session, crowd, sort=sort)
+    assert (len(refs), len(set(refs)), last.total) == (N, N, N)
+    if sort in BY_SUMMARY:
+        assert refs[-10:] == [f"p{n:03}" for n in range(N - 10, N)]
+
+
+def test_a_summary_s_order_is_that_of_the_answers(crowd, sessions, clock):
+    summarise(sessions, crowd.ref, study_as_launched, clock())
+    with sessions() as session:
+        found = people_table(session, crowd, Wanted(sort="rt")).people
+        times = [each.signals.median_rt_ms for each in found]
+        hidden = [
+            each.signals.hidden
+            for each in people_table(session, crowd, Wanted(sort="hidden")).people
+        ]
+    assert times == sorted(times) and len(set(times)) > 1
+    assert hidden == sorted(hidden, reverse=True) and set(hidden) == {0, 1}
+
+
+@pytest.mark.parametrize("sort", ["arrival", "flags"])
+def test_filters_hold_on_every_page(crowd, sessions, clock, sort):
+    summarise(sessions, crowd.ref, study_as_launched, clock())
+    with sessions() as session:
+        refs, table = pages(session, crowd, sort=sort, state="finished")
+        one, _ = pages(session, crowd, sort=sort, search="p017")
+    assert sorted(refs) == [f"p{n:03}" for n in range(0, N, 3)]
+    assert table.total == len(refs)
+    assert one == ["p017"]
+
+
+def test_a_page_costs_the_same_statements_and_rows_however_many_there_are(crowd, sessions, clock):
+    summarise(sessions, crowd.ref, study_as_launched, clock())
+    spent = []
+    with sessions() as session:
+        engine = session.get_bind()
+        event.listen(engine, "before_cursor_execute", lambda *_: spent.append(1))
+        table = people_table(session, crowd, Wanted(sort="flags"))
+    assert len(table.people) == ON_A_PAGE
+    assert len(spent) <= 8
+
+
+def test_whoever_has_everything_erased_has_no_summary_either(crowd, sessions, clock):
+    summarise(sessions, crowd.ref, study_as_launched, clock())
+    with sessions.begin() as session:
+        person = session.scalars(select(Participant).where(Participant.ref == "p001")).one()
+        erase_given(session, person)
+    with sessions() as session:
+        of_theirs = SessionSummary.participant_id == person.id
+        assert session.scalars(select(SessionSummary).where(of_theirs)).all() == []
+
+
+def test_summaries_made_anew_replace_the_old_ones(crowd, sessions, clock):
+    for _ in range(2):
+        assert summarise(sessions, crowd.ref, study_as_launched, clock()) == N - 10
+    with sessions() as session:
+        assert len(session.scalars(select(SessionSummary)).all()) == N - 10

@@ -1,0 +1,110 @@
+"""The columns that a study's design adds to exported tables, each with its role."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.studies.study import Study
+from experiment.tables.column import Column, TableSchema
+from experiment.tables.roles import Role, roles_of_items
+from experiment.tables.schemas import ITEMS, LISTS, PARTICIPANTS
+from webapp.database.models import Answer, Participant, Run
+from webapp.runs.export_queries import export_rows
+
+_BLOCK = Column("block", "string", "the block of the session that the item is in", role=Role.BLOCK)
+
+
+@dataclass(frozen=True, slots=True)
+class DesignColumns:
+    """What a study's design says of lists, participants and items.
+
+    Attributes:
+        study: The study.
+        roles: The role of each of the researcher's own columns of items.
+        blocks: The block of each item, by its id; nothing where the session has no blocks.
+        answers: For each question that the study's analysis names, the answers by participant.
+    """
+
+    study: Study
+    roles: Mapping[str, Role]
+    blocks: Mapping[str, str]
+    answers: Mapping[str, Mapping[str, str]]
+
+    def extended(self, table: TableSchema) -> TableSchema:
+        """Return a table with the columns that the design adds to it, and with roles."""
+        if table.name == ITEMS.name:
+            roles = [
+                replace(column, role=self.roles.get(column.name, column.role))
+                for column in table.columns
+            ]
+            return table.with_columns(roles)
+        if table.name not in (LISTS.name, PARTICIPANTS.name):
+            return table
+        what = "the list's level of a factor between participants"
+        added = [
+            Column(name, "string", what, role=Role.BETWEEN_PARTICIPANTS)
+            for name in self.study.design.factors
+        ]
+        if table.name == LISTS.name and self.blocks:
+            added.append(_BLOCK)
+        if table.name == PARTICIPANTS.name:
+            asked = "the answer to this question of the questionnaire"
+            added += [
+                Column(name, "string", asked, role=Role.ANSWER)
+                for name in self.answers
+                if name not in table.column_names
+            ]
+        known = set(table.column_names)
+        return table.with_columns([column for column in added if column.name not in known])
+
+    def free_texts(self, table: TableSchema) -> tuple[str, ...]:
+        """Return the columns of a table that hold what participants wrote."""
+        return tuple(self.answers) if table.name == PARTICIPANTS.name else ()
+
+    def completed(
+        self, table: TableSchema, rows: Iterable[Mapping[str, object]]
+    ) -> Iterator[Mapping[str, object]]:
+        """Yield the rows of a table with the values of these columns."""
+        if table.name not in (LISTS.name, PARTICIPANTS.name):
+            yield from rows
+            return
+        for row in rows:
+            known = self._levels(row["list"])
+            if table.name == LISTS.name and self.blocks:
+                known["block"] = self.blocks[str(row["item_id"])]
+            if table.name == PARTICIPANTS.name:
+                person = str(row["participant"])
+                known |= {name: own.get(person, "") for name, own in self.answers.items()}
+            yield known | dict(row)
+
+    def _levels(self, list_: object) -> dict[str, str]:
+        if isinstance(list_, int):
+            return self.study.design.levels(list_)
+        return dict.fromkeys(self.study.design.factors, "")
+
+
+def design_columns(session: Session, run: Run, study: Study) -> DesignColumns:
+    """Return what a run's study says of its design, from its frozen items and its answers."""
+    items = [dict(row) for row in export_rows(session, run, ITEMS)]
+    own = [name for name in (items[0] if items else ()) if name not in ITEMS.column_names]
+    blocks = study.design.block_of if any(study.design.block_of.values()) else {}
+    asked = {question.name for question in study.questionnaire}
+    chosen = [name for name in study.analysis.covariates if name in asked]
+    texts = [{key: str(value) for key, value in row.items()} for row in items]
+    return DesignColumns(
+        study=study,
+        roles=roles_of_items(texts, own, study.analysis.factors),
+        blocks={row["item_id"]: blocks.get(row["template"], "") for row in texts} if blocks else {},
+        answers={name: _answers(session, run, name) for name in chosen},
+    )
+
+
+def _answers(session: Session, run: Run, field: str) -> dict[str, str]:
+    query = (
+        select(Participant.ref, Answer.value)
+        .join(Answer, Answer.participant_id == Participant.id)
+        .where(Participant.run_id == run.id, Answer.field == field)
+    )
+    return {str(ref): str(value) for ref, value in session.execute(query)}

@@ -1,0 +1,165 @@
+"""A run's participants a page at a time, sorted and filtered, for any number of them.
+
+A page reads the answers of the people on it and of nobody else. What it is sorted by stands in the
+summaries; who has none yet comes last, in order of arrival.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, UnaryExpression, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from experiment.participation import State
+from webapp.database.models import (
+    Participant,
+    Run,
+    RunCount,
+    RunSummary,
+    SessionSummary,
+    Verdict,
+)
+from webapp.database.row_counts import PARTICIPANTS, participants_in
+from webapp.runs.people import Person, rows_of
+
+ON_A_PAGE = 50
+_Order = Sequence[ColumnElement[Any] | InstrumentedAttribute[Any]]
+_SUMMARY = SessionSummary
+# By what the table can be sorted beside arrival and list, which need no summary.
+BY_SUMMARY: Mapping[str, _Order] = {
+    "answered": (_SUMMARY.answered,),
+    "time": (_SUMMARY.minutes,),
+    "rt": (_SUMMARY.median_rt_ms,),
+    "fast": (_SUMMARY.fast.desc(),),
+    "side": (_SUMMARY.same_side.desc(),),
+    "hidden": (_SUMMARY.hidden.desc(),),
+    "waited": (_SUMMARY.waited_s.desc(),),
+    # Among as many flags, the likest to a program comes first.
+    "flags": (_SUMMARY.n_flags.desc(), _SUMMARY.likelihood.desc()),
+    "events": (_SUMMARY.n_events.desc(),),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody wants to see of a run's participants.
+
+    Attributes:
+        state: Only those in this state; None for all.
+        kept: Only those whom a verdict keeps (True) or excludes (False); None for all.
+        search: Only whose reference or own code begins with it.
+        sort: ``arrival``, ``list`` or a name in ``BY_SUMMARY``.
+        page: From 1.
+    """
+
+    state: State | None = None
+    kept: bool | None = None
+    search: str = ""
+    sort: str = "arrival"
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleTable:
+    """A page of participants.
+
+    Attributes:
+        people: At most ``ON_A_PAGE``.
+        total: How many there are on all pages; None where counting would read them all.
+        more: Whether there is another page.
+        summarised_at: When the run's sessions were summarised; None where they were not.
+    """
+
+    people: Sequence[Person]
+    total: int | None
+    more: bool
+    summarised_at: datetime | None
+
+
+def people_table(session: Session, run: Run, wanted: Wanted) -> PeopleTable:
+    """Return a page of a run's participants.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        wanted: Which ones, and in what order.
+    """
+    begin = (wanted.page - 1) * ON_A_PAGE
+    # One more tells whether there is another page.
+    ids = _ids(session, run, wanted, begin, ON_A_PAGE + 1)
+    made_at = session.scalar(select(RunSummary.made_at).where(RunSummary.run_id == run.id))
+    return PeopleTable(
+        people=rows_of(session, ids[:ON_A_PAGE]),
+        total=_total(session, run, wanted, begin + len(ids) if len(ids) <= ON_A_PAGE else None),
+        more=len(ids) > ON_A_PAGE,
+        summarised_at=made_at,
+    )
+
+
+def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list[int]:
+    everybody = _filtered(select(Participant.id), wanted).where(Participant.run_id == run.id)
+    order = BY_SUMMARY.get(wanted.sort)
+    if order is None:
+        by_list = (Participant.list,) if wanted.sort == "list" else ()
+        return _slice(session, everybody.order_by(*by_list, Participant.id), begin, n)
+    of_theirs = SessionSummary.participant_id == Participant.id
+    # The run is asked of the summaries alone: the database begins with their index.
+    summarised = _filtered(
+        select(SessionSummary.participant_id).join(Participant, of_theirs), wanted
+    ).where(SessionSummary.run_id == run.id)
+    # Ties go the way their column goes, so that the index is read in one direction.
+    last = SessionSummary.participant_id
+    goes_down = isinstance(order[0], UnaryExpression)
+    found = _slice(
+        session, summarised.order_by(*order, last.desc() if goes_down else last), begin, n
+    )
+    if len(found) == n:
+        return found
+    before = begin + len(found) if found else _count(session, summarised)
+    others = everybody.where(~select(SessionSummary).where(of_theirs).exists())
+    rest = _slice(session, others.order_by(Participant.id), max(0, begin - before), n - len(found))
+    return [*found, *rest]
+
+
+def _filtered(people: Select[int], wanted: Wanted) -> Select[int]:
+    if wanted.kept is not None:
+        people = people.join(Verdict, Verdict.participant_id == Participant.id).where(
+            Verdict.kept.is_(wanted.kept)
+        )
+    if wanted.state is not None:
+        people = people.where(Participant.state == wanted.state)
+    if wanted.search:
+        people = people.where(_begins(wanted.search))
+    return people
+
+
+def _begins(search: str) -> ColumnElement[bool]:
+    return or_(
+        Participant.ref.startswith(search, autoescape=True),
+        Participant.code.startswith(search, autoescape=True),
+    )
+
+
+def _slice(session: Session, ids: Select[int], begin: int, n: int) -> list[int]:
+    return list(session.scalars(ids.offset(begin).limit(n)))
+
+
+def _count(session: Session, ids: Select[int]) -> int:
+    return session.scalar(select(func.count()).select_from(ids.subquery())) or 0
+
+
+def _total(session: Session, run: Run, wanted: Wanted, seen: int | None) -> int | None:
+    """Return how many there are, from the counts that the database keeps or from the last page."""
+    if seen is not None:
+        return seen
+    if wanted.search or wanted.kept is not None:
+        return None
+    counted = select(func.sum(RunCount.n)).where(RunCount.run_id == run.id)
+    subject = (
+        RunCount.subject == participants_in(wanted.state)
+        if wanted.state
+        else RunCount.subject.startswith(PARTICIPANTS)
+    )
+    return session.scalar(counted.where(subject)) or 0

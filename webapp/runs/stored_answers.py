@@ -1,0 +1,16 @@
+"""Stored trials and answers as their type of response reads them."""
+
+from experiment.records import Side
+from experiment.responses.base import Arrangement, Given
+from webapp.database.models import Response, Trial
+
+
+def arrangement_of(trial: Trial) -> Arrangement:
+    """Return what a stored trial had on its screen."""
+    side = Side(trial.good_side) if trial.good_side else None
+    return Arrangement(side, tuple((trial.options or "").split()), trial.points)
+
+
+def given_of(stored: Response) -> Given:
+    """Return a stored answer."""
+    return Given(Side(stored.chosen_side) if stored.chosen_side else None, stored.rating)

@@ -1,0 +1,107 @@
+"""Summaries of sessions: what a run's participants are sorted by, stored for any number of them.
+
+They follow from stored rows alone and can be made anew at any time. ``parallax summarise`` makes
+them in a process of its own, and a periodic job calls it when there are new answers.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from itertools import islice
+from typing import TypeVar
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from experiment.integrity.certificate import Certificate
+from experiment.studies.study import Study
+from webapp.database.models import (
+    Participant,
+    Run,
+    RunCount,
+    SessionSummary,
+    Trial,
+)
+from webapp.database.row_counts import RESPONSES
+from webapp.runs.integrity import certificates, flags_of, same_times
+from webapp.runs.people import events_of, signals_of
+
+_AT_A_TIME = 500
+_LIKENESS = "agent_likelihood"
+Row = Mapping[str, object]
+_T = TypeVar("_T")
+
+
+def n_responses(session: Session, run: Run) -> int:
+    """Return how many answers a run has, as the database counts them."""
+    return (
+        session.scalar(
+            select(func.coalesce(func.sum(RunCount.n), 0)).where(
+                RunCount.run_id == run.id, RunCount.subject == RESPONSES
+            )
+        )
+        or 0
+    )
+
+
+def summary_rows(session: Session, run: Run, study: Study) -> Iterator[Row]:
+    """Yield the summary of every session of a run that has an answer."""
+    twins = same_times(session, run)
+    for some in batches(certificates(session, run, study)):
+        ids = [person.id for person, _ in some]
+        signals, events = signals_of(session, ids), events_of(session, ids)
+        for person, certificate in some:
+            if (seen := signals.get(person.id)) is None:
+                continue
+            yield {
+                "participant_id": person.id,
+                "run_id": run.id,
+                "answered": seen.answered,
+                "minutes": _minutes(person),
+                "median_rt_ms": seen.median_rt_ms or 0.0,
+                "fast": seen.fast,
+                "same_side": seen.same_side or 0.0,
+                "hidden": seen.hidden,
+                "waited_s": seen.waited_s or 0.0,
+                "n_events": sum(events.get(person.id, {}).values()),
+                "n_flags": len(flag_texts(run, certificate)),
+                "likelihood": certificate.agent_likelihood or 0.0,
+                "judged": {"certificate": asdict(certificate), "twins": twins.get(person.id, [])},
+            }
+
+
+def batches(rows: Iterable[_T]) -> Iterator[list[_T]]:
+    """Yield rows in lists of a size that one short transaction stores."""
+    left = iter(rows)
+    while some := list(islice(left, _AT_A_TIME)):
+        yield some
+
+
+def _minutes(person: Participant) -> float:
+    begun, end = person.consented_at, person.finished_at
+    return (end - begun) / timedelta(minutes=1) if begun and end else 0.0
+
+
+def flag_texts(run: Run, certificate: Certificate) -> list[str]:
+    """Return a session's flags as a table shows them."""
+    found = [
+        f"{name} {certificate.agent_likelihood or 0.0:.2f}" if name == _LIKENESS else name
+        for name in sorted(flags_of(run, certificate))
+    ]
+    copied = f"copied: {certificate.n_copied}"
+    return [*found, copied] if certificate.n_copied else found
+
+
+def store(session: Session, rows: Sequence[Row]) -> None:
+    """Replace the summaries of people who are still there."""
+    ids = [row["participant_id"] for row in rows]
+    session.execute(delete(SessionSummary).where(SessionSummary.participant_id.in_(ids)))
+    # Somebody may have had everything erased since it was read.
+    answered = set(
+        session.scalars(
+            select(Trial.participant_id).where(Trial.participant_id.in_(ids)).distinct()
+        )
+    )
+    kept = [row for row in rows if row["participant_id"] in answered]
+    if kept:
+        session.execute(insert(SessionSummary), kept)
