@@ -59,6 +59,10 @@ _RUN = {
     "integrity": Lazy(
         "webapp.commands.integrity", "Show which sessions of RUN look like a program's."
     ),
+    "summarise": Lazy(
+        "webapp.commands.integrity",
+        "Bring up to date what RUN's participants are sorted by in the researcher's room.",
+    ),
     "erase": Lazy("webapp.commands.erase", "Erase what a participant of RUN gave, by their CODE."),
     "forget": Lazy("webapp.commands.forget:forget_", "Remove all data that identify WHO."),
     "unblind": Lazy(
@@ -86,6 +90,10 @@ _PAY = {
     "reconcile": Lazy(
         "webapp.commands.reconcile", "Compare RUN's records, its platform and its ledger."
     ),
+    "statement": Lazy(
+        "webapp.commands.statement",
+        "State what each RUN spent and still owes, with the platform's fees.",
+    ),
 }
 _ANALYSIS = {
     "compare": Lazy(
@@ -93,6 +101,10 @@ _ANALYSIS = {
     ),
     "power": Lazy(
         "analysis.commands.power", "Simulate STUDY to find how many participants it needs."
+    ),
+    "take": Lazy(
+        "analysis.commands.take",
+        "Let a model take the sessions of STUDY, or those that the people of an exported run had.",
     ),
 }
 _IMPORT = {
@@ -128,12 +140,12 @@ _DB = {
     ),
     "backup": Lazy("webapp.commands.backup", "Write everything the database holds to FILE."),
     "restore": Lazy(
-        "webapp.commands.backup:restore_", "Restore the database from the backup FILE."
+        "webapp.commands.restore:restore_", "Restore the database from the backup FILE."
     ),
     "record": Lazy(
         "webapp.commands.erasure_record:record_", "Show the record of withdrawals and erasures."
     ),
-    "drill": Lazy("webapp.commands.backup:drill_", "Restore FILE into a scratch database."),
+    "drill": Lazy("webapp.commands.restore:drill_", "Restore FILE into a scratch database."),
 }
 _LM = {
     "text": Lazy(
@@ -154,6 +166,10 @@ _LM = {
     "reading-times": Lazy("analysis.commands.reading_times:join", "Join TIMES to SURPRISAL."),
     "tag": Lazy("lm.commands.tag", "Print how many words get the right supertag from MODEL."),
     "search": Lazy("lm.commands.search", "Train every model of SPEC and list their perplexities."),
+    "serve": Lazy(
+        "lm.commands.serve",
+        "Serve MODEL on this machine as an OpenAI-compatible server does, to try takers with.",
+    ),
     "convert": Lazy("lm.commands.convert", "Turn a published CHECKPOINT into a model folder."),
 }
 

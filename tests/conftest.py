@@ -7,12 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from tests import prerequisites
+from tests.temporary import keep_in_memory
 
 # One thread of arithmetic for each process of the tests, set before a test loads a library that
 # counts the processors: threads that wait for each other on a busy machine made a test of a
 # training thirty times slower.
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+
+keep_in_memory()
 
 
 @pytest.fixture(autouse=True)

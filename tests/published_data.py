@@ -16,6 +16,17 @@ ENGLISH_WEB_TREEBANK = FOLDER / "universal_dependencies_2.16" / "english_ewt.con
 UNIVERSAL_DEPENDENCIES = FOLDER / "universal_dependencies_2.0"
 
 
+# Where the files of each folder come from, and the page with the commands.
+SOURCES = {
+    "colorless_green": "https://github.com/facebookresearch/colorlessgreenRNNs, data/",
+    "universal_dependencies_2.0": "https://github.com/UniversalDependencies/UD_English-EWT and "
+    "UD_Italian-ISDT, tags r2.0 and r2.0-test",
+    "universal_dependencies_2.16": "https://github.com/UniversalDependencies/UD_English-EWT, r2.16",
+    "prolific": "https://github.com/api-evangelist/prolific, openapi/_original/",
+}
+COMMANDS = "docs/decisions/published-data.md"
+
+
 def needs(path: Path) -> pytest.MarkDecorator:
     """Mark a test, or a module, that is skipped where a file or folder is absent."""
     return pytest.mark.skipif(not path.exists(), reason=_absent(path))
@@ -29,4 +40,8 @@ def require(path: Path) -> Path:
 
 
 def _absent(path: Path) -> str:
-    return f"published data are not at {FOLDER}: {path.relative_to(FOLDER)}"
+    place = path.relative_to(FOLDER)
+    return (
+        f"published data are not at {FOLDER}: {place} (from {SOURCES[place.parts[0]]}; "
+        f"the commands that put it in place are in {COMMANDS})"
+    )

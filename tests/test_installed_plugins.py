@@ -185,7 +185,7 @@ def test_presentations_of_an_earlier_package_still_load(site: Path):
     assert pair.accepts(Given(Side.SECOND), None)
     assert not pair.accepts(Given(rating=2), None)
     scale = load_response("pack_earlier:Thermometer", {"points": 5})
-    assert scale.arrangement(("bad",)).points == 5
+    assert scale.arrangement(ITEM, ("bad",)).points == 5
     assert [scale.accepts(Given(rating=n), "bad") for n in (5, 6)] == [True, False]
     assert tables_shown(scale)[1].column_names.count("rating") == 1
 

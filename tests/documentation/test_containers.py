@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import requires
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,15 @@ def test_the_nodes_settings_are_settings_and_trust_the_web_server(tmp_path, monk
     assert settings.trusted_proxies == address
     assert settings.public_url == "https://study.example.org"
     assert SERVICES["one"]["environment"] == SERVICES["two"]["environment"]
+
+
+def test_no_node_can_get_the_address_of_the_web_server_or_of_the_gateway():
+    [web] = COMPOSE["networks"]["web"]["ipam"]["config"]
+    given = ip_network(web["ip_range"])
+    assert given.subnet_of(ip_network(web["subnet"]))
+    fixed = [SERVICES["proxy"]["networks"]["web"]["ipv4_address"], web["gateway"]]
+    for address in map(ip_address, fixed):
+        assert address in ip_network(web["subnet"]) and address not in given
 
 
 def test_the_backup_s_command_is_one(shell_help):

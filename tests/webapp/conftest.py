@@ -24,6 +24,7 @@ from werkzeug.test import TestResponse
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from tests.webapp.connections import one_for_each_request
+from tests.webapp.once import compile_once
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions, open_database
@@ -31,6 +32,9 @@ from webapp.database.models import Run
 from webapp.runs.launch import launch
 
 LAUNCHED = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+compile_once()
 
 
 class Clock:
@@ -118,6 +122,14 @@ def database_url(request: pytest.FixtureRequest, prelaunched: bool) -> Iterator[
 
 
 @pytest.fixture(scope="session")
+def empty_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with every table and no row in those of people and runs."""
+    file = tmp_path_factory.mktemp("empty") / "parallax.sqlite3"
+    open_database(f"sqlite:///{file}").dispose()
+    return file
+
+
+@pytest.fixture(scope="session")
 def launched_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file in which the minimal study is launched."""
     file = tmp_path_factory.mktemp("launched") / "parallax.sqlite3"
@@ -156,9 +168,11 @@ def instance(
     request: pytest.FixtureRequest, tmp_path: Path, database_url: str | None, prelaunched: bool
 ) -> Path:
     folder = tmp_path / "instance"
-    if database_url is None and prelaunched:
-        folder.mkdir()
-        shutil.copy(request.getfixturevalue("launched_sqlite"), folder)
+    if database_url is None and request.node.get_closest_marker("empty_database") is None:
+        folder.mkdir(mode=0o700)  # as an installation makes its own
+        made = "launched_sqlite" if prelaunched else "empty_sqlite"
+        (folder / "parallax.sqlite3").touch(mode=0o600)
+        shutil.copyfile(request.getfixturevalue(made), folder / "parallax.sqlite3")
     if database_url:
         folder.mkdir()
         settings = f"database_url = {json.dumps(database_url)}\n"

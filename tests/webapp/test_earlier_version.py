@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import parallax
+from tests.analysis.small_run import compared
 from tests.webapp.conftest import Visitor
 from webapp import create_app
 from webapp.database.schema import revisions
@@ -133,3 +134,14 @@ def test_the_study_of_an_earlier_export_is_the_one_that_was_launched(shell, upgr
     for path in (EARLIER / "export" / "study").rglob("*.*"):
         again = tmp_path / "export" / "study" / path.relative_to(EARLIER / "export" / "study")
         assert again.read_bytes() == path.read_bytes()
+
+
+def test_an_export_of_the_earlier_version_is_still_compared():
+    found = compared(EARLIER / "export")
+    people = found.by_construction
+    before = table(EARLIER / "export" / "responses.csv")
+    kept = {
+        v["participant"] for v in table(EARLIER / "export" / "verdicts.csv") if v["kept"] == "true"
+    }
+    assert found.provenance.n_judgments == sum(row["participant"] in kept for row in before)
+    assert set(people["judge"]) == {"people"}

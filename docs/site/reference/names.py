@@ -32,7 +32,7 @@ REGISTRIES: Mapping[str, tuple[str, Registry]] = {
 def names_page() -> str:
     """Return every built-in name with what it stands for and its parameters."""
     parts = [
-        "# Names: presentations, rules, renderings, responders, recruiters, models\n",
+        "# Names: types of response, rules, renderings, responders, recruiters, models\n",
         "The names that Parallax brings. Each kind takes [plug-ins](../plugins.md) too.\n",
     ]
     for title, (introduction, registry) in REGISTRIES.items():

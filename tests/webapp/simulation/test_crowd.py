@@ -12,6 +12,7 @@ from experiment.design.session import compose
 from experiment.errors import ParallaxError
 from experiment.materials.read import item_from_row
 from experiment.records import Kind
+from experiment.studies.study import Rule
 from webapp.database.models import Answer, Participant, Response, RunItem, Trial
 from webapp.errors import RunError, WebappError
 from webapp.runs.launch import launch
@@ -120,6 +121,22 @@ def test_the_questionnaire_has_an_answer_to_what_must_be_answered(send, sessions
     send(participants=1)
     with sessions() as session:
         assert session.scalars(select(Answer.field)).all() == ["native_language"]
+
+
+def test_a_question_that_decides_who_is_kept_gets_an_accepted_answer(url, ready, sessions):
+    wanted = replace(ready(), accepted={"native_language": ("Welsh", "English")})
+    assert all(not outcome.problem for outcome in simulate(wanted, url, 3))
+    with sessions() as session:
+        given = session.scalars(select(Answer.value)).all()
+    assert len(given) == 3
+    assert set(given) <= {"Welsh", "English"}
+
+
+def test_the_accepted_answers_are_those_of_the_studys_rules(sessions, simulated_run, study):
+    rule = Rule(rule="not_native", question="native_language", accepted=["English"])
+    with sessions() as session:
+        found = plan(session, simulated_run, study.model_copy(update={"exclusion": [rule]}))
+    assert found.accepted == {"native_language": ("English",)}
 
 
 def test_a_page_with_unknown_texts_is_reported_for_each_participant(url, ready):

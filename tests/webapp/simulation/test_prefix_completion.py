@@ -36,7 +36,7 @@ def folder(tmp_path) -> Path:
     items = [item_row(split(item)) for item in load_items(load_study("minimal"))]
     write_table(ITEMS, items, folder / "items.csv")
     text = (folder / "study.toml").read_text("utf-8")
-    text = text.replace('presentation = "sentence_pair"', 'presentation = "prefix_completion"')
+    text = text.replace('response = "sentence_pair"', 'response = "prefix_completion"')
     text = text.replace('grammar = "grammar.toml"', 'items = "items.csv"')
     text = text.replace("median_rt_ms = 3500\n", "")
     (folder / "study.toml").write_text(text, encoding="utf-8")
@@ -55,7 +55,7 @@ def study(folder) -> Study:
 
 def test_the_page_shows_the_prefix_once_and_the_options_alone(start, run):
     session = start(run).session()
-    assert session["presentation"] == "prefix_completion"
+    assert session["response"] == "prefix_completion"
     for trial in session["trials"]:
         assert set(trial) == {"position", "first", "second", "prefix"}
         assert trial["prefix"].startswith("The ")
