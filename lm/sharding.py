@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Event, Thread
 from time import monotonic
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from lm.errors import LmError
 from lm.registry import Device, load_scorer
 from lm.scorer import FastKernel, Scorer, TokenScores
+from lm.surprisal import PLL, choose_pll
 from lm.worker_pool import worker_pool
 
 Floats = NDArray[np.float64]
@@ -35,12 +36,14 @@ class Loading:
         device: Where a network computes.
         packed: Whether texts share the computation of their beginnings where the model allows it.
         identity: Changes when the model's files do, so that workers that live long load it again.
+        pll: What is hidden for a masked model's scores; empty: what is usual for it.
     """
 
     fast: bool = False
     packed: bool = True
     device: Device = "auto"
     identity: str = ""
+    pll: PLL | Literal[""] = ""
 
 
 PLAIN = Loading()
@@ -85,6 +88,8 @@ def scorer_of(model: str, loading: Loading = PLAIN) -> Scorer:
         scorer = load_scorer(model, loading.device)
         if not loading.packed and hasattr(scorer, "packing"):
             scorer.packing = False
+        if loading.pll:
+            choose_pll(scorer, loading.pll)
         return scorer
     return _with_fast_mode(model, loading).fast()
 

@@ -16,8 +16,9 @@ from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.lm_eval_samples import is_samples, read_samples
-from analysis.readers.matched_scores import Matched, match_scores, write_scores
+from analysis.readers.matched_scores import Matched, match_scores
 from analysis.readers.score_columns import UNITS
+from analysis.readers.score_rows import write_scores
 from analysis.readers.score_tables import Scored, read_score_table
 from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
