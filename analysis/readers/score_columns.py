@@ -21,9 +21,9 @@ _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "variant": ("variant", "version", "grammaticality", "acceptability", "label"),
         "text": ("text", "sentence", "stimulus"),
         "context": ("context", "preamble"),
-        "sentence_id": ("sentence_id", "text_id", "sent_id"),
-        "token": ("token", "subword"),
-        "token_id": ("token_id", "token_index", "position"),
+        "sentence_id": ("sentence_id", "text_id", "sent_id", "sentid"),
+        "token": ("token", "subword", "word"),
+        "token_id": ("token_id", "token_index", "position", "sentpos"),
     }
 )
 _LOGPROBS = ("logprob", "log_prob", "logprobs", "log_probability", "loglikelihood",
@@ -91,6 +91,8 @@ def _factors(unit: float) -> dict[str, float]:
     units = {"nats": 1.0, "bits": UNITS["bits"], "log2": UNITS["bits"], "log10": UNITS["log10"]}
     factors = {f"{name}_{own}": value for name in _LOGPROBS for own, value in units.items()}
     factors |= {f"surprisal_{own}": -value for own, value in units.items()}
+    # neural-complexity and LM_syneval print "surp" in bits.
+    factors |= {"surp": -UNITS["bits"]}
     return factors | dict.fromkeys(_LOGPROBS, unit) | {"surprisal": -unit}
 
 

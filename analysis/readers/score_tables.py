@@ -68,11 +68,21 @@ def read_score_table(
             "item_id and variant, or sentence_id and token",
             remedy="Name it: --column logprob=HEADER. The columns are " + ", ".join(table.columns),
         )
-    notes = [f"Scores from the column {', '.join(one.header for one in scores)}."]
+    units = {"surp": " in bits"}
+    notes = [
+        *table.notes,
+        "Scores from the column "
+        f"{', '.join(f'{one.header}{units.get(one.header, str())}' for one in scores)}.",
+    ]
     if "token" in found:
-        rows, empty = _from_tokens(table, found, scores[0])
+        rows, empty, special = _from_tokens(table, found, scores[0])
         if empty:
             notes.append(f"{empty} tokens have no score, such as first words; they are left out.")
+        if special:
+            notes.append(
+                f"{special} tokens stand for no piece of a text, such as <eos>; they and their "
+                "scores are left out."
+            )
         return rows, notes
     return [one for row in table.rows for one in _from_row(row, found, scores)], notes
 
@@ -105,8 +115,11 @@ def _variant(word: str) -> str:
 
 def _from_tokens(
     table: RawTable, found: Mapping[str, str], column: ScoreColumn
-) -> tuple[list[Scored], int]:
-    """Return a text for each group of rows that share all but the token, and how many had none."""
+) -> tuple[list[Scored], int, int]:
+    """Return a text for each group of rows that share all but the token.
+
+    And how many tokens had no score, and how many stand for no piece of a text.
+    """
     keys = [found[name] for name in ("model", "item_id", "variant", "sentence_id") if name in found]
     if "sentence_id" not in found and "text" in found:
         keys.append(found["text"])
@@ -120,7 +133,8 @@ def _from_tokens(
         one, missing = _joined(rows, found, column)
         scored.append(one)
         empty += missing
-    return scored, empty
+    special = sum(bool(_SPECIAL.fullmatch(row.values[found["token"]])) for row in table.rows)
+    return scored, empty, special
 
 
 def _number(row: RawRow, header: str) -> float:

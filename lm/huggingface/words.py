@@ -6,14 +6,16 @@ replaces them. There the characters decide: words as runs of letters and digits,
 and in scripts that write no spaces each character for itself.
 """
 
-import re
 from collections.abc import Sequence
 
-_WORD = re.compile(r"\w+|[^\w\s]")
-# Han, Kana, Thai, Lao, Myanmar, Khmer: scripts that write no spaces between words.
+import regex as re
+
+# Letters with the marks that combine with them, numbers, and connectors such as "_".
+_WORD = re.compile(r"[\p{L}\p{M}\p{N}\p{Pc}]+|[^\p{L}\p{M}\p{N}\p{Pc}\s]")
+# Letters of scripts that write no spaces between words; the last is Japanese's long vowel.
 _UNSPACED = re.compile(
-    "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-    "\U00020000-\U0003ffff]"
+    r"(?V1)[[\p{L}\p{M}\p{Nl}]&&"
+    "[\\p{Han}\\p{Hiragana}\\p{Katakana}\\p{Thai}\\p{Lao}\\p{Myanmar}\\p{Khmer}\u30fc]]"
 )
 
 Word = tuple[int, int]
