@@ -129,7 +129,7 @@ def check_scores(
         own, error = np.array(tokens[row].as_py(), np.float64), bounds(row)
         bounded |= error is not None
         worst = max(worst, _difference(own, again[texts[row]], error, texts[row]))
-    otherwise = _otherwise(table, pairs, {row: again[texts[row]] for row in pairs.ravel()})
+    otherwise = _otherwise(table, pairs, {row: again[texts[row]] for row in pairs.ravel().tolist()})
     return Check(worst, len(rows), len(pairs), otherwise, bounded, answered.independent)
 
 
