@@ -201,8 +201,8 @@ class _Reading:
         mapping, blocks = self._mapping, []
         for item in items:
             named = {ours: one.replace(ITEM, item) for ours, one in mapping.columns.items()}
-            said = (named[one] for one in ("chosen", "correct", *ANSWERS) if one in named)
-            if next(said, None) in table.columns:
+            told = (named[one] for one in ("chosen", "correct", *ANSWERS) if one in named)
+            if next(told, None) in table.columns:
                 blocks.append(self._block(table, named).assign(item=item))
         if not blocks:
             self._need(table, [one for one in mapping.columns.values() if ITEM in one])
@@ -210,7 +210,7 @@ class _Reading:
         rows = self._blocks(blocks, mapping.columns)
         # Whoever was not shown an item has an empty cell.
         said = next(one for one in ("chosen", "correct", *ANSWERS) if one in rows)
-        shown = rows[said] != ""
+        shown: pd.Series[bool] = rows[said] != ""
         return self._dropped(rows, shown, "the cell named after the item is empty")
 
     def _dropped(self, rows: pd.DataFrame, kept: "pd.Series[bool]", rule: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ version, no such column is needed.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -90,7 +91,7 @@ def with_answers(
             "rating",
             {"points": max(_FEWEST, int(points.max()))},
             {"chosen_side": None, "chose_good": None, VERSION: version, RATING: points},
-            np.where(version == Variant.GOOD.value, Side.FIRST.value, None),
+            [Side.FIRST.value if one == Variant.GOOD.value else None for one in version],
         )
     yes = _yes(long[SAID_YES], path)
     alone = {item.item_id for item in items if not item.alternative}
@@ -100,7 +101,10 @@ def with_answers(
     right = pd.array(np.where(told, yes == expected, False), "boolean")
     right[~told] = pd.NA
     sides = np.where(yes, Side.FIRST.value, Side.SECOND.value)
-    good_side = np.where(told, np.where(expected, Side.FIRST.value, Side.SECOND.value), None)
+    good_side = [
+        None if not known else Side.FIRST.value if yes_expected else Side.SECOND.value
+        for known, yes_expected in zip(told, expected, strict=True)
+    ]
     chosen = {"chosen_side": sides, "chose_good": right, VERSION: version, SAID_YES: yes}
     return _as(run, "yes_no", {}, chosen, good_side)
 
@@ -109,14 +113,14 @@ def _as(
     run: ExportedRun,
     response: str,
     parameters: Mapping[str, object],
-    columns: Mapping[str, object],
-    good_side: object,
+    columns: Mapping[str, Any],
+    good_side: Sequence[str | None],
 ) -> ExportedRun:
     trials = Trials(parameters=dict(parameters))
     return replace(
         run,
         study=run.study.model_copy(update={"response": response, "trial": trials}),
-        trials=run.trials.assign(good_side=good_side),
+        trials=run.trials.assign(good_side=pd.Series(good_side, run.trials.index, object)),
         responses=run.responses.assign(**columns),
     )
 

@@ -52,6 +52,12 @@ def run(command, *arguments):
     return result.output
 
 
+def report(folder):
+    given = ("--judgments", folder / "in" / "judgments.csv", "--items", folder / "items.csv")
+    run(compare, *given, "--out", folder / "report", "--no-figures")
+    return next((folder / "report").glob("*.html")).read_text()
+
+
 def test_ratings_are_imported_and_compared(tmp_path):
     given = ("--items", items(tmp_path), "--mapping", mapping(tmp_path, "rating"))
     said = run(judgments, rated(tmp_path), *given, "--out", tmp_path / "in")
@@ -64,14 +70,10 @@ def test_ratings_are_imported_and_compared(tmp_path):
     assert "mean " in said
     assert "taken to go from 1 to 7" in said
     assert "chosen" not in written
-    run(
-        compare, "--judgments", tmp_path / "in" / "judgments.csv", "--items", tmp_path / "items.csv",
-        "--out", tmp_path / "report", "--no-figures",
-    )  # fmt: skip
+    page = report(tmp_path)
     means = theirs.groupby(theirs["sentence"].str.contains("sleeps"))["acceptability"].mean()
-    page = next((tmp_path / "report").glob("*.html")).read_text()
     assert f"{means[True]:.2f} and {means[False]:.2f}" in page
-    assert "Whether they consented" in page.replace("whether they", "Whether they")
+    assert "ther they consented, and which lists they were given is not recorded" in page
 
 
 def test_yes_and_no_are_imported_and_compared(tmp_path):
@@ -79,11 +81,7 @@ def test_yes_and_no_are_imported_and_compared(tmp_path):
     given = ("--items", items(tmp_path), "--mapping", mapping(tmp_path, "said_yes", "acceptable"))
     said = run(judgments, file, *given, "--out", tmp_path / "in")
     assert "yes was said to 50.0%" in said
-    run(
-        compare, "--judgments", tmp_path / "in" / "judgments.csv", "--items", tmp_path / "items.csv",
-        "--out", tmp_path / "report", "--no-figures",
-    )  # fmt: skip
-    page = next((tmp_path / "report").glob("*.html")).read_text()
+    page = report(tmp_path)
     assert "People said yes to 100% of what is acceptable and to 0% of what is not" in page
 
 
