@@ -1,6 +1,7 @@
 """What ``lm_eval --log_samples`` writes: each item with the log-likelihoods of its choices."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -177,7 +178,7 @@ def _nats(sample: Mapping[str, Any], place: str) -> list[float]:
     except (TypeError, ValueError, LookupError) as error:
         raise _unreadable("its resps are no log-likelihoods", place) from error
     # Behind the two choices may stand their scores without the context (mutual information).
-    if len(found) not in (2, 4) or not all(nats <= 0 for nats in found):
+    if len(found) not in (2, 4) or not all(-math.inf < nats <= 0 for nats in found):
         raise _unreadable(f"its log-likelihoods are {found}", place)
     return found
 

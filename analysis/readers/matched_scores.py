@@ -66,7 +66,10 @@ def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: P
     known = {(item.item_id, version) for item in items for version in texts_of(item)}
     scores: dict[Version, Scored] = {}
     strange: list[Scored] = []
+    unlike: list[Scored] = []
     for row in rows:
+        if row.item_id and row.variant and row.text and _key(row.text) not in of_text:
+            unlike.append(row)
         own = _versions(row, of_text)
         _refuse_contradiction(row, of_text)
         if not own or not known.issuperset(own):
@@ -86,7 +89,8 @@ def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: P
             where=strange[0].place,
             expected="ids or texts of the items",
         )
-    return Matched(model, scores, rendering, tuple(_left_out(scores, strange, items, where)))
+    notes = [*_left_out(scores, strange, items, where), *_unlike(unlike)]
+    return Matched(model, scores, rendering, tuple(notes))
 
 
 def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> None:
@@ -100,6 +104,15 @@ def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> 
             where=row.place,
             expected="ids that belong to the text beside them",
             remedy="Check whether rows, ids or versions were shifted or exchanged",
+        )
+
+
+def _unlike(rows: Sequence[Scored]) -> Iterator[str]:
+    """Yield that texts were believed to be items' although they are written otherwise."""
+    if rows:
+        yield (
+            f"{len(rows):,} texts beside ids are not written as any item is; the first: "
+            f'"{rows[0].text[:60]}" of {rows[0].item_id}. The ids were believed.'
         )
 
 

@@ -28,7 +28,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 _LOGPROBS = ("logprob", "log_prob", "logprobs", "log_probability", "loglikelihood",
              "log_likelihood", "score")  # fmt: skip
-_VERSIONS = {"good": Variant.GOOD, "bad": Variant.BAD, "grammatical": Variant.GOOD,
+VERSIONS = {"good": Variant.GOOD, "bad": Variant.BAD, "grammatical": Variant.GOOD,
              "ungrammatical": Variant.BAD, "acceptable": Variant.GOOD,
              "unacceptable": Variant.BAD}  # fmt: skip
 MISSING = {"", "none", "nan", "na", "null"}
@@ -78,7 +78,7 @@ def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[
     pairs = [
         ScoreColumn(by_key[header], value, variant)
         for name, value in known.items()
-        for word, variant in _VERSIONS.items()
+        for word, variant in VERSIONS.items()
         for header in (f"{name}_{word}", f"{word}_{name}", f"sentence_{word}_{name}")
         if header in by_key
     ]
