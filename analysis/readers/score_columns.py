@@ -69,7 +69,9 @@ def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[
     factor = UNITS[unit]
     for ours, sign in (("logprob", 1), ("surprisal", -1)):
         if ours in named:
-            return [ScoreColumn(named[ours], sign * factor)]
+            # A header that says its unit says it under whichever name it is read.
+            own = abs(_factors(factor).get(key_of(named[ours]), factor))
+            return [ScoreColumn(named[ours], sign * own)]
     known = _factors(factor)
     by_key = {key_of(name): name for name in reversed(table.columns)}
     alone = [ScoreColumn(by_key[name], value) for name, value in known.items() if name in by_key]
