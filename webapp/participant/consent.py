@@ -24,9 +24,14 @@ from webapp.participant.markdown import as_html
 from webapp.participant.over import OVER, finished_before
 from webapp.participant.trial_page import trial_script, working_page
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
-from webapp.recruiters.base import PayingRecruiter
+from webapp.recruiters.base import AskingRecruiter, PayingRecruiter
 from webapp.recruitment.assignments import accept, is_returning
-from webapp.recruitment.claims import name_to_work_under, refuse_other_offers
+from webapp.recruitment.claims import (
+    UNCONFIRMED,
+    name_to_work_under,
+    refuse_other_offers,
+    refuse_unconfirmed,
+)
 from webapp.recruitment.links import LinkWantedError, followed_link
 from webapp.services import current_services
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
@@ -69,6 +74,7 @@ def decide(ref: str) -> ResponseReturnValue:
     """
     services, sender, erased = current_services(), current_services().sender(), False
     services.refusals.check(sender, now := services.now())
+    confirmed = _ask_the_platform(ref)
     with services.sessions() as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
@@ -76,10 +82,13 @@ def decide(ref: str) -> ResponseReturnValue:
         if arrival.preview:
             return _look(session, run, study, arrival, decision)
         _refuse_other_offers(session, run, arrival)
+        refuse_unconfirmed(arrival, confirmed, is_second=False)
         text = _text(study, arrival)
         if decision is Decision.ACCEPT and _text_shown() not in ("", text_hash(text)):
             return _consent(study, arrival, changed=True), 409
         known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
+        is_second = known is None and platform_id != arrival.platform_id
+        refuse_unconfirmed(arrival, confirmed, is_second=is_second)
         try:
             participant = known or enroll(
                 session,
@@ -102,7 +111,7 @@ def decide(ref: str) -> ResponseReturnValue:
             # Who agreed before and now declines takes their consent back.
             withdraw(session, participant, Wish.ERASE, now, services.record)
             erased = True
-        keep_visit(session, participant, arrival.parameters, now)
+        keep_visit(session, participant, _kept(arrival, confirmed), now)
         if arrival.acceptance is not None and participant.consented_at is not None:
             worker_id = arrival.platform_id
             accept(
@@ -150,6 +159,29 @@ def refuse_crowd(error: TooManyArrivalsError) -> ResponseReturnValue:
     services = current_services()
     services.refusals.note(services.sender(), services.now())
     return refused(error)
+
+
+def _ask_the_platform(ref: str) -> bool | None:
+    """Return whether the run's platform sent who comes; None where it does not answer.
+
+    Nothing of the database is held meanwhile.
+    """
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = requested_run(session, ref)
+        recruiter = services.recruiter(run.recruiter)
+        if not isinstance(recruiter, AskingRecruiter):
+            return True
+        arrival, _ = _come(session, run, services.study_of(session, run))
+        if arrival.preview:
+            return True
+        _refuse_other_offers(session, run, arrival)
+    return recruiter.confirms(arrival, services.now())
+
+
+def _kept(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
+    """Return what is kept of a visit: with a mark where the platform was not there to be asked."""
+    return {**arrival.parameters, **({} if confirmed else {UNCONFIRMED: "yes"})}
 
 
 def _text(study: Study, arrival: Arrival) -> str:

@@ -131,6 +131,18 @@ class PayingRecruiter(Protocol):
         ...
 
 
+@runtime_checkable
+class AskingRecruiter(Protocol):
+    """A recruiter whose platform says whether it sent somebody."""
+
+    def confirms(self, arrival: Arrival, now: datetime) -> bool | None:
+        """Return whether the platform knows who arrives; None where it does not answer.
+
+        It is called outside of any transaction, and takes a few seconds at most.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ReportTerms:
     """How the end of a session is reported to a platform.
