@@ -11,7 +11,12 @@ from experiment.participation import Ending
 # ending's completion code, and what proves to us who left.
 KNOWN_OF_ALL = ("participant", "code", "receipt")
 # Who leaves so has done no work: with the way back of who completed, the platform would pay them.
-_NO_WORK = (Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL)
+_NO_WORK = (
+    *(Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL),
+    *(Ending.DUPLICATE, Ending.SECURITY),
+)
+# Of who is turned away at the door nothing is stored, so nothing can be reported later.
+_NOT_STORED = (Ending.FULL, Ending.DUPLICATE, Ending.SECURITY)
 
 
 def check_panel(panel: PanelTable) -> None:
@@ -106,8 +111,10 @@ def _ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
     if way.method == "form" and not way.address:
         yield f"an address in {where}, because a form is sent there"
     if way.report is not None:
-        if ending in (Ending.FULL, Ending.TOO_LATE):
-            yield f"no report in {where}: nothing is stored of the one, and the other may return"
+        if ending in _NOT_STORED:
+            yield f"no report in {where}: nothing is stored of who is turned away"
+        if ending is Ending.TOO_LATE:
+            yield f"no report in {where}: who is too late may return"
         yield from _report(panel, way.report, {*people, *panel.secrets}, where)
 
 

@@ -138,6 +138,8 @@ class WaysBack(_Table):
     full: WayBack = WayBack()
     too_late: WayBack = WayBack()
     withdrawn: WayBack = WayBack()
+    duplicate: WayBack = WayBack()
+    security: WayBack = WayBack()
 
 
 class Codes(_Table):
@@ -151,6 +153,8 @@ class Codes(_Table):
     full: str = ""
     too_late: str = ""
     withdrawn: str = ""
+    duplicate: str = ""
+    security: str = ""
 
 
 class PanelTable(_Table):

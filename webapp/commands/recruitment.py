@@ -28,7 +28,7 @@ from webapp.recruitment.progress import progress_of
 from webapp.recruitment.publish import draft, recruitment_hits
 from webapp.recruitment.publish import publish as carry_out
 from webapp.recruitment.reports import reports_of
-from webapp.recruitment.terms import task_of
+from webapp.recruitment.terms import earlier_offers, task_of
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.runs.runs import named_run
 
@@ -206,7 +206,9 @@ def _tell_edits(found: PublishedRun) -> None:
     """Print what somebody changed on the platform's own pages."""
     platform = found.platform
     with reading(found.sessions) as session:
-        hits = recruitment_hits(session, named_run(session, found.ref))
+        run = named_run(session, found.ref)
+        hits = recruitment_hits(session, run)
+        not_of = earlier_offers(session, run, found.study, platform.endpoint)
     for hit in hits:
         if hit.platform_id and (places := platform.state(hit.platform_id).places) > hit.places:
             click.echo(
@@ -214,7 +216,7 @@ def _tell_edits(found: PublishedRun) -> None:
                 f"{hit.places} were published: participants beyond that are turned away"
             )
     if isinstance(platform, EditedOffers):
-        task = task_of(found.study, not_again=())
+        task = task_of(found.study, not_again=(), not_of=not_of)
         for offer in found.offers:
             for edit in platform.edits(offer, task, found.link):
                 click.echo(f"WARNING: offer {offer} was changed on the platform: {edit}")

@@ -110,6 +110,7 @@ def heading(code: str) -> str:
     headings = {
         "run_full": gettext("The study is full"),
         "run_closed": gettext("The study is closed"),
+        "earlier_run": gettext("You have taken part before"),
         "expired_token": gettext("This link has expired"),
         "internal_server_error": gettext("Something went wrong on our side"),
         "busy": gettext("Please try again in a moment"),

@@ -37,6 +37,7 @@ from webapp.services import current_services
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
 from webapp.sessions.consent_texts import text_hash
 from webapp.sessions.crowding import TooManyArrivalsError, count_arrival, refuse_hoarding
+from webapp.sessions.earlier_runs import refuse_earlier
 from webapp.sessions.link_visits import keep_visit, note_refused
 from webapp.sessions.links import is_of_link, person_of
 from webapp.sessions.lookup import find_run
@@ -59,6 +60,9 @@ def show(ref: str) -> ResponseReturnValue:
         if not arrival.preview:
             _refuse_other_offers(session, run, arrival)
         try:
+            if arrival.acceptance is None:
+                # Work that a platform pays is asked about first, when the button is pressed.
+                refuse_earlier(session, run, study, arrival.platform_id)
             if not arrival.preview and not is_returning(session, run, arrival.platform_id):
                 refuse_newcomers(session, run, services.now())
         except NoRoomError as error:
@@ -90,6 +94,7 @@ def decide(ref: str) -> ResponseReturnValue:
         is_second = known is None and platform_id != arrival.platform_id
         refuse_unconfirmed(arrival, confirmed, is_second=is_second)
         try:
+            refuse_earlier(session, run, study, arrival.platform_id)
             participant = known or enroll(
                 session,
                 run,

@@ -6,13 +6,13 @@ from sqlalchemy.orm import Session
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
-from webapp.errors import RequestError
 from webapp.http.error_handlers import heading
 from webapp.recruiters.arrivals import Arrival
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruitment.departures import departure_of
 from webapp.recruitment.reports import owe_report
 from webapp.services import current_services
+from webapp.sessions.consent import NoRoomError
 from webapp.sessions.leave import ending_of
 from webapp.sessions.link_visits import kept_parameters
 
@@ -39,11 +39,11 @@ def report_ending(session: Session, run: Run, study: Study, participant: Partici
     owe_report(session, recruiter, departure, participant, services.now())
 
 
-def turned_away(run: Run, study: Study, arrival: Arrival, error: RequestError) -> tuple[str, int]:
-    """Return the page for somebody who came when nobody new can, with their way back."""
+def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) -> tuple[str, int]:
+    """Return the page for somebody who is not let in, with their way back."""
     current_app.logger.info("a new participant was turned away: %s", error.code)
     departure = Departure(
-        Ending.FULL,
+        error.ending,
         study,
         platform_id=arrival.platform_id,
         acceptance=arrival.acceptance,
@@ -59,7 +59,7 @@ def turned_away(run: Run, study: Study, arrival: Arrival, error: RequestError) -
 
 
 def turned_away_at_last(
-    session: Session, run: Run, study: Study, participant: Participant, error: RequestError
+    session: Session, run: Run, study: Study, participant: Participant, error: NoRoomError
 ) -> tuple[str, int]:
     """Return the same page for somebody who agreed, and finds the last place taken meanwhile."""
     kept = kept_parameters(session, participant)

@@ -49,6 +49,7 @@ class Audience:
         masters: Whether only the platform's own elite may.
         having: Qualifications they must have, by id.
         lacking: Qualifications they must not have, by id.
+        not_of: Offers of earlier runs of which they must not have taken any, by id.
     """
 
     countries: tuple[str, ...] = ()
@@ -57,6 +58,7 @@ class Audience:
     masters: bool = False
     having: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+    not_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from experiment.participation import State
 from experiment.studies.recruitment import Recruitment as Terms
 from experiment.studies.study import Study
 from webapp.core.urls import is_loopback
-from webapp.database.models import Participant, Place, Recruitment, Run
+from webapp.database.models import Hit, Participant, Place, Recruitment, Run
 from webapp.errors import RunError
 from webapp.recruiters.platform import Audience, Offer, Platform, Task
 
@@ -100,12 +100,13 @@ def refuse_other_currency(study: Study, platform: Platform) -> None:
         )
 
 
-def task_of(study: Study, *, not_again: Sequence[str]) -> Task:
+def task_of(study: Study, *, not_again: Sequence[str], not_of: Sequence[str] = ()) -> Task:
     """Return the task that workers of a platform are offered.
 
     Args:
         study: The study; it says on what terms.
         not_again: The qualifications of those who took part before.
+        not_of: The offers of earlier runs whose participants may not take part.
     """
     terms = terms_of(study)
     return Task(
@@ -123,6 +124,7 @@ def task_of(study: Study, *, not_again: Sequence[str]) -> Task:
             masters=terms.masters,
             having=tuple(terms.require),
             lacking=(*not_again, *terms.refuse),
+            not_of=tuple(not_of),
         ),
         median_minutes=terms.median_minutes,
         screen_out_minor=study.screen_out_minor,
@@ -155,6 +157,20 @@ def qualifications(session: Session, run: Run, study: Study, endpoint: str) -> l
     else:
         published = published.where(Run.id == run.id)
     return [id_ for id_ in session.scalars(published.order_by(Run.id)) if id_ is not None]
+
+
+def earlier_offers(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
+    """Return the offers there of earlier runs whose participants the study excludes, by id."""
+    if not terms_of(study).exclude_earlier_runs:
+        return []
+    found = (
+        select(Hit.platform_id)
+        .join(Recruitment, Recruitment.run_id == Hit.run_id)
+        .join(Run, Run.id == Hit.run_id)
+        .where(Run.study == run.study, Run.id < run.id, Recruitment.endpoint == endpoint)
+        .where(Hit.posted_at.is_not(None), Hit.platform_id.is_not(None))
+    )
+    return [str(offer) for offer in session.scalars(found.order_by(Hit.id))]
 
 
 def unfilled_places(session: Session, run: Run) -> int:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.participation import State, move
+from experiment.participation import Ending, State, move
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Link, Participant, Run
@@ -169,7 +169,13 @@ def give_place(
 
 
 class NoRoomError(RequestError):
-    """Somebody comes when the run takes nobody new."""
+    """Somebody comes whom the run does not take, or when it takes nobody new.
+
+    Attributes:
+        ending: How their visit ends.
+    """
+
+    ending = Ending.FULL
 
 
 def run_is_full() -> NoRoomError:

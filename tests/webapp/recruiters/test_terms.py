@@ -104,7 +104,8 @@ def asked_of_mturk(study) -> object:
 
 
 def asked_of_prolific(study) -> object:
-    task = task_of(study, not_again=[])
+    earlier = ["a" * 24] if study.recruitment.exclude_earlier_runs else []
+    task = task_of(study, not_again=[], not_of=earlier)
     offer = offer_of(study.recruitment, "https://s.example/run/r", 9, "token")
     return draft_of(task, offer, ProlificSettings())
 

@@ -20,7 +20,7 @@ from webapp.recruiters.panel.reporting import call
 from webapp.recruiters.panel.settings import PanelSettings
 from webapp.recruiters.panel.signature import Signatures
 from webapp.recruiters.panel.texts import text_of
-from webapp.recruiters.terms import Terms
+from webapp.recruiters.terms import AT_THE_DOOR, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -43,7 +43,7 @@ class PanelRecruiter(Recruiter):
     link_ids = tuple(
         dict.fromkeys(id_ for name in PRESETS for id_ in preset(name).get("person", []))
     )
-    terms = Terms(frozenset({"panel"}), frozenset({"recruitment", "payment"}))
+    terms = Terms(AT_THE_DOOR | {"panel"}, frozenset({"recruitment", "payment"}))
 
     def __init__(self, settings: PanelSettings) -> None:
         super().__init__(settings)

@@ -12,6 +12,8 @@ _PLACEHOLDERS = {
     "SESSION_ID": "{{%SESSION_ID%}}",
 }
 _MARK_CHARS = 16
+# Prolific hides a study from whoever took part in one of these.
+_NOT_OF = "previous_studies_blocklist"
 
 
 def entry_link(link: str) -> str:
@@ -45,11 +47,31 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
         "reward": task.reward_minor,
         "device_compatibility": list(task.devices),
         "peripheral_requirements": [],
-        "filters": [dict(each) for each in task.filters],
+        "filters": filters_of(task),
         "submissions_config": {"max_submissions_per_participant": 1},
         "is_external_study_url_secure": settings.signed_arrivals,
     }
     return made | ({"project": settings.project} if settings.project else {})
+
+
+def filters_of(task: Task) -> list[dict[str, Any]]:
+    """Return who finds the task: the study's own filters, and nobody of an earlier run's studies.
+
+    Raises:
+        PlatformError: The study's own filters name earlier studies, too.
+    """
+    filters: list[dict[str, Any]] = [dict(each) for each in task.filters]
+    if not task.audience.not_of:
+        return filters
+    if any(each.get("filter_id") == _NOT_OF for each in filters):
+        raise PlatformError(
+            f"the study excludes earlier runs, and has a filter {_NOT_OF} of its own",
+            where="study.toml, recruitment",
+            expected="one of the two",
+            remedy="Remove exclude_earlier_runs and name all of the studies in the filter,"
+            " or remove the filter",
+        )
+    return [*filters, {"filter_id": _NOT_OF, "selected_values": list(task.audience.not_of)}]
 
 
 def _minutes(task: Task) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from experiment.money import in_words
 from webapp.recruiters.platform import Task
 from webapp.recruiters.prolific.answers import Recommendation, StudyAnswer
-from webapp.recruiters.prolific.drafts import entry_link
+from webapp.recruiters.prolific.drafts import entry_link, filters_of
 from webapp.recruiters.prolific.settings import ProlificSettings
 
 
@@ -18,7 +18,7 @@ def notes_on(
     return [
         *_pay(task, recommended),
         ("devices", _devices(task.devices)),
-        ("filters", _filters_in_words(task.filters)),
+        ("filters", _filters_in_words(filters_of(task))),
         ("links", "signed by Prolific" if settings.signed_arrivals else "not signed"),
         ("who finishes", "submitted by our server, awaits review"),
         ("participants who fail the attention check", "submitted by our server, awaits review"),
@@ -37,7 +37,7 @@ def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
         ("the reward", in_words(study.reward, task.currency),
          in_words(task.reward_minor, task.currency)),
         ("the address", study.external_study_url, entry_link(link)),
-        ("the audience", _filters_in_words(study.filters), _filters_in_words(task.filters)),
+        ("the audience", _filters_in_words(study.filters), _filters_in_words(filters_of(task))),
         ("the choice of devices", _devices(study.device_compatibility), _devices(task.devices)),
     )  # fmt: skip
     found = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]

@@ -44,6 +44,7 @@ class ProlificRecruiter(Recruiter):
             for name in (
                 "title", "description", "reward", "screen_out_reward", "screen_out_places",
                 "median_minutes", "duration_minutes", "devices", "filters",
+                "exclude_earlier_runs",
             )
         ) | {"payment"},
         # Prolific has no such words, frames or times of its own: nobody is promised anything.
