@@ -18,7 +18,7 @@ from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
 from webapp.participant.data_notice import answerable, consent_text, stored_data
-from webapp.participant.leaving import report_ending, turned_away
+from webapp.participant.leaving import report_ending, turned_away, turned_back
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
 from webapp.participant.over import OVER, finished_before
@@ -157,6 +157,10 @@ def refuse(error: ArrivalError) -> ResponseReturnValue:
     current_app.logger.warning(
         "a study link was put together wrongly: %s %s", error.code, error.parameter
     )
+    if error.kept:
+        with reading(services.sessions) as session:
+            run = find_run(session, ref)
+            return turned_back(run, services.study_of(session, run), error)
     return refused(error)
 
 
@@ -227,7 +231,7 @@ def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: 
 
 def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
     services = current_services()
-    landing = Landing(request.args, study, request.url, services.now())
+    landing = Landing(request.args, study, _opened(), services.now())
     arrival = services.recruiter(run.recruiter).arrival(landing)
     if arrival.preview or arrival.link is None:
         return arrival, None
@@ -235,6 +239,12 @@ def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | Non
     link = followed_link(session, run, arrival.link, required=asked)
     person = arrival.platform_id or person_of(link)
     return replace(arrival, platform_id=person), link
+
+
+def _opened() -> str:
+    """Return the address as it was opened, with nothing decoded: it may be signed."""
+    query = request.query_string.decode("latin-1")
+    return f"{request.base_url}?{query}" if query else request.base_url
 
 
 def _decision() -> Decision:

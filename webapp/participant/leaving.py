@@ -1,13 +1,14 @@
 """The way back to the platform, once a visit has ended."""
 
 from flask import current_app, render_template
+from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
-from webapp.http.error_handlers import heading
-from webapp.recruiters.arrivals import Arrival
+from webapp.http.error_handlers import heading, refused
+from webapp.recruiters.arrivals import Arrival, ArrivalError
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruitment.departures import departure_of
 from webapp.recruitment.reports import owe_report
@@ -56,6 +57,16 @@ def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) ->
         exit=current_services().recruiter(run.recruiter).exit(departure),
     )
     return page, error.status
+
+
+def turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseReturnValue:
+    """Return the page for a link that the platform did not sign, with the way back it wants."""
+    departure = Departure(Ending.SECURITY, study, parameters=error.kept)
+    way = current_services().recruiter(run.recruiter).exit(departure)
+    if way.form is None:
+        return refused(error)
+    shown = {"heading": heading(error.code), "text": error.problem, "exit": way}
+    return render_template("turned_away.html", **shown), error.status
 
 
 def turned_away_at_last(

@@ -23,6 +23,7 @@ from webapp.recruiters.panel.demonstration import listing
 from webapp.runs.links import make_links
 from webapp.services import EXTENSION, Services
 from webapp.simulation.plan import plan
+from webapp.simulation.session import SimulatedSessionError
 from webapp.simulation.stand_in import StandInSession
 
 pytestmark = [pytest.mark.one_database]
@@ -44,7 +45,9 @@ class Installation:
 
     def __init__(self, folder: Path, site: str, panel: str) -> None:
         folder.mkdir()
-        (folder / "parallax.toml").write_text('[panel.secrets]\ncredit_token = "t0ken"\n')
+        kept = ("credit_token", "cint_key", "sample_ninja_key")
+        secrets = "".join(f'{name} = "t0ken"\n' for name in kept)
+        (folder / "parallax.toml").write_text(f"[panel.secrets]\n{secrets}")
         self.app, self.site, self.panel = create_app(folder), site, panel
         self.services: Services = self.app.extensions[EXTENSION]
 
@@ -62,7 +65,7 @@ class Installation:
         if "codes" in own:
             lines.append(f'codes = {{ completed = "{CODE}" }}')
         values = set(own.get("values", {})) | (
-            {"site"} if self.panel in ("prolific", "respondent") else set()
+            {"site"} if self.panel in ("prolific", "respondent", "cint", "sample_ninja") else set()
         )
         pairs = ", ".join(f'{name} = "{VALUES[name].format(site=self.site)}"' for name in values)
         lines.append(f"values = {{ {pairs} }}")
@@ -119,7 +122,8 @@ def test_a_panels_person_comes_works_and_is_thanked_once(there):
         again.arrive()
         first.take_part()
         once_more = visitor(installation, client, 1)
-        once_more.arrive()
+        with pytest.raises(SimulatedSessionError, match="answered with 409"):
+            once_more.arrive()
         visitor(installation, client, 2).arrive()
     send_reports(installation.services)
     send_reports(installation.services)
