@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 else:
     PresetName = Literal[PRESETS]
 if TYPE_CHECKING:
-    _Hash = _Entry = _Encoding = str
+    _Hash = str
+    _Entry = str
+    _Encoding = str
 else:
     _Hash = Literal[(*PLAIN, *KEYED)]
     _Entry = Literal[("HS256", "RS256", "ES256", *PLAIN, *KEYED)]

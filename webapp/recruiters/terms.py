@@ -19,7 +19,7 @@ _TABLES: dict[str, type[BaseModel]] = {
 
 
 # Whoever brings people: our own door honours these.
-AT_THE_DOOR = frozenset({"recruitment.exclude_earlier_runs"})
+AT_THE_DOOR = frozenset({"recruitment.exclude_earlier_runs", "recruitment.after"})
 
 
 class Answer(StrEnum):

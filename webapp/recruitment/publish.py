@@ -37,6 +37,7 @@ from webapp.recruitment.terms import (
     earlier_offers,
     lifetime_of,
     offer_of,
+    parts_before,
     qualifications,
     refuse_elsewhere,
     refuse_other_currency,
@@ -107,6 +108,7 @@ def draft(
         unfilled = unfilled_places(session, run)
         not_again = qualifications(session, run, study, platform.endpoint)
         not_of = earlier_offers(session, run, study, platform.endpoint)
+        one_of = parts_before(session, study, platform.endpoint)
     marks = isinstance(platform, Qualifications)
     is_new = marks and (recruitment is None or recruitment.qualification_id is None)
     if is_new:
@@ -125,7 +127,7 @@ def draft(
     written = len(hits) + len(lost)
     new = [(places, offer_token(run_ref, written + n)) for n, places in enumerate(sizes, start=1)]
     offers = tuple(offer_of(terms, link, places, token) for places, token in (*waiting, *new))
-    task = task_of(study, not_again=not_again, not_of=not_of)
+    task = task_of(study, not_again=not_again, not_of=not_of, one_of=one_of)
     sizes = [*reopened.values(), missing if grow else 0, *(offer.places for offer in offers)]
     fees = partial(platform.fees_minor, audience=task.audience)
     return PublishPlan(

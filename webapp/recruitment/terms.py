@@ -100,13 +100,20 @@ def refuse_other_currency(study: Study, platform: Platform) -> None:
         )
 
 
-def task_of(study: Study, *, not_again: Sequence[str], not_of: Sequence[str] = ()) -> Task:
+def task_of(
+    study: Study,
+    *,
+    not_again: Sequence[str],
+    not_of: Sequence[str] = (),
+    one_of: Sequence[Sequence[str]] = (),
+) -> Task:
     """Return the task that workers of a platform are offered.
 
     Args:
         study: The study; it says on what terms.
         not_again: The qualifications of those who took part before.
         not_of: The offers of earlier runs whose participants may not take part.
+        one_of: The offers of each earlier part that whoever takes part must have finished.
     """
     terms = terms_of(study)
     return Task(
@@ -125,12 +132,21 @@ def task_of(study: Study, *, not_again: Sequence[str], not_of: Sequence[str] = (
             having=tuple(terms.require),
             lacking=(*not_again, *terms.refuse),
             not_of=tuple(not_of),
+            one_of=tuple(map(tuple, one_of)),
         ),
         median_minutes=terms.median_minutes,
         screen_out_minor=study.screen_out_minor,
         screen_out_places=terms.screen_out_places,
         devices=tuple(terms.devices),
         filters=tuple(terms.filters),
+        filter_set=terms.filter_set,
+        filter_set_version=terms.filter_set_version,
+        peripherals=tuple(terms.peripherals),
+        naivety=terms.naivety,
+        most_at_once=terms.most_at_once,
+        label=terms.label,
+        content_warning=terms.content_warning,
+        content_warning_details=terms.content_warning_details,
     )
 
 
@@ -171,6 +187,33 @@ def earlier_offers(session: Session, run: Run, study: Study, endpoint: str) -> l
         .where(Hit.posted_at.is_not(None), Hit.platform_id.is_not(None))
     )
     return [str(offer) for offer in session.scalars(found.order_by(Hit.id))]
+
+
+def parts_before(session: Session, study: Study, endpoint: str) -> list[list[str]]:
+    """Return the offers there of each earlier part that participants must have finished, by id.
+
+    Raises:
+        RunError: A part was never published there, so nobody could take part.
+    """
+    parts = []
+    for name in terms_of(study).after:
+        found = (
+            select(Hit.platform_id)
+            .join(Recruitment, Recruitment.run_id == Hit.run_id)
+            .join(Run, Run.id == Hit.run_id)
+            .where(Run.study == name, Recruitment.endpoint == endpoint)
+            .where(Hit.posted_at.is_not(None), Hit.platform_id.is_not(None))
+        )
+        offers = [str(offer) for offer in session.scalars(found.order_by(Hit.id))]
+        if not offers:
+            raise RunError(
+                f'nobody can have finished "{name}": no run of it was published there',
+                where=f"{study.name}/study.toml, recruitment, after",
+                expected="the name of a study whose run was published on the same platform",
+                remedy="Publish that part first, or correct the name",
+            )
+        parts.append(offers)
+    return parts
 
 
 def unfilled_places(session: Session, run: Run) -> int:

@@ -1,13 +1,13 @@
 """Who took part in an earlier run of a study, where the study excludes them.
 
-People are known by what their platform calls them, in whatever way they come: a Prolific id in a
-direct link is the same person as on Prolific. Whoever came without a name is not known again.
+People are known by what their platform calls them, in whatever way they come: the same id in a
+direct link is the same person. Whoever came without a name is not known again.
 """
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.participation import Ending
+from experiment.participation import Ending, State
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Participant, Run
@@ -30,8 +30,21 @@ class EarlierRunError(NoRoomError):
         )
 
 
+class PartBeforeError(NoRoomError):
+    """Somebody comes to a later part of a study who has not finished the part before."""
+
+    ending = Ending.SCREENED_OUT
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext("This part is for people who have finished the part before it."),
+            status=409,
+            code="part_before",
+        )
+
+
 def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | None) -> None:
-    """Let pass whom the study's earlier runs do not exclude.
+    """Let pass whom the study's earlier runs do not exclude, and who finished the parts before.
 
     Who was given trials took part, whatever became of them. Who is in this run already goes on.
 
@@ -43,10 +56,14 @@ def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | 
 
     Raises:
         EarlierRunError: They took part in an earlier run.
+        PartBeforeError: They have not finished a part before, or nobody knows who they are.
     """
-    if platform_id is None or study.recruitment is None:
+    terms = study.recruitment
+    if terms is None or not (terms.exclude_earlier_runs or terms.after):
         return
-    if not study.recruitment.exclude_earlier_runs:
+    if platform_id is None:
+        if terms.after:
+            raise PartBeforeError
         return
     theirs = (
         select(Participant.run_id, Participant.list)
@@ -57,5 +74,13 @@ def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | 
     been = session.execute(theirs).all()
     if any(run_id == run.id for run_id, _ in been):
         return
-    if any(list_ is not None for _, list_ in been):
+    if terms.exclude_earlier_runs and any(list_ is not None for _, list_ in been):
         raise EarlierRunError
+    finished = (
+        select(Run.study)
+        .join(Participant, Participant.run_id == Run.id)
+        .where(Participant.platform_id == platform_id, Participant.state == State.FINISHED)
+        .where(Run.study.in_(terms.after), Run.simulated == run.simulated)
+    )
+    if {*terms.after} - {*session.scalars(finished)}:
+        raise PartBeforeError
