@@ -111,6 +111,15 @@ class Letters(Protocol):
 
 
 @runtime_checkable
+class Accounts(Protocol):
+    """Has several accounts, of which the credentials and settings choose one."""
+
+    def account(self) -> str:
+        """Return the platform's id of the account that pays."""
+        ...
+
+
+@runtime_checkable
 class Messages(Protocol):
     """Writes to people about an offer that they took."""
 

@@ -34,12 +34,14 @@ from webapp.recruitment.lost_offers import (
     write_down,
 )
 from webapp.recruitment.terms import (
+    account_of,
     earlier_offers,
     lifetime_of,
     offer_of,
     parts_before,
     qualifications,
     refuse_elsewhere,
+    refuse_other_account,
     refuse_other_currency,
     refuse_unpublishable,
     task_of,
@@ -97,12 +99,14 @@ def draft(
         RunError: The run may not be published there.
         PlatformError: The platform cannot tell how far the run's HITs have come.
     """
+    account = account_of(platform)
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         study = study_as_launched(session, run)
         terms = terms_of(study)
         recruitment = recruitment_of(session, run)
         refuse_unpublishable(run, platform.endpoint, link, recruitment)
+        refuse_other_account(run, recruitment, account)
         refuse_other_currency(study, platform)
         hits = recruitment_hits(session, run)
         unfilled = unfilled_places(session, run)
@@ -192,7 +196,7 @@ def publish(
     """
     with reading(sessions) as session:
         refuse(Act.PUBLISH, session.connection())
-    _record_hits(sessions, platform.endpoint, plan, now())
+    _record_hits(sessions, platform, account_of(platform), plan, now())
     with reading(sessions) as session:
         ledger_written(session.connection())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
@@ -248,14 +252,21 @@ def move_expiry(sessions: Sessions, platform: Platform, hit_id: str, at: datetim
         hit.expires_at = at
 
 
-def _record_hits(sessions: Sessions, endpoint: str, plan: PublishPlan, now: datetime) -> None:
+def _record_hits(
+    sessions: Sessions, platform: Platform, account: str | None, plan: PublishPlan, now: datetime
+) -> None:
     with sessions.begin() as session:
         ledger_begun(session.connection())
         run = named_run(session, plan.run_ref)
         # Two publishers at once: the second finds the rows of the first, and adds none.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
-        if recruitment_of(session, run) is None:
-            session.add(Recruitment(run_id=run.id, endpoint=endpoint, published_at=now))
+        recruitment = recruitment_of(session, run)
+        if recruitment is None:
+            recruitment = Recruitment(run_id=run.id, endpoint=platform.endpoint, published_at=now)
+            session.add(recruitment)
+        # Another publisher may have come in between, with other credentials.
+        refuse_other_account(run, recruitment, account)
+        recruitment.account = account
         for lost in plan.lost:
             write_down(session, run, lost, now)
         written = {hit.token for hit in recruitment_hits(session, run)}

@@ -13,6 +13,7 @@ from experiment.studies.study import Study
 from webapp.core.urls import is_loopback
 from webapp.database.models import Hit, Participant, Place, Recruitment, Run
 from webapp.errors import RunError
+from webapp.recruiters.capabilities import Accounts
 from webapp.recruiters.platform import Audience, Offer, Platform, Task
 
 TAKEN_PART = "Has taken part in a study on how sentences sound"
@@ -83,6 +84,29 @@ def refuse_elsewhere(run: Run, where_it_is: Recruitment, endpoint: str) -> None:
             where=f"the settings of {run.recruiter}",
             remedy="Restore that setting, or launch another run for the other place",
         )
+
+
+def refuse_other_account(run: Run, where_it_is: Recruitment | None, account: str | None) -> None:
+    """Let pass only the account from which the run was published.
+
+    Raises:
+        RunError: It is another: there, nothing of the run would be found, and it would be offered
+            a second time.
+    """
+    published_from = where_it_is.account if where_it_is is not None else None
+    if account is not None and published_from not in (None, account):
+        raise RunError(
+            f'the run "{run.ref}" was published from the account {published_from}, and the'
+            f" settings now choose {account}",
+            where=f"the settings of {run.recruiter}",
+            expected="the token and the workspace with which it was published",
+            remedy="Nothing was published. Restore those settings, or launch another run",
+        )
+
+
+def account_of(platform: Platform) -> str | None:
+    """Return the account that pays, by the platform's id; None where it has none."""
+    return platform.account() if isinstance(platform, Accounts) else None
 
 
 def refuse_other_currency(study: Study, platform: Platform) -> None:

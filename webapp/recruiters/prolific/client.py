@@ -255,6 +255,10 @@ class ProlificClient:
         """Return the platform's recommended pay, who finds the study, and what each ending does."""
         return notes_on(task, self.workspace.recommendation(), self._settings)
 
+    def account(self) -> str:
+        """Return the id of the workspace that pays."""
+        return self.workspace.id()
+
     def eligible(self, task: Task) -> int | None:
         """Return how many people could find a task; None for fewer than 25, which it hides."""
         return self.workspace.eligible(filters_of(task)) if not task.filter_set else None
