@@ -178,11 +178,11 @@ def _ask_the_platform(ref: str) -> bool | None:
     Nothing of the database is held meanwhile.
     """
     services = current_services()
+    recruiter = services.recruiter_of(ref, lambda session: requested_run(session, ref))
+    if not isinstance(recruiter, AskingRecruiter):
+        return True
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
-        recruiter = services.recruiter(run.recruiter)
-        if not isinstance(recruiter, AskingRecruiter):
-            return True
         arrival, _ = _come(session, run, services.study_of(session, run))
         if arrival.preview:
             return True
