@@ -1,6 +1,6 @@
 """One machine with any number of forged browsers, and a class of 200, each behind one address.
 
-Usage: python benchmarks/crowding.py [--places 240] [--browsers 600]
+Usage: python benchmarks/crowding.py [--places 240] [--browsers 600] [--people 200]
 
 The clock is passed in: a minute goes by while the machine's browsers arrive, evenly. Then people
 come from elsewhere, each from an address of their own, as many as there are places. Printed is how
@@ -31,7 +31,6 @@ from webapp.runs.launch import launch
 from webapp.services import EXTENSION, Services
 
 MACHINE, SCHOOL = "203.0.113.5", "198.51.100.7"
-CLASS = 200
 MINUTE_S = 60.0
 
 
@@ -152,10 +151,10 @@ def attack(folder: Path, places: int, browsers: int, way: str) -> tuple[int, int
     return taken, came, lab.held(MACHINE)
 
 
-def school(folder: Path, places: int) -> tuple[int, int]:
+def school(folder: Path, places: int, people: int) -> tuple[int, int]:
     """Return how many of a class behind one address got in at once, and still had their place."""
     lab = Installation(folder, places)
-    browsers = [lab.browser(SCHOOL) for _ in range(CLASS)]
+    browsers = [lab.browser(SCHOOL) for _ in range(people)]
     within = sum(browser.arrive() for browser in browsers)
     lab.clock.go_on(5 * MINUTE_S)
     for browser in browsers:
@@ -167,6 +166,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--places", type=int, default=240)
     parser.add_argument("--browsers", type=int, default=600)
+    parser.add_argument("--people", type=int, default=200, help="in the class")
     options = parser.parse_args()
     logging.disable()
     with tempfile.TemporaryDirectory() as folder:
@@ -176,8 +176,10 @@ def main() -> None:
             place = Path(folder) / way.replace(" ", "_")
             taken, came, kept = attack(place, options.places, options.browsers, way)
             print(f"{way:<14}{taken:>7}{came:>12}{kept:>8}")
-        within, finished = school(Path(folder) / "school", max(options.places, CLASS))
-        print(f"a class of {CLASS} behind one address: {within} in at once, {finished} finished")
+        people = options.people
+        places = max(options.places, people)
+        within, finished = school(Path(folder) / "school", places, people)
+        print(f"a class of {people} behind one address: {within} in at once, {finished} finished")
 
 
 if __name__ == "__main__":

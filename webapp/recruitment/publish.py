@@ -99,26 +99,24 @@ def draft(
         RunError: The run may not be published there.
         PlatformError: The platform cannot tell how far the run's HITs have come.
     """
-    account = account_of(platform)
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         study = study_as_launched(session, run)
         terms = terms_of(study)
         recruitment = recruitment_of(session, run)
         refuse_unpublishable(run, platform.endpoint, link, recruitment)
-        refuse_other_account(run, recruitment, account)
+        refuse_other_account(run, recruitment, account_of(platform))
         refuse_other_currency(study, platform)
         hits = recruitment_hits(session, run)
         unfilled = unfilled_places(session, run)
         not_again = qualifications(session, run, study, platform.endpoint)
         not_of = earlier_offers(session, run, study, platform.endpoint)
         one_of = parts_before(session, study, platform.endpoint)
-    marks = isinstance(platform, Qualifications)
-    is_new = marks and (recruitment is None or recruitment.qualification_id is None)
+    own = recruitment.qualification_id if recruitment is not None else None
+    is_new = isinstance(platform, Qualifications) and own is None
     if is_new:
         not_again.append(_YET_TO_BE_MADE)
     waiting = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
-    own = recruitment.qualification_id if recruitment is not None else None
     lost = tuple(find_lost_offers(platform, run_ref, len(hits), own))
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
     posted += [each.offer_id for each in lost]
