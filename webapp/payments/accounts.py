@@ -62,6 +62,11 @@ class PayeeAccount:
         return next((payment for payment in standing if payment.kind == kind), None)
 
     @property
+    def is_restricted(self) -> bool:
+        """Whether nothing may be decided by their answers, as they asked."""
+        return self.participant.restricted_at is not None
+
+    @property
     def approved(self) -> bool:
         """Whether the platform pays the reward, or has."""
         reward = self.payment(PaymentKind.REWARD)
@@ -98,6 +103,12 @@ class PayeeAccount:
         if compensation is None or compensation.state != PaymentState.DONE:
             return None
         return compensation.assignment
+
+
+def names_of_account(account: PayeeAccount) -> frozenset[str]:
+    """Return what an account may be called: reference, code, or the platform's id of the work."""
+    person, work = account.participant, account.assignment
+    return frozenset((person.ref, person.code, *((work.platform_id,) if work else ())))
 
 
 def accounts(session: Session, run: Run) -> list[PayeeAccount]:
