@@ -1,4 +1,4 @@
-"""Corrections, and whose data are stored and not used, as the record of erasures has them too."""
+"""Corrections, whose data are stored and not used, and acts that wait for a second person."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -20,11 +20,25 @@ def upgrade() -> None:
         )
         batch.drop_constraint("uq_erasure_deed_digest", type_="unique")
         batch.create_unique_constraint("uq_erasure_deed_digest_mark", ["deed", "digest", "mark"])
+    op.create_table(
+        "asked_act",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("run_id", sa.Integer(), nullable=False),
+        sa.Column("act", sa.String(), nullable=False),
+        sa.Column("digest", sa.String(), nullable=False),
+        sa.Column("told", sa.String(), nullable=False),
+        sa.Column("who", sa.String(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_asked_act_run_id_run"),
+        sa.PrimaryKeyConstraint("id", name="pk_asked_act"),
+        sa.UniqueConstraint("run_id", "act", "digest", name="uq_asked_act_run_id_act_digest"),
+    )
     op.add_column("participant", sa.Column("restricted_at", sa.DateTime(timezone=True)))
 
 
 def downgrade() -> None:
     """Take it back: the file beside the database still has what was wished."""
+    op.drop_table("asked_act")
     op.execute("DELETE FROM erasure WHERE mark <> ''")
     with op.batch_alter_table("erasure") as batch:
         batch.drop_constraint("uq_erasure_deed_digest_mark", type_="unique")
