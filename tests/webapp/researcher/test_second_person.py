@@ -110,8 +110,8 @@ def test_payments_wait_for_the_second_person_who_asks_for_the_very_same(
     sessions,
     platform,  # noqa: F811
 ):
-    worked("AWORKER1", "ASSIGNMENT1")
-    worked("AWORKER2", "ASSIGNMENT2")
+    worked(1)
+    worked(2)
     first, second = Payer(two[0], published), Payer(two[1], published)
     refused = first.pay(act="approve")
     assert "asks two people for payments" in refused.text
