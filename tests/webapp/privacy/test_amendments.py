@@ -365,3 +365,42 @@ def test_data_that_are_restricted_are_not_erased_when_the_study_s_day_comes(
     erase_due_identities(app.extensions["parallax"])
     assert answers(sessions, people[0]) == {"native_language": BEFORE}
     assert answers(sessions, people[1]) == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "corrected 2.9f86 2026-03-01T09:00:00+00:00",
+        "corrected 2.9f86 2026-03-01T09:00:00+00:00 mark",
+        "corrected 2.9f86 2026-03-01T09:00:00+00:00 mark nokey.abc",
+        "restricted 2.9f86 yesterday mark -",
+        "erased 2.9f86 2026-03-01T09:00:00+00:00 mark -",
+        "improved 2.9f86 2026-03-01T09:00:00+00:00",
+    ],
+)
+def test_a_line_that_is_no_entry_is_named_and_nothing_is_carried_out(tmp_path, line):
+    file = tmp_path / "erasures"
+    file.write_text(f"{line}\n")
+    with pytest.raises(WebappError, match="a line is no entry of a record of erasures"):
+        read_record(file)
+
+
+def test_a_command_for_nobody_or_for_no_question_says_what_it_expected(people, shell, sessions):
+    why = ("--reason", "by letter of 3 May")
+    with pytest.raises(WebappError, match=r"no participant has that reference or code.*Expected"):
+        shell("restrict", "nobody", *why)
+    with pytest.raises(WebappError, match=r'no question "shoe_size".*one of: native_language'):
+        shell("correct", people[0].ref, "shoe_size", "44", *why)
+    with pytest.raises(WebappError, match="native_language cannot be stored: Please answer"):
+        shell("correct", people[0].ref, "native_language", " ", *why)
+    assert answers(sessions, people[0])["native_language"] == BEFORE
+
+
+def test_somebody_who_had_everything_erased_has_nothing_left_to_correct(
+    people, wish, client, run, sessions
+):
+    client.post(f"/run/{run.ref}/data", data={"code": people[0].code, "wish": "erase"})
+    page = client.post(f"/run/{run.ref}/data", data={"code": people[0].code, "wish": "look"}).text
+    assert "Save the corrections" not in page and BEFORE not in page
+    wish(people[0].code, "correct", native_language=AFTER)
+    assert answers(sessions, people[0]) == {}
