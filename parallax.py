@@ -64,6 +64,14 @@ _RUN = {
         "Bring up to date what RUN's participants are sorted by in the researcher's room.",
     ),
     "erase": Lazy("webapp.commands.erase", "Erase what a participant of RUN gave, by their CODE."),
+    "correct": Lazy(
+        "webapp.commands.rights:correct_",
+        "Put VALUE in the place of WHO's answer to the question FIELD.",
+    ),
+    "restrict": Lazy(
+        "webapp.commands.rights:restrict_",
+        "Keep WHO's data without using them, until they allow it again.",
+    ),
     "forget": Lazy("webapp.commands.forget:forget_", "Remove all data that identify WHO."),
     "unblind": Lazy(
         "webapp.commands.unblind", "Let the results of RUN be seen and exported from now on."

@@ -1,11 +1,13 @@
-"""Play random sequences of withdrawals, backups, restores and crashes; look for who came back.
+"""Play random sequences of wishes, backups, restores and crashes; look for what came back.
 
 Usage: python benchmarks/erasures.py [--sequences 200] [--first 0] [--postgresql]
 
-Each sequence begins with two people and a backup, then does nine of: come, withdraw, erase, forget,
-back up, copy the file, restore a backup or a copy, crash between the record and the database, and
-let hours pass. Afterwards every table, an export, every byte of the instance folder and a dump of
-PostgreSQL are searched for the people who asked to be out. Ends with exit status 1 if one is found.
+Each sequence begins with two people and a backup, then does twelve of: come, withdraw, erase, be
+forgotten, correct an answer, have one's data kept unused or used again, back up, copy the file,
+restore a backup or a copy, crash between the record and the database, and let hours pass.
+Afterwards every table, an export, every byte of the instance folder and a dump of PostgreSQL are
+searched for the people who asked to be out, and whoever stayed must have their newest correction
+and restriction. Ends with exit status 1 if anything is found.
 """
 
 import argparse

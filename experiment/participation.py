@@ -33,6 +33,9 @@ class EventKind(StrEnum):
     WITHDRAWN = "withdrawn"
     ERASED = "erased"
     FORGOTTEN = "forgotten"
+    CORRECTED = "corrected"
+    RESTRICTED = "restricted"
+    RELEASED = "released"
 
 
 class State(StrEnum):

@@ -27,19 +27,21 @@ class BonusCandidate:
     Attributes:
         ref: The participant's reference.
         kept: Whether they enter the analysis; None while no rule has decided.
-        correct_catch_trials: On how many catch trials they chose the expected option.
+        correct_catch_trials: On how many catch trials they chose the expected option; None while
+            that is not given out.
     """
 
     ref: str
     kept: bool | None
-    correct_catch_trials: int
+    correct_catch_trials: int | None
 
 
 def bonuses_by_rule(payment: Payment, finishers: Iterable[BonusCandidate]) -> list[PaymentItem]:
     """Return the bonus of each participant to whom the study's rule gives one.
 
     Raises:
-        PaymentError: The rule depends on the exclusion, and somebody has no verdict yet.
+        PaymentError: The rule depends on the exclusion, and somebody has no verdict yet; or on
+            correct answers, and the run is blind.
     """
     items = (
         PaymentItem(
@@ -54,6 +56,8 @@ def bonus_owed_minor(payment: Payment, who: BonusCandidate) -> int | None:
     """Return the bonus that the study's rule gives a participant; None while it is undecided."""
     if payment.bonus == "kept" and who.kept is None:
         return None
+    if payment.bonus == "per_correct_catch_trial" and who.correct_catch_trials is None:
+        return None
     return _bonus_minor(payment, who)
 
 
@@ -61,6 +65,13 @@ def _bonus_minor(payment: Payment, who: BonusCandidate) -> int:
     if payment.bonus == "none":
         return 0
     if payment.bonus == "per_correct_catch_trial":
+        if who.correct_catch_trials is None:
+            raise PaymentError(
+                "the bonus depends on correct answers, and the run is blind",
+                where='study.toml, payment, bonus = "per_correct_catch_trial"',
+                expected="a run that somebody unblinded, with a reason that is kept",
+                remedy='When all have finished: parallax unblind RUN --reason "..."',
+            )
         return payment.bonus_minor * who.correct_catch_trials
     if payment.bonus == "kept" and who.kept is None:
         raise PaymentError(

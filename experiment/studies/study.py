@@ -175,6 +175,18 @@ class Payment(_Table):
         return minor_units(self.bonus_amount, self.currency)
 
 
+class Oversight(_Table):
+    """What one person alone may not do."""
+
+    second_person: Annotated[
+        tuple[Literal["payments", "publishing", "unblinding"], ...], BeforeValidator(as_tuple)
+    ] = Field(
+        default=(),
+        description="what is done only once another person has asked for the same: payments, "
+        "publishing, unblinding",
+    )
+
+
 class Privacy(_Table):
     """How long what identifies participants is kept, and where nothing may be kept."""
 
@@ -240,6 +252,7 @@ class Study(_Table):
     )
     payment: Payment = Field(default=Payment())
     privacy: Privacy = Field(default=Privacy())
+    oversight: Oversight = Field(default=Oversight())
     analysis: Analysis = Field(default=Analysis())
     simulation: Simulation
 

@@ -19,6 +19,9 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.WITHDRAWN: "stopped; the answers are kept",
     EventKind.ERASED: "stopped; the answers were erased",
     EventKind.FORGOTTEN: "the participant's identifying data were deleted",
+    EventKind.CORRECTED: "the participant had an answer of a form corrected",
+    EventKind.RESTRICTED: "the participant had the data stored and not used from here on",
+    EventKind.RELEASED: "the data may be used again",
 }
 
 EVENTS = TableSchema(

@@ -16,6 +16,7 @@ from webapp.database.schema import schema_problem, stored_revision
 from webapp.erasures.entry import Entry
 from webapp.erasures.file import (
     append,
+    blank,
     read_record,
     record_file,
     refuse_lost_keys,
@@ -120,10 +121,11 @@ def _merge(instance: Path, sealer: Sealer, copies: Sequence[Path]) -> int:
     for path in copies:
         refuse_lost_keys(read_record(path), sealer, path)
     known = {each.key for each in read_record(record_file(instance))}
-    new = dict[tuple[str, str], Entry]()
+    new = dict[tuple[str, str, str], Entry]()
     for path in copies:
         new |= {each.key: each for each in read_record(path) if each.key not in known}
     append(instance, new.values())
+    blank(instance)
     return len(new)
 
 

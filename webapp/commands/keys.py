@@ -96,7 +96,7 @@ def drop_(key: int, instance: Path) -> None:
                 "rotate pseudonyms"
             ),
         )
-    if key in {each.key_id for each in read_record(record_file(folder))}:
+    if any(key in each.key_ids for each in read_record(record_file(folder))):
         raise WebappError(
             f"the record of erasures needs key {key}",
             where=str(record_file(folder)),

@@ -1,5 +1,6 @@
 """``parallax publish`` and ``parallax recruitment``: finding a run's participants on a platform."""
 
+import getpass
 import time
 from collections import Counter
 from datetime import timedelta
@@ -23,7 +24,12 @@ from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
 from webapp.recruiters.settings import load_settings
 from webapp.recruitment.hits import extend, hit_states, pause
 from webapp.recruitment.limits import limits_of
-from webapp.recruitment.plan_cost import audience_rows, cost_rows, refuse_too_dear
+from webapp.recruitment.plan_cost import (
+    audience_rows,
+    cost_rows,
+    refuse_one_person,
+    refuse_too_dear,
+)
 from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import progress_of
 from webapp.recruitment.publish import draft, recruitment_hits
@@ -70,6 +76,7 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
     refuse_too_dear(plan, platform)
     if not yes:
         click.confirm("Publish this?", abort=True)
+    refuse_one_person(sessions, plan, platform, by=getpass.getuser(), now=utc_now())
     for hit_id, places in carry_out(sessions, platform, plan, utc_now):
         click.echo(f"Offer {hit_id}: {places} places")
     click.echo(f"Run {run} is published. See how it fills with: parallax recruitment status {run}")

@@ -4,13 +4,12 @@ import getpass
 from pathlib import Path
 
 import click
-from sqlalchemy.orm import Session
 
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
-from webapp.database.retry import in_transaction
-from webapp.runs.runs import named_run
-from webapp.runs.unblind import unblind as unblind_run
+from webapp.database.engine import reading
+from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.unblind import unblind_by_two
 
 
 @click.command()
@@ -22,10 +21,9 @@ def unblind(run: str, reason: str, instance: Path) -> None:
 
     It cannot be taken back. Who did it, when and why is kept with the run and in the audit log.
     """
-
-    def change(session: Session) -> None:
-        found = named_run(session, run)
-        unblind_run(session, found, by=getpass.getuser(), reason=reason.strip(), now=utc_now())
-
-    in_transaction(open_sessions(instance), change)
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        study = study_as_launched(session, found := named_run(session, run))
+    who = getpass.getuser()
+    unblind_by_two(sessions, found, study, by=who, reason=reason.strip(), now=utc_now())
     click.echo(f"The run {run} is unblinded.")

@@ -2,13 +2,20 @@
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from webapp.core.instance import replace_text
 from webapp.core.sealing import Sealer
 from webapp.database.locks import FileLock
-from webapp.erasures.entry import Deed, Entry, read_entry
+from webapp.erasures.entry import (
+    Deed,
+    Entry,
+    erased_digests,
+    key_id_of,
+    line_without_content,
+    read_entry,
+)
 from webapp.errors import WebappError
 
 RECORD_FILE = "erasures"
@@ -67,6 +74,46 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
         ) from error
 
 
+def blank(instance: Path, digests: Collection[str] = ()) -> None:
+    """Overwrite what corrections said of people whose data were erased; the lines keep their place.
+
+    Args:
+        instance: The instance folder.
+        digests: Whose corrections; beside those whom the record itself says to be erased.
+
+    Raises:
+        WebappError: The file cannot be read or written.
+    """
+    path = record_file(instance)
+    if not _to_be_blanked(read_record(path), digests):
+        return
+    lock = FileLock(path)
+    try:
+        lock.acquire(None)
+        try:
+            gone = _to_be_blanked(read_record(path), digests)
+            complete, end, _ = path.read_text(encoding="ascii").rpartition("\n")
+            lines = (
+                line_without_content(line) if read_entry(line, str(path)) in gone else line
+                for line in complete.splitlines()
+            )
+            with path.open("r+", encoding="ascii") as file:
+                file.write("\n".join(lines) + end)
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            lock.close()
+    except OSError as error:
+        raise WebappError(
+            f"the record of erasures cannot be written ({error})", where=str(path)
+        ) from error
+
+
+def _to_be_blanked(entries: list[Entry], digests: Collection[str]) -> list[Entry]:
+    gone = erased_digests(entries).union(digests)
+    return [each for each in entries if each.content and each.digest in gone]
+
+
 def take_over_older_file(instance: Path, sealer: Sealer) -> None:
     """Move what an earlier version wrote into the record.
 
@@ -103,13 +150,16 @@ def content(mark: str) -> str:
     return f"tombstone\x1f{mark}"
 
 
-def refuse_lost_keys(entries: Iterable[Entry], sealer: Sealer, where: Path) -> None:
+def refuse_lost_keys(entries: Collection[Entry], sealer: Sealer, where: Path) -> None:
     """Let pass only a record whose every entry can be understood.
 
     Raises:
         WebappError: An entry was made with a key that is not there.
     """
-    if lost := sorted({each.key_id for each in entries} - sealer.digest_ids):
+    sealing = {key.id for key in sealer.keys.sealing}
+    made = {key_id_of(each.digest) for each in entries} - sealer.digest_ids
+    sealed = {key_id_of(each.content) for each in entries if each.content} - sealing
+    if lost := sorted(made | sealed):
         raise WebappError(
             f"the record of erasures needs key {lost[0]}, which is not in the keys",
             where=str(where),

@@ -1,16 +1,27 @@
 """Writing a wish down, and finding those whose wish a database does not know."""
 
-from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from webapp.core.sealing import Sealer
+from webapp.core.tokens import new_reference
 from webapp.database.models import Erasure
-from webapp.erasures.entry import Deed, Entry
-from webapp.erasures.file import append, content, read_record, record_file, refuse_lost_keys
+from webapp.erasures.entry import ERASING, FINAL, Deed, Entry
+from webapp.erasures.file import (
+    append,
+    blank,
+    content,
+    read_record,
+    record_file,
+    refuse_lost_keys,
+)
+
+_LEAST_STEP = timedelta(microseconds=1)
 
 
 class Record:
@@ -25,9 +36,10 @@ class Record:
         self.instance, self._sealer = instance, sealer
 
     def note(self, session: Session, deed: Deed, marks: Iterable[str], now: datetime) -> None:
-        """Write a wish down: on the disk at once, and in the caller's transaction.
+        """Write a final wish down: on the disk at once, and in the caller's transaction.
 
         A wish that was heard is not lost: if the transaction is, the next start carries it out.
+        Where data are erased, what corrections said of them is erased from the record, too.
 
         Args:
             session: The session whose transaction does what is wished.
@@ -38,12 +50,47 @@ class Record:
         Raises:
             WebappError: The file cannot be written; then nothing may be done.
         """
+        marks = list(marks)
         entries = [Entry(deed, self._sealer.digest(content(each)), now) for each in marks]
         known = known_entries(session, {each.digest for each in entries})
         new = [each for each in entries if each.key not in known]
         if new:
             append(self.instance, new)
             store(session, new)
+        if deed in ERASING:
+            digests = {each for mark in marks for each in self._digests(mark)}
+            blank(self.instance, digests)
+            of_theirs = Erasure.digest.in_(digests), Erasure.content != ""
+            session.execute(update(Erasure).where(*of_theirs).values(content=""))
+
+    def note_again(
+        self,
+        session: Session,
+        deed: Deed,
+        mark: str,
+        now: datetime,
+        said: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write down a wish that may come again: a correction, or what is done with one's data.
+
+        Args:
+            session: The session whose transaction does what is wished.
+            deed: What is wished.
+            mark: What the person is known by.
+            now: The time; a wish is never noted as older than the person's one before it.
+            said: What a correction says, by the fields' names; it is sealed.
+
+        Raises:
+            WebappError: The file cannot be written; then nothing may be done.
+        """
+        before = known_entries(session, self._digests(mark)).values()
+        last = max((each.at for each in before if each.at is not None), default=now)
+        at = max(now, last + _LEAST_STEP) if before else now
+        sealed = "" if said is None else self._sealer.seal(json.dumps(dict(said), sort_keys=True))
+        digest = self._sealer.digest(content(mark))
+        entry = Entry(deed, digest, at, new_reference(), sealed)
+        append(self.instance, [entry])
+        store(session, [entry])
 
     def entries(self) -> list[Entry]:
         """Return every entry of the file.
@@ -62,35 +109,76 @@ class Record:
             mark: What the person is known by.
             wishes: Entries by their digests (``furthest``).
         """
-        digests = self._sealer.digests(content(mark))
-        found = [wishes[each] for each in digests if each in wishes]
-        return max(found, key=lambda each: list(Deed).index(each.deed), default=None)
+        found = [wishes[each] for each in self._digests(mark) if each in wishes]
+        return max(found, key=lambda each: FINAL.index(each.deed), default=None)
+
+    def amendments_of(
+        self, mark: str, entries: Mapping[str, Sequence[Entry]]
+    ) -> tuple[dict[str, str], Entry | None]:
+        """Return the newest corrections of somebody, and whether their data are restricted.
+
+        Args:
+            mark: What the person is known by.
+            entries: Entries by their digests (``by_digest``).
+
+        Returns:
+            The newest text of each corrected field, and the entry that says last whether the data
+            may be used; None where none does.
+        """
+        found = [each for digest in self._digests(mark) for each in entries.get(digest, ())]
+        said, use = dict[str, str](), None
+        for each in sorted(found, key=lambda each: (each.at is not None, each.at)):
+            if each.deed is Deed.CORRECTED and each.content:
+                said |= json.loads(self._sealer.open(each.content))
+            elif each.deed in (Deed.RESTRICTED, Deed.RELEASED):
+                use = each
+        return said, use
+
+    def _digests(self, mark: str) -> list[str]:
+        return self._sealer.digests(content(mark))
+
+
+def by_digest(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Return the wishes that may come again by whose they are."""
+    found: dict[str, list[Entry]] = {}
+    for each in entries:
+        if each.deed not in FINAL:
+            found.setdefault(each.digest, []).append(each)
+    return found
 
 
 def furthest(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """Return of each person the entry that asks for most, by its digest."""
+    """Return of each person the final wish that asks for most, by its digest."""
     wishes = dict[str, Entry]()
-    order = list(Deed)
     for each in entries:
+        if each.deed not in FINAL:
+            continue
         before = wishes.get(each.digest)
-        if before is None or order.index(before.deed) < order.index(each.deed):
+        if before is None or FINAL.index(before.deed) < FINAL.index(each.deed):
             wishes[each.digest] = each
     return wishes
 
 
 def known_entries(
     session: Session, digests: Collection[str] | None = None
-) -> dict[tuple[str, str], Entry]:
+) -> dict[tuple[str, str, str], Entry]:
     """Return the entries that the database holds, of some digests or all."""
-    rows = select(Erasure.deed, Erasure.digest, Erasure.at).order_by(Erasure.id)
+    columns = Erasure.deed, Erasure.digest, Erasure.at, Erasure.mark, Erasure.content
+    rows = select(*columns).order_by(Erasure.id)
     if digests is not None:
         rows = rows.where(Erasure.digest.in_(digests))
-    found = (Entry(Deed(deed), digest, at) for deed, digest, at in session.execute(rows))
+    found = (
+        Entry(Deed(deed), digest, at, mark, content)
+        for deed, digest, at, mark, content in session.execute(rows)
+    )
     return {each.key: each for each in found}
 
 
 def store(session: Session, entries: Iterable[Entry]) -> None:
     """Add entries to the database, in the caller's transaction."""
-    rows = [{"deed": e.deed.value, "digest": e.digest, "at": e.at} for e in entries]
+    rows = [
+        {"deed": e.deed.value, "digest": e.digest, "at": e.at, "mark": e.mark, "content": e.content}
+        for e in entries
+    ]
     if rows:
         session.execute(insert(Erasure), rows)

@@ -1,5 +1,6 @@
 """What the gate would find in a backup, before a database becomes it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def _read(backup: Restorable) -> _Found:
         if table == _STAMP:
             found.stamps.append((row["name"] or "", row["value"] or ""))
         elif table == _ERASURE:
-            found.erasures.append(Entry(Deed(row["deed"] or ""), row["digest"] or "", None))
+            found.erasures.append(_entry(row))
         else:
             texts = (row[column] for column in _sealed(backup)[table])
             found.sealed_with |= {int(text.partition(".")[0]) for text in texts if text}
@@ -62,6 +63,11 @@ def _read(backup: Restorable) -> _Found:
             name = StoredName(row["sealed"] or "", row["hash"] or "")
             found.newest = max(found.newest or (0, name), (int(row["id"] or 0), name))
     return found
+
+
+def _entry(row: Mapping[str, str | None]) -> Entry:
+    mark, content = row.get("mark") or "", row.get("content") or ""
+    return Entry(Deed(row["deed"] or ""), row["digest"] or "", None, mark, content)
 
 
 def _sealed(backup: Restorable) -> dict[str, list[str]]:

@@ -65,8 +65,8 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
             days=days,
         )
     yield gettext(
-        "You may see your data, have them corrected or erased, object, and complain to your"
-        " country's data protection authority."
+        "You may see your data, have them corrected or erased, have them kept without being used,"
+        " object, and complain to your country's data protection authority."
     )
 
 

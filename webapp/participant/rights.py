@@ -1,4 +1,4 @@
-"""The way out, on every page: to stop and keep what was given, or to stop and erase it."""
+"""What a person may ask for: on every page the way out, and by their code all that is stored."""
 
 import json
 from collections.abc import Mapping
@@ -18,6 +18,7 @@ from webapp.participant.data_notice import consent_text as text_of_consent
 from webapp.participant.leaving import report_ending
 from webapp.participant.lookup import requested_participant, requested_run
 from webapp.participant.over import OVER, finished_before, is_shut
+from webapp.participant.own_page import CHANGES, CODE, WISH, changed, own_page
 from webapp.participant.session import page_of
 from webapp.privacy.own_data import own_data, participant_of_code
 from webapp.services import current_services
@@ -90,15 +91,20 @@ def ask_code(ref: str) -> str:
 def send_data(ref: str) -> ResponseReturnValue:
     """Do what the participant who was shown the code wishes: by default, send what is stored."""
     services, wish = current_services(), request.form.get("wish", "")
-    changing = wish in _WISHES
+    amending = request.form.get(CODE) is not None and request.form.get(WISH) in CHANGES
+    changing = amending or wish in _WISHES
     with services.sessions() if changing else reading(services.sessions) as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
-        code = request.form.get("code", "")
+        code = request.form.get(CODE if amending else "code", "")
         participant = participant_of_code(session, run, code, writing=changing)
         if participant is None:
             problem = gettext("Nobody in this study was shown this code.")
             return render_template("own_data.html", study=study, problem=problem), 404
+        if amending:
+            return changed(session, study, participant, request.form)
+        if wish == "look":
+            return own_page(session, study, participant)
         if wish in ("", "download"):
             return _as_file(own_data(session, run, study, participant))
         g.by_code = participant.code

@@ -28,6 +28,7 @@ from webapp.database.models import (
 )
 from webapp.payments.ledger import payments_of
 from webapp.recruiters.statuses import PAID_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
+from webapp.runs.unblind import is_blind
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class PayeeAccount:
         participant: Who.
         finished: Whether they answered everything, be it after their place was given away.
         kept: Whether they enter the analysis; None while no rule has decided.
-        correct_catch_trials: On how many catch trials they chose the expected option.
+        correct_catch_trials: On how many catch trials they chose the expected option; None while
+            the run is blind, or they asked that their data not be used.
         assignment: Their first assignment that the platform calls submitted or more; None while
             there is none.
         payments: Their part of the ledger, in the order it was written.
@@ -47,19 +49,25 @@ class PayeeAccount:
     participant: Participant
     finished: bool
     kept: bool | None
-    correct_catch_trials: int
+    correct_catch_trials: int | None
     assignment: Assignment | None
     payments: tuple[Payment, ...]
 
     @property
     def finisher(self) -> BonusCandidate:
         """The participant as bonus rules see one."""
-        return BonusCandidate(self.participant.ref, self.kept, self.correct_catch_trials)
+        kept = None if self.is_restricted else self.kept
+        return BonusCandidate(self.participant.ref, kept, self.correct_catch_trials)
 
     def payment(self, kind: PaymentKind) -> Payment | None:
         """Return the participant's first payment of that kind that was not withdrawn."""
         standing = (p for p in self.payments if p.state != PaymentState.WITHDRAWN)
         return next((payment for payment in standing if payment.kind == kind), None)
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether nothing may be decided by their answers, as they asked."""
+        return self.participant.restricted_at is not None
 
     @property
     def approved(self) -> bool:
@@ -100,6 +108,12 @@ class PayeeAccount:
         return compensation.assignment
 
 
+def names_of_account(account: PayeeAccount) -> frozenset[str]:
+    """Return what an account may be called: reference, code, or the platform's id of the work."""
+    person, work = account.participant, account.assignment
+    return frozenset((person.ref, person.code, *((work.platform_id,) if work else ())))
+
+
 def accounts(session: Session, run: Run) -> list[PayeeAccount]:
     """Return the account of everybody who consented, in order of arrival."""
     people = session.execute(
@@ -109,7 +123,8 @@ def accounts(session: Session, run: Run) -> list[PayeeAccount]:
         .order_by(Participant.id)
     ).all()
     submitted = _submitted(session, run)
-    catch = _correct_catch_trials(session, run)
+    blind = is_blind(session, run)
+    catch = {} if blind else _correct_catch_trials(session, run)
     payments = defaultdict[int | None, list[Payment]](list)
     for payment in payments_of(session, run):
         payments[payment.participant_id].append(payment)
@@ -118,7 +133,9 @@ def accounts(session: Session, run: Run) -> list[PayeeAccount]:
             participant=person,
             finished=finished,
             kept=kept,
-            correct_catch_trials=catch.get(person.id, 0),
+            correct_catch_trials=None
+            if blind or person.restricted_at is not None
+            else catch.get(person.id, 0),
             assignment=submitted.get(person.id),
             payments=tuple(payments[person.id]),
         )

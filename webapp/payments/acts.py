@@ -1,7 +1,7 @@
 """The payment actions on a run, each as the ledger entries that it would make."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from experiment.payment.bonuses import bonuses_by_rule
 from experiment.payment.payment import (
@@ -12,6 +12,7 @@ from experiment.payment.payment import (
     plain_reason,
 )
 from webapp.database.engine import reading
+from webapp.payments.accounts import names_of_account
 from webapp.payments.entry import Entry
 from webapp.payments.ledger_entries import THANKS, bonuses, review_decision, rewards
 from webapp.payments.rejections import refuse_rejection
@@ -51,6 +52,15 @@ def rejection_of(run_payments: RunPayments, who: str, reason: str, category: str
     reason = stated_reason(reason)
     refuse_rejection(run_payments.platform, reason, category)
     item, owed = (PaymentKind.REJECTION, 0, reason), run_payments.accounts()
+    for account in owed:
+        if account.is_restricted and who in names_of_account(account):
+            raise PaymentError(
+                f"the participant {account.participant.ref} asked that their data not be used, so "
+                "nobody decides against them by their answers now",
+                where=f"run {run_payments.run.ref}",
+                expected="a participant whose data may be used",
+                remedy="Pay the reward, or wait until they allow their data to be used again",
+            )
     with reading(run_payments.sessions) as session:
         return [review_decision(session, run_payments.run, owed, who, item, category=category)]
 
@@ -63,11 +73,13 @@ class Bonuses:
         entries: Those that can be paid.
         waiting: How many must wait for the reward.
         held: Whose are not paid because they had one by hand, which may be the same.
+        restricted: How many are not looked at, because they asked that their data not be used.
     """
 
     entries: list[Entry]
     waiting: int
     held: tuple[str, ...]
+    restricted: int = 0
 
     def notes(self, run_ref: str) -> list[str]:
         """Return what is left out, a sentence each, and what to do about it."""
@@ -83,6 +95,11 @@ class Bonuses:
                 f"out: {', '.join(self.held)}. To pay them this one too: parallax bonus "
                 f"{run_ref}, with --additional"
             )
+        if self.restricted:
+            told.append(
+                f"{self.restricted} asked that their data not be used, so the rule does not look at"
+                " their answers; a bonus by hand can be paid"
+            )
         return told
 
 
@@ -97,9 +114,14 @@ def bonuses_of_rule(run_payments: RunPayments, *, additional: bool = False) -> B
         PaymentError: The rule depends on the exclusion, and somebody has no verdict yet.
     """
     owed = run_payments.accounts()
-    finished = [account.finisher for account in owed if account.finished]
-    found = bonuses(owed, bonuses_by_rule(run_payments.study.payment, finished))
-    return _without_held(run_payments, *found, additional=additional)
+    finished = [account for account in owed if account.finished]
+    # A bonus for everybody is decided by no answer.
+    by_answers = run_payments.study.payment.bonus != "everyone"
+    left = [each for each in finished if not (by_answers and each.is_restricted)]
+    candidates = [account.finisher for account in left]
+    found = bonuses(owed, bonuses_by_rule(run_payments.study.payment, candidates))
+    told = _without_held(run_payments, *found, additional=additional)
+    return replace(told, restricted=len(finished) - len(left))
 
 
 def _without_held(

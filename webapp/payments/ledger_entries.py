@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind, PaymentState
 from webapp.database.models import Assignment, Payment, Run
-from webapp.payments.accounts import PayeeAccount
+from webapp.payments.accounts import PayeeAccount, names_of_account
 from webapp.payments.entry import Entry
 from webapp.recruiters.statuses import SUBMITTED_STATUSES, AssignmentStatus
 
@@ -108,8 +108,7 @@ def _submission(
     session: Session, run: Run, owed: Sequence[PayeeAccount], who: str
 ) -> tuple[str, Assignment]:
     for account in owed:
-        person = account.participant
-        if account.assignment and who in (person.ref, person.code, account.assignment.platform_id):
+        if account.assignment and who in names_of_account(account):
             return account.participant.ref, account.assignment
     # A second submission of somebody, or one of somebody who never consented.
     other = session.scalar(

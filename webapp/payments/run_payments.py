@@ -40,6 +40,7 @@ from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import published, recruitment_hits
 from webapp.recruitment.terms import task_of
 from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.second_person import done_by_two, first_of_two
 from webapp.users.audit_log import record_act
 
 
@@ -169,7 +170,9 @@ class RunPayments:
 
         Raises:
             PaymentError: It would be too much meanwhile, or was decided with another amount.
+            SecondPersonError: The study asks two people for payments, and one has asked.
         """
+        first = self._first_of_two(proposal)
         pay_entries(
             self.sessions,
             self.platform,
@@ -179,7 +182,7 @@ class RunPayments:
             self.now,
             undo_rejections=undo_rejections,
             additional=additional,
-            also=partial(self._note, proposal, undo_rejections),
+            also=partial(self._note, proposal, undo_rejections, first),
         )
         ledger = self.ledger()
         found = (line_of(entry, self.run.ref, ledger) for entry in proposal.entries)
@@ -199,7 +202,9 @@ class RunPayments:
         Raises:
             PaymentError: It would be too much meanwhile, or was offered with another amount.
             PlatformError: A call was refused or not answered; offering again goes on.
+            SecondPersonError: The study asks two people for payments, and one has asked.
         """
+        first = self._first_of_two(proposal)
         (entry,) = proposal.entries
         return offer_compensation(
             self.sessions,
@@ -210,7 +215,7 @@ class RunPayments:
             self.caps,
             link,
             self.now,
-            also=partial(self._note, proposal, False),
+            also=partial(self._note, proposal, False, first),
         )
 
     def pay_compensation(self) -> tuple[int, int]:
@@ -311,7 +316,22 @@ class RunPayments:
                 remedy="Add money on the platform, and run the command again",
             )
 
-    def _note(self, proposal: Proposal, undo_rejections: bool, session: Session) -> None:
+    def _first_of_two(self, proposal: Proposal) -> str:
+        told = f"{len(proposal.entries)} payments, {self._amount(proposal.amount_minor)} in all"
+        return first_of_two(
+            self.sessions,
+            self.run,
+            self.study,
+            "payments",
+            digest=proposal.digest,
+            told=told,
+            by=self.by,
+            now=self.now(),
+        )
+
+    def _note(
+        self, proposal: Proposal, undo_rejections: bool, first: str, session: Session
+    ) -> None:
         kinds = Counter(str(entry.item.kind) for entry in proposal.entries)
         payees = ", ".join(entry.item.payee for entry in proposal.entries)
         after = {
@@ -320,6 +340,9 @@ class RunPayments:
             "amount": self._amount(proposal.amount_minor),
             "with fees": self._amount(proposal.with_fees_minor),
         }
+        if first:
+            after["asked for by"] = first
+            done_by_two(session, self.run, "payments", proposal.digest)
         if undo_rejections:
             after["rejections"] = "undone"
         if len(reasons := {entry.item.reason for entry in proposal.entries}) == 1:

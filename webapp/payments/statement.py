@@ -75,7 +75,9 @@ def in_agreement(run_ref: str, found: Iterable[Statement]) -> str:
             f" (parallax review {run_ref})"
         )
     if undecided:
-        text += f"{' and' if short else ''} {undecided} wait for parallax exclude {run_ref}"
+        text += (
+            f"{' and' if short else ''} {undecided} wait for parallax exclude or unblind {run_ref}"
+        )
     return f"{text}."
 
 

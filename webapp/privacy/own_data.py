@@ -4,9 +4,9 @@ The option that was expected is left out: it says nothing about the person, and 
 participants of the same run what the study asks.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -15,13 +15,36 @@ from experiment.exclusion.by_score import decided_by_score
 from experiment.integrity.certificate import certify
 from experiment.money import in_words
 from experiment.studies.study import Study
-from webapp.database.models import Base, Device, LinkVisit, Participant, Payment, Run
+from webapp.database.models import (
+    ArrivalAddress,
+    Assignment,
+    Base,
+    Device,
+    Link,
+    LinkVisit,
+    OutgoingReport,
+    Participant,
+    Payment,
+    Run,
+    SessionSummary,
+)
 from webapp.database.models.identity import names_of
 from webapp.runs.integrity import flags_of, observed_sessions
 from webapp.runs.people import AnsweredTrial, record_of
+from webapp.sessions.links import SINGLE
 from webapp.sessions.session_payload import shown_trial
 
-_KEYS = ("id", "participant_id", "trial_id", "run_id", "client_uuid", "consent_text_id")
+_Row = TypeVar("_Row", bound=Base)
+_KEYS = (
+    "id",
+    "participant_id",
+    "trial_id",
+    "run_id",
+    "client_uuid",
+    "consent_text_id",
+    "hit_id",
+    "link_id",
+)
 
 
 def participant_of_code(
@@ -51,10 +74,8 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
     """
     record = record_of(session, run, participant.ref)
     assert record is not None
-    devices = session.scalars(select(Device).where(Device.participant_id == participant.id)).all()
-    visits = session.scalars(
-        select(LinkVisit).where(LinkVisit.participant_id == participant.id).order_by(LinkVisit.id)
-    ).all()
+    devices, visits = _of(session, Device, participant), _of(session, LinkVisit, participant)
+    summaries = _of(session, SessionSummary, participant)
     return {
         "study": study.study.title,
         "consent": {
@@ -68,11 +89,39 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
         "devices": list(map(_plain, devices)),
         "events": list(map(_plain, record.events)),
         "how_plausible": _plausibility(session, run, study, participant),
+        "summary_for_the_researchers": [
+            _plain(each, without=(*_KEYS, "judged")) for each in summaries
+        ],
+        "your_link": _link(session, participant),
         "your_rights": _rights(study),
+        "use": _use(participant),
+        "network_address": [_plain(each) for each in _of(session, ArrivalAddress, participant)],
+        "work_at_the_platform": [_plain(each) for each in _of(session, Assignment, participant)],
+        "told_to_the_platform": [
+            _plain(each) for each in _of(session, OutgoingReport, participant)
+        ],
         "exclusion": None if record.verdict is None else _plain(record.verdict),
         "payments": [_payment(each) for each in record.payments],
         "what_your_link_said": [visit.parameters for visit in visits],
     }
+
+
+def _of(session: Session, table: type[_Row], participant: Participant) -> Sequence[_Row]:
+    """Return the rows of a table that are about a participant, the first one first."""
+    columns = table.__table__.columns
+    rows = select(table).where(columns["participant_id"] == participant.id)
+    return session.scalars(rows.order_by(columns["id"])).all()
+
+
+def _link(session: Session, participant: Participant) -> dict[str, Any] | None:
+    link = session.get(Link, participant.link_id) if participant.link_id else None
+    # By a link for many, and by its label, others come too.
+    return _plain(link) if link is not None and link.kind == SINGLE else None
+
+
+def _use(participant: Participant) -> str:
+    since = participant.restricted_at
+    return "as consented" if since is None else f"stored and not used since {since.isoformat()}"
 
 
 def _plausibility(

@@ -1,6 +1,6 @@
 """A database carries out what people asked for since it was backed up."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -11,13 +11,16 @@ from experiment.participation import Ending, EventKind, State
 from webapp.core.forgotten import forgotten_id, is_forgotten
 from webapp.database.engine import make_sessions, reading
 from webapp.database.locks import advisory_lock
-from webapp.database.models import Assignment, Erasure, Event, Participant
+from webapp.database.models import Assignment, Erasure, Event, Participant, Run
 from webapp.database.models.identity import sealer_of
 from webapp.database.sealed_names import renew_digests
 from webapp.erasures.entry import Deed, Entry, mark_of
-from webapp.erasures.file import append, content, take_over_older_file
-from webapp.erasures.record import Record, furthest, known_entries, store
+from webapp.erasures.file import append, blank, content, take_over_older_file
+from webapp.erasures.record import Record, by_digest, furthest, known_entries, store
+from webapp.privacy.corrections import answers_of, apply_corrections, correctable
 from webapp.privacy.forget import find_participant, find_worker, forget
+from webapp.privacy.restriction import mark_restricted
+from webapp.runs.runs import study_as_launched
 from webapp.sessions.leave import leave
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
 
@@ -47,6 +50,7 @@ def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
     renew_digests(engine)
     record = Record(instance, sealer_of(engine.dialect))
     take_over_older_file(instance, sealer_of(engine.dialect))
+    blank(instance)
     sessions = make_sessions(engine)
     with reading(sessions) as session:
         filed = {each.key: each for each in record.entries()}
@@ -62,9 +66,15 @@ def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
             advisory_lock(session.connection(), _LOCK, wait=True)
         known = known_entries(session)
         append(instance, [e for key, e in {**older, **known}.items() if key not in filed])
+        blank(instance)
         store(session, [e for key, e in {**older, **filed}.items() if key not in known])
-        new = furthest(each for key, each in filed.items() if key not in known)
-        return sum(_carry_out(session, record, new, now)) if new else 0
+        new = [each for key, each in filed.items() if key not in known]
+        wishes, amended = furthest(new), by_digest(new)
+        done = sum(_carry_out(session, record, wishes, now)) if wishes else 0
+        if amended:
+            # Of whoever wished something again, the newest wish of all counts.
+            _amend(session, record, amended, by_digest({**filed, **known}.values()), now)
+        return done
 
 
 def knows_erasures(engine: Engine) -> bool:
@@ -95,6 +105,33 @@ def _carry_out(
             if record.deed_of(mark, wishes):
                 forget(session, find_worker(session, assignment), now, record)
                 yield 1
+
+
+def _amend(
+    session: Session,
+    record: Record,
+    new: Mapping[str, Sequence[Entry]],
+    every: Mapping[str, Sequence[Entry]],
+    now: datetime,
+) -> None:
+    """Correct and restrict again what a restored database has as it was before."""
+    for id_, ref in session.execute(select(Participant.id, Participant.ref)).all():
+        mark = mark_of(ref)
+        if record.amendments_of(mark, new) == ({}, None):
+            continue
+        participant = session.get_one(Participant, id_)
+        said, use = record.amendments_of(mark, every)
+        if said:
+            study = study_as_launched(session, session.get_one(Run, participant.run_id))
+            before = answers_of(session, participant)
+            # Who is asked again, because the backup knows no answers, says it anew.
+            asked = {each.name for each in correctable(session, study, participant)}
+            stale = {k: v for k, v in said.items() if k in asked and v != before.get(k, "")}
+            apply_corrections(session, participant, stale, now)
+        if use is not None and State(participant.state) not in (State.ARRIVED, State.DECLINED):
+            since = use.at if use.deed is Deed.RESTRICTED else None
+            if (since is None) != (participant.restricted_at is None):
+                mark_restricted(session, participant, since, use.at or now)
 
 
 def _done(

@@ -38,7 +38,8 @@ class Erased:
 
     Attributes:
         people: How many nothing identifies any more, who were identified before.
-        waiting: How many are left, because they are still to be paid or reported.
+        waiting: How many are left, because they are still to be paid or reported, or because they
+            asked that their data be stored and not used.
     """
 
     people: int
@@ -71,7 +72,7 @@ def erase_identities(session: Session, run: Run, study: Study, now: datetime) ->
     """
     people = waiting = 0
     for person in [*_identified(session, run, study), *_without_participant(session, run)]:
-        if _is_to_be_paid(session, person):
+        if _must_stay(session, person):
             waiting += 1
             continue
         replace_ids(session, person)
@@ -121,7 +122,10 @@ def _without_participant(session: Session, run: Run) -> Iterator[Person]:
             yield Person((), frozenset(), [], [payment])
 
 
-def _is_to_be_paid(session: Session, person: Person) -> bool:
+def _must_stay(session: Session, person: Person) -> bool:
+    if any(each.restricted_at is not None for each in person.participants):
+        # They may need for a claim of their own what would be erased.
+        return True
     try:
         refuse_unpaid(person)
     except RunError:

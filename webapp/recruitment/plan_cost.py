@@ -2,12 +2,17 @@
 
 import hashlib
 from collections import Counter
+from datetime import datetime
 
 from experiment.money import in_words
+from webapp.database.engine import Sessions, reading
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import CountedAudience, PublishNotes
 from webapp.recruiters.platform import Platform
 from webapp.recruitment.publish import PublishPlan
+from webapp.runs.runs import named_run
+from webapp.runs.second_person import done_by_two, first_of_two
+from webapp.users.audit_log import record_act
 
 
 def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
@@ -45,6 +50,28 @@ def audience_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str
         else f"{count:,}"
     )
     return (("people who could take part now", shown),)
+
+
+def refuse_one_person(
+    sessions: Sessions, plan: PublishPlan, platform: Platform, *, by: str, now: datetime
+) -> None:
+    """Let a plan be published only after a second person asked for it, where the study says so.
+
+    Raises:
+        SecondPersonError: Nobody else has asked for it; then nothing may be published.
+    """
+    digest, cost = digest_of(plan, platform), plan.cost
+    told = f"places to be offered for {in_words(cost.total_minor, cost.currency)}"
+    with reading(sessions) as session:
+        run = named_run(session, plan.run_ref)
+    first = first_of_two(
+        sessions, run, plan.study, "publishing", digest=digest, told=told, by=by, now=now
+    )
+    if first:
+        with sessions.begin() as session:
+            done_by_two(session, run, "publishing", digest)
+            after = {"what": told, "asked for by": first}
+            record_act(session, by, "publishing confirmed", now, run_ref=run.ref, after=after)
 
 
 def digest_of(plan: PublishPlan, platform: Platform) -> str:

@@ -18,6 +18,7 @@ from webapp.researcher.participants import participant_pages
 from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
 from webapp.researcher.report import report_pages
+from webapp.researcher.rights import rights_of_people_pages
 from webapp.researcher.runs import run_pages
 from webapp.researcher.sign_in import sign_in_pages
 from webapp.researcher.signed_in_elsewhere import elsewhere_pages
@@ -29,6 +30,7 @@ _PAGES = (
     launch_pages,
     live_pages,
     participant_pages,
+    rights_of_people_pages,
     money_pages,
     reconciling_pages,
     recruitment_pages,

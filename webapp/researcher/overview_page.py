@@ -7,6 +7,7 @@ from webapp.database.engine import reading
 from webapp.privacy.retention import erase_at, is_due
 from webapp.recruiters.base import PayingRecruiter
 from webapp.runs.overview import overview
+from webapp.runs.second_person import asked_acts
 from webapp.runs.unblind import unblinding_of
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
@@ -47,6 +48,7 @@ def _facts(ref: str) -> dict[str, object]:
             "hourly_minor": found.hourly_minor(reward_minor),
             "in_words": in_words,
             "unblinding": unblinding_of(session, run),
+            "waiting": asked_acts(session, run, services.now()),
             "consent_texts": consent_texts(session, run),
             "invitation": recruiter.invitation(services.settings.link_base, run.ref),
         }

@@ -12,6 +12,7 @@ from experiment.responses.registry import response_of
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
+from webapp.privacy.corrections import correctable, corrected_since_verdict
 from webapp.researcher.access import allowed
 from webapp.runs.integrity import flags_of
 from webapp.runs.people import Judged, record_of
@@ -108,7 +109,10 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
                 code="unknown_participant",
             )
         blind = is_blind(session, run)
-    judged = record.judged
+        questions = correctable(session, study, record.participant)
+        stale = corrected_since_verdict(session, record.participant)
+    restricted = record.participant.restricted_at is not None
+    judged = None if restricted else record.judged
     response = response_of(study)
     shown = [
         (
@@ -120,7 +124,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
             if each.response
             else "",
         )
-        for each in record.trials
+        for each in (() if restricted else record.trials)
     ]
     return render_template(
         "researcher/participant.html",
@@ -133,4 +137,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         flags=flags_of(run, judged.certificate) if judged else {},
         sides=[side for side in SIDES if any(side in trial for _, trial, _ in shown)],
         blind=blind,
+        restricted=restricted,
+        questions=questions,
+        stale=stale,
     )

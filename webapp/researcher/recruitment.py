@@ -18,7 +18,13 @@ from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.hits import extend, hit_states, pause
 from webapp.recruitment.limits import limits_of
-from webapp.recruitment.plan_cost import audience_rows, cost_rows, digest_of, refuse_too_dear
+from webapp.recruitment.plan_cost import (
+    audience_rows,
+    cost_rows,
+    digest_of,
+    refuse_one_person,
+    refuse_too_dear,
+)
 from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import progress_of
 from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
@@ -131,6 +137,8 @@ def carry_out(ref: str) -> ResponseReturnValue:
     if digest_of(drafted, platform) != request.form.get("agreed", ""):
         return _confirm(run, platform, drafted, has_changed=True), 409
     refuse_too_dear(drafted, platform)
+    who, now = current_user().name, services.now()
+    refuse_one_person(services.sessions, drafted, platform, by=who, now=now)
     _note(run, "run published", dict(cost_rows(drafted, platform)))
     list(publish(services.sessions, platform, drafted, services.now))
     return redirect(url_for("runs.show", ref=ref), 303)

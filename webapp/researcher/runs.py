@@ -20,7 +20,7 @@ from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 from webapp.runs.grow import grow
 from webapp.runs.runs import close_run, open_run, progress
-from webapp.runs.unblind import refuse_blind, unblind
+from webapp.runs.unblind import refuse_blind, unblind_by_two
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
@@ -104,13 +104,12 @@ def apply_rules(ref: str) -> ResponseReturnValue:
 @allowed(Role.RESEARCHER)
 def show_results(ref: str) -> Response:
     """Let the results be seen from now on."""
-    reason = request.form.get("reason", "").strip()
-
-    def change(session: Session) -> None:
-        run, user = find_run(session, ref), current_user()
-        unblind(session, run, by=user.name, reason=reason, now=current_services().now())
-
-    return _changed(ref, change)
+    reason, services = request.form.get("reason", "").strip(), current_services()
+    with reading(services.sessions) as session:
+        study = services.study_of(session, run := find_run(session, ref))
+    who, now = current_user().name, services.now()
+    unblind_by_two(services.sessions, run, study, by=who, reason=reason, now=now)
+    return redirect(url_for("runs.show", ref=ref), 303)
 
 
 @run_pages.post("/runs/<ref>/export")

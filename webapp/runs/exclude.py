@@ -51,9 +51,10 @@ class Exclusion:
 def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
     """Give a verdict, with its evidence, to every participant who finished and has none.
 
-    A verdict once stored stays as it is, so a second pass decides about newcomers only. Where the
-    study replaces the excluded, their places become free. A rule that compares all participants
-    takes everybody who has finished, those with a verdict too.
+    Nobody whose data are restricted is looked at. A verdict once stored stays as it is, so a second
+    pass decides about newcomers only. Where the study replaces the excluded, their places become
+    free. A rule that compares all participants takes everybody who has finished, those with a
+    verdict too.
 
     Raises:
         RunError: A rule compares all participants, and the run is open.
@@ -91,7 +92,7 @@ def _waiting(session: Session, run: Run) -> Sequence[Participant]:
         select(Participant)
         .outerjoin(Verdict, Verdict.participant_id == Participant.id)
         .where(Participant.run_id == run.id, Participant.state == State.FINISHED)
-        .where(Verdict.id.is_(None))
+        .where(Verdict.id.is_(None), Participant.restricted_at.is_(None))
         .order_by(Participant.id)
     ).all()
 
@@ -109,7 +110,9 @@ def _everyone(session: Session, run: Run, study: Study) -> Everyone:
             remedy=f"Close it with: parallax close {run.ref}",
         )
     finished = select(Participant).where(
-        Participant.run_id == run.id, Participant.state == State.FINISHED
+        Participant.run_id == run.id,
+        Participant.state == State.FINISHED,
+        Participant.restricted_at.is_(None),
     )
     people = session.scalars(finished.order_by(Participant.id))
     return Everyone([_answered(session, person, study) for person in people.all()])

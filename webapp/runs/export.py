@@ -100,7 +100,8 @@ def _still_filling(session: Session, run: Run) -> bool:
 
 
 def _counts(session: Session, run: Run) -> dict[str, int]:
-    people = select(func.count()).select_from(Participant).where(Participant.run_id == run.id)
+    everybody = select(func.count()).select_from(Participant).where(Participant.run_id == run.id)
+    people = everybody.where(Participant.restricted_at.is_(None))
     judged = people.join(Verdict, Verdict.participant_id == Participant.id)
     answers = people.join(Trial, Trial.participant_id == Participant.id).join(
         Response, Response.trial_id == Trial.id
@@ -111,6 +112,7 @@ def _counts(session: Session, run: Run) -> dict[str, int]:
         "n_kept": judged.where(Verdict.kept.is_(True)),
         "n_excluded": judged.where(Verdict.kept.is_(False)),
         "n_responses": answers,
+        "n_restricted": everybody.where(Participant.restricted_at.is_not(None)),
     }
     return {name: session.execute(query).scalar_one() for name, query in queries.items()}
 

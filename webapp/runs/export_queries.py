@@ -1,7 +1,7 @@
 """The rows of every exported table, as queries that stream in a fixed order.
 
 No query names ``Participant.platform_id`` or ``visit_mark``: what a recruiting platform calls a
-person stays in the database.
+person stays in the database. Nor does any row tell of somebody whose data are restricted.
 """
 
 import json
@@ -177,7 +177,7 @@ def _of_everybody(run: Run, *columns: _Columns) -> Select[Any]:
     return (
         select(*columns)
         .select_from(Participant)
-        .where(Participant.run_id == run.id)
+        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
         .order_by(Participant.id)
     )
 
@@ -258,7 +258,7 @@ def _payments(run: Run) -> Select[Any]:
         )
         .join(Participant, Participant.id == Payment.participant_id)
         .where(Payment.run_id == run.id, Payment.state == PaymentState.DONE)
-        .where(Payment.kind != PaymentKind.REJECTION)
+        .where(Payment.kind != PaymentKind.REJECTION, Participant.restricted_at.is_(None))
         .order_by(Payment.id)
     )
 

@@ -37,6 +37,8 @@ def certificates(
 ) -> Iterator[tuple[Participant, Certificate]]:
     """Yield everybody who answered a trial with their certificate, in order of arrival.
 
+    Those whose data are restricted are left out, unless one of them is asked about alone.
+
     Args:
         session: A reading session.
         run: The run.
@@ -54,8 +56,9 @@ def observed_sessions(
     """Yield everybody who answered a trial with what the server saw of them, likewise."""
     facts = _Facts(session, run, study)
     answers = _answers(run)
-    if only is not None:
-        answers = answers.where(Participant.id == only)
+    # Who asks for their own data gets all of it, restricted or not.
+    chosen = Participant.restricted_at.is_(None) if only is None else Participant.id == only
+    answers = answers.where(chosen)
     with session.execute(answers.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
         for person, rows in groupby(found, key=lambda row: row.Participant):
             yield person, facts.observed(person, list(rows))
@@ -169,6 +172,7 @@ def _shared_times(run: Run) -> Select[float | None, float | None, datetime]:
         .join(Trial, Trial.id == Response.trial_id)
         .join(Participant, Participant.id == Trial.participant_id)
         .where(Participant.run_id == run.id, Response.release_ms.is_not(None))
+        .where(Participant.restricted_at.is_(None))
         .group_by(Response.rt_ms, Response.release_ms)
         .having(func.count(Participant.id.distinct()) > 1)
     )
@@ -191,7 +195,7 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
             shared,
             and_(shared.c.rt_ms == Response.rt_ms, shared.c.release_ms == Response.release_ms),
         )
-        .where(Participant.run_id == run.id)
+        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
         .order_by(Response.rt_ms, Response.release_ms, Participant.id)
     )
     found: dict[int, Counter[str]] = {}
@@ -227,7 +231,7 @@ def _what_everybody_did(
         )
         .join(Response, Response.trial_id == Trial.id)
         .join(Participant, Participant.id == Trial.participant_id)
-        .where(Participant.run_id == run.id)
+        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
         .order_by(Trial.participant_id, Trial.position)
     )
     with session.execute(rows.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:

@@ -113,11 +113,14 @@ def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
         .outerjoin(SessionSummary, SessionSummary.participant_id == Participant.id)
         .where(Participant.id.in_(ids))
     )
-    signals, events = signals_of(session, ids), events_of(session, ids)
+    # Of those whose data are restricted, nothing but that they came is shown.
+    of_use = Participant.id.in_(ids), Participant.restricted_at.is_(None)
+    used = session.scalars(select(Participant.id).where(*of_use)).all()
+    signals, events = signals_of(session, used), events_of(session, used)
     found = {
         person.id: Person(
             person,
-            verdict,
+            verdict if person.restricted_at is None else None,
             signals.get(person.id, Signals()),
             events.get(person.id, {}),
             judged_from(stored),

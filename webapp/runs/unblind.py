@@ -12,8 +12,12 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from experiment.studies.study import Study
+from webapp.database.engine import Sessions
 from webapp.database.models import Run, Unblinding
+from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError
+from webapp.runs.second_person import done_by_two, first_of_two
 from webapp.users.audit_log import record_act
 
 _SHORTEST_REASON = 10
@@ -30,16 +34,45 @@ def unblind(session: Session, run: Run, *, by: str, reason: str, now: datetime) 
     Raises:
         RequestError: The reason is too short to be one.
     """
+    refuse_no_reason(reason)
+    if unblinding_of(session, run) is not None:
+        return
+    session.add(Unblinding(run_id=run.id, who=by, reason=reason, at=now))
+    record_act(session, by, "run unblinded", now, run_ref=run.ref, after={"reason": reason})
+
+
+def unblind_by_two(
+    sessions: Sessions, run: Run, study: Study, *, by: str, reason: str, now: datetime
+) -> None:
+    """Let a run's results be seen, after a second person asked for it where the study says so.
+
+    Raises:
+        RequestError: The reason is too short to be one.
+        SecondPersonError: Nobody else has asked for it.
+    """
+    refuse_no_reason(reason)
+    told = "the results to be shown"
+    first = first_of_two(sessions, run, study, "unblinding", digest="", told=told, by=by, now=now)
+
+    def change(session: Session) -> None:
+        unblind(session, run, by=f"{first} and {by}" if first else by, reason=reason, now=now)
+        done_by_two(session, run, "unblinding", "")
+
+    in_transaction(sessions, change)
+
+
+def refuse_no_reason(reason: str) -> None:
+    """Let pass only words that can be a reason.
+
+    Raises:
+        RequestError: They are too few.
+    """
     if len(reason) < _SHORTEST_REASON:
         raise RequestError(
             "Please say in a few words why you want to see the results now. The reason is kept.",
             status=400,
             code="no_reason",
         )
-    if unblinding_of(session, run) is not None:
-        return
-    session.add(Unblinding(run_id=run.id, who=by, reason=reason, at=now))
-    record_act(session, by, "run unblinded", now, run_ref=run.ref, after={"reason": reason})
 
 
 def is_blind(session: Session, run: Run) -> bool:

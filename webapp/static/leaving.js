@@ -31,13 +31,14 @@ export function openWithdrawn(signal) {
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openOwnData(signal) {
-  document.querySelector("form[data-code-form]")?.addEventListener(
-    "submit",
-    (/** @type {any} */ event) => {
-      if (event.submitter?.value === "download") return;
-      event.preventDefault();
-      void send(/** @type {HTMLFormElement} */ (event.target), event.submitter);
-    },
-    { signal },
-  );
+  for (const form of document.querySelectorAll("form[data-code-form]"))
+    form.addEventListener(
+      "submit",
+      (/** @type {any} */ event) => {
+        if (event.submitter?.value === "download") return;
+        event.preventDefault();
+        void send(/** @type {HTMLFormElement} */ (event.target), event.submitter);
+      },
+      { signal },
+    );
 }

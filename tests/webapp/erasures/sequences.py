@@ -1,9 +1,11 @@
 """Random sequences of what may happen to an installation: nobody who asked to be out comes back.
 
-``play`` makes people take part, withdraw, be erased and be forgotten, and makes backups, copies,
-restores, crashes and hours pass in between, in a random order. At the end it looks for everybody
-who asked to be out: in the tables, in an export, in every byte of the instance folder and in
-PostgreSQL's dump. Backups and copies are not searched: they are older than the wish by design.
+``play`` makes people take part, correct their answers, withdraw, be erased and be forgotten, and
+makes backups, copies, restores, crashes and hours pass in between, in a random order. At the end it
+looks for everybody who asked to be out: in the tables, in an export, in every byte of the instance
+folder and in PostgreSQL's dump. Whoever stayed must have their newest correction, and their data
+must be used or not as they said last. Backups and copies are not searched: they are older than the
+wish by design.
 """
 
 import random
@@ -18,6 +20,7 @@ from uuid import uuid4
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 import parallax
 from webapp import create_app
@@ -27,7 +30,8 @@ from webapp.errors import RunError
 from webapp.runs.export import export
 
 BEGAN = datetime.fromisoformat("2026-03-01T09:00:00+00:00")
-_STEPS = 9
+FIELD = "native_language"
+_STEPS = 12
 
 
 @dataclass
@@ -35,9 +39,11 @@ class Person:
     """Somebody who took part, and what they asked for."""
 
     home: str
-    mark: str
+    marks: list[str]
     ref: str
+    code: str
     wish: str = ""
+    restricted: bool = False
 
 
 @dataclass
@@ -79,21 +85,50 @@ class World:
         came = self.client.post(f"/run/{self.run.ref}", data={"decision": "accept"})
         if came.status_code != 303:
             return
-        home, mark = came.location, f"sentence-of-{self.random.getrandbits(64):016x}"
+        home, mark = came.location, self.sentence()
         with self.services.sessions.begin() as session:
             person = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
-            session.add(Answer(participant_id=person.id, field="remarks", value=mark))
-            self.people.append(Person(home, mark, person.ref))
+            session.add(Answer(participant_id=person.id, field=FIELD, value=mark))
+            self.people.append(Person(home, [mark], person.ref, person.code))
         answer = {"uuid": str(uuid4()), "position": 1, "side": "first", "rt_ms": 812.5,
                   "input_method": "key", "client_time": "2026-03-01T09:00:01.500Z"}  # fmt: skip
         assert self.client.post(f"{home}answers", json=answer).status_code == 200
 
+    def sentence(self) -> str:
+        """Return words that stand nowhere else."""
+        return f"sentence-of-{self.random.getrandbits(64):016x}"
+
+    def somebody(self) -> Person | None:
+        """Return somebody whom the database knows and who has not asked to be out."""
+        here = [each for each in self.people if not each.wish and self.is_there(each)]
+        return self.random.choice(here) if here else None
+
+    def amend(self, wish: str) -> None:
+        """Somebody corrects their answer, or has their data used or not."""
+        if (person := self.somebody()) is None:
+            return
+        done = self._amended(person, wish)
+        assert done.status_code == 200, done.text
+
+    def _amended(self, person: Person, wish: str) -> TestResponse:
+        form = {"_code": person.code, "_wish": wish}
+        if wish == "correct":
+            person.marks.append(self.sentence())
+            form[FIELD] = person.marks[-1]
+        elif self.is_used(person) == (wish == "restrict"):
+            person.restricted = wish == "restrict"
+        return self.client.post(f"/run/{self.run.ref}/data", data=form)
+
+    def is_used(self, person: Person) -> bool:
+        """Whether the database says that somebody's data may be used."""
+        with reading(self.services.sessions) as session:
+            since = select(Participant.restricted_at).where(Participant.ref == person.ref)
+            return session.scalar(since) is None
+
     def wish(self, kind: str) -> None:
         """Somebody asks for something."""
-        here = [each for each in self.people if not each.wish and self.is_there(each)]
-        if not here:
+        if (person := self.somebody()) is None:
             return
-        person = self.random.choice(here)
         if kind == "forget":
             self.shell("forget", person.ref, "--yes", "--although-unpaid")
         else:
@@ -103,15 +138,17 @@ class World:
 
     def crash(self) -> None:
         """The server dies after it wrote a wish down and before the database had it."""
-        here = [each for each in self.people if not each.wish and self.is_there(each)]
-        if not here:
+        if (person := self.somebody()) is None:
             return
-        person = self.random.choice(here)
+        corrects = self.random.random() < 0.5
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sqlalchemy.orm.Session.commit", _dies)
             with pytest.raises(SystemError):
-                self.client.post(f"{person.home}withdraw", data={"wish": "erase"})
-        person.wish = "erase"
+                if corrects:
+                    self._amended(person, "correct")
+                else:
+                    self.client.post(f"{person.home}withdraw", data={"wish": "erase"})
+        person.wish = "" if corrects else "erase"
         if self.random.random() < 0.5:
             with (self.instance / "erasures").open("a") as record:
                 record.write("erased 2.9f86d0")
@@ -171,6 +208,10 @@ def play(world: World) -> list[str]:
         ("erase", lambda: world.wish("erase")),
         ("erase", lambda: world.wish("erase")),
         ("forget", lambda: world.wish("forget")),
+        ("correct", lambda: world.amend("correct")),
+        ("correct", lambda: world.amend("correct")),
+        ("restrict", lambda: world.amend("restrict")),
+        ("release", lambda: world.amend("release")),
         ("backup", world.back_up),
         ("copy", world.copy),
         ("restore", world.restore),
@@ -194,7 +235,14 @@ def _returned(world: World) -> Iterator[str]:
     with reading(world.services.sessions) as session:
         for person in world.people:
             row = session.scalar(select(Participant).where(Participant.ref == person.ref))
-            if row is None or not person.wish:
+            if row is None:
+                continue
+            if not person.wish:
+                given = select(Answer.value).where(Answer.participant_id == row.id)
+                if (value := session.scalar(given)) != person.marks[-1]:
+                    yield f"correction {len(person.marks)}: {value} again"
+                if (row.restricted_at is not None) != person.restricted:
+                    yield f"restricted {person.restricted}: {row.restricted_at} again"
                 continue
             if row.state not in ("withdrawn", "left"):
                 yield f"{person.wish}: {row.state} again"
@@ -223,5 +271,6 @@ def _found_in_bytes(world: World) -> Iterator[str]:
             yield from (
                 f"{person.wish}: a sentence in {name}"
                 for name, content in places.items()
-                if person.mark.encode() in content
+                for mark in person.marks
+                if mark.encode() in content
             )

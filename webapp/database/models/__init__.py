@@ -21,11 +21,12 @@ from webapp.database.models.report import OutgoingReport
 from webapp.database.models.run import ConsentText, Place, Run, RunCount, RunItem, StudyFile
 from webapp.database.models.session_summary import RunSummary, SessionSummary
 from webapp.database.models.stamp import Stamp
-from webapp.database.models.user import AuditEntry, FailedSignIn, SignIn, Unblinding, User
+from webapp.database.models.user import AskedAct, AuditEntry, FailedSignIn, SignIn, Unblinding, User
 
 __all__ = [
     "Answer",
     "ArrivalAddress",
+    "AskedAct",
     "Assignment",
     "AuditEntry",
     "Base",

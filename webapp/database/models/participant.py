@@ -50,6 +50,8 @@ class Participant(Base):
     returned_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # after the lease was over
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Since when their data are stored and not used, as they asked; null where they may be used.
+    restricted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class LinkVisit(Base):

@@ -64,6 +64,21 @@ class AuditEntry(Base):
     hash: Mapped[str]  # SHA-256 of all of the above
 
 
+class AskedAct(Base):
+    """An act that one person asked for, and that is done once another one has asked for it too."""
+
+    __tablename__ = "asked_act"
+    __table_args__ = (UniqueConstraint("run_id", "act", "digest"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    act: Mapped[str]  # as the key oversight.second_person of study.toml names it
+    digest: Mapped[str]  # of what exactly is to be done
+    told: Mapped[str]  # the same in words
+    who: Mapped[str]
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
 class Unblinding(Base):
     """Somebody asked to see the results of a run while it was going on, and said why."""
 

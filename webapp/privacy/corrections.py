@@ -1,0 +1,103 @@
+"""Correcting: a participant's answers to questions are replaced by what they say is right.
+
+What was there before is not kept: it was wrong. That something was corrected is an event.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import EventKind, State
+from experiment.studies.question import Question
+from experiment.studies.study import Study
+from webapp.database.models import Answer, Event, Participant, Verdict
+from webapp.erasures.entry import Deed, mark_of
+from webapp.erasures.record import Record
+from webapp.sessions.finish import checked_answers
+
+
+def answers_of(session: Session, participant: Participant) -> dict[str, str]:
+    """Return what a participant answered to questions, by the fields' names."""
+    given = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
+    return dict(session.execute(given.order_by(Answer.id)).all())
+
+
+def correctable(session: Session, study: Study, participant: Participant) -> list[Question]:
+    """Return the questions that a participant was asked, whose answers can be corrected."""
+    given = answers_of(session, participant)
+    found = list[Question]()
+    for questions, asked in (
+        (study.screening, False),
+        (study.questionnaire, participant.state == State.FINISHED),
+    ):
+        if asked or any(question.name in given for question in questions):
+            found += questions
+    return found
+
+
+def correct(
+    session: Session,
+    participant: Participant,
+    questions: Sequence[Question],
+    given: Mapping[str, str],
+    now: datetime,
+    record: Record,
+) -> dict[str, str]:
+    """Put new answers in the place of a participant's, unless one must be mended first.
+
+    A restored backup has them again: they are written to the record beside the database.
+
+    Args:
+        session: An open session that holds the participant's lock.
+        participant: Whose answers.
+        questions: Those that can be corrected.
+        given: New answers by the fields' names; a question that is not named stays as it is.
+        now: The time.
+        record: Where the correction is written down.
+
+    Returns:
+        What is wrong with a field, by its name; empty when everything is stored.
+
+    Raises:
+        WebappError: It cannot be written down; then nothing is done.
+    """
+    named = [question for question in questions if question.name in given]
+    answers, problems = checked_answers(named, given)
+    if problems:
+        return problems
+    before = answers_of(session, participant)
+    new = {name: value for name, value in answers.items() if value != before.get(name, "")}
+    if new:
+        record.note_again(session, Deed.CORRECTED, mark_of(participant.ref), now, new)
+        apply_corrections(session, participant, new, now)
+    return {}
+
+
+def apply_corrections(
+    session: Session, participant: Participant, new: Mapping[str, str], now: datetime
+) -> None:
+    """Store corrected answers, and that they were corrected; an empty one is no answer."""
+    for name, value in new.items():
+        session.execute(
+            delete(Answer).where(Answer.participant_id == participant.id, Answer.field == name)
+        )
+        if value:
+            session.add(Answer(participant_id=participant.id, field=name, value=value))
+        detail = {"field": name}
+        session.add(
+            Event(participant_id=participant.id, kind=EventKind.CORRECTED, detail=detail, at=now)
+        )
+    session.flush()
+
+
+def corrected_since_verdict(session: Session, participant: Participant) -> bool:
+    """Return whether the exclusion rules decided before an answer was corrected."""
+    later = (
+        select(Event.id)
+        .join(Verdict, Verdict.participant_id == Event.participant_id)
+        .where(Event.participant_id == participant.id, Event.kind == EventKind.CORRECTED)
+        .where(Event.at > Verdict.decided_at)
+    )
+    return session.scalar(later.limit(1)) is not None

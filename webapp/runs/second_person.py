@@ -1,0 +1,95 @@
+"""Four eyes: what a study asks two people for is done when the second asks for exactly the same.
+
+The first request is stored, and nothing is done. A person is known by the name in the room, or by
+the operating system's user of a command.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Literal
+
+from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy.orm import Session
+
+from experiment.studies.study import Study
+from webapp.database.engine import Sessions
+from webapp.database.models import AskedAct, Run
+from webapp.database.retry import in_transaction
+from webapp.errors import RunError
+from webapp.users.audit_log import record_act
+
+GuardedAct = Literal["payments", "publishing", "unblinding"]
+# Whoever confirms after that no longer confirms what the first person had in mind.
+VALID_FOR = timedelta(days=7)
+
+
+class SecondPersonError(RunError):
+    """Another person has to ask for the same before it is done."""
+
+
+def first_of_two(
+    sessions: Sessions,
+    run: Run,
+    study: Study,
+    act: GuardedAct,
+    *,
+    digest: str,
+    told: str,
+    by: str,
+    now: datetime,
+) -> str:
+    """Return who asked for an act before; empty where the study asks no second person for it.
+
+    Args:
+        sessions: The request is stored in a transaction of its own.
+        run: The run.
+        study: Its study, which says what needs two people.
+        act: What is to be done.
+        digest: What tells it from any other such act.
+        told: What it is, in words.
+        by: Who asks.
+        now: The time.
+
+    Raises:
+        SecondPersonError: Nobody else has asked for it; then nothing may be done.
+    """
+    if act not in study.oversight.second_person:
+        return ""
+
+    def ask(session: Session) -> str:
+        # Two who ask at once are two.
+        session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
+        asked = session.scalar(select(AskedAct).where(*_of(run, act, digest)))
+        if asked is not None and now - asked.at <= VALID_FOR:
+            return asked.who
+        session.execute(delete(AskedAct).where(*_of(run, act, digest)))
+        row = AskedAct(run_id=run.id, act=act, digest=digest, told=told, who=by, at=now)
+        session.add(row)
+        record_act(session, by, f"{act} asked for", now, run_ref=run.ref, after={"what": told})
+        return by
+
+    first = in_transaction(sessions, ask)
+    if first != by:
+        return first
+    raise SecondPersonError(
+        f"nothing was done yet: the study asks two people for {act}, and you asked for {told}",
+        where=f"run {run.ref}",
+        expected="a second person who asks for exactly the same within "
+        f"{VALID_FOR.days} days, in the room or by the same command",
+        remedy="Tell a colleague. If what is to be done changes meanwhile, both ask again",
+    )
+
+
+def done_by_two(session: Session, run: Run, act: GuardedAct, digest: str) -> None:
+    """Note in the transaction that does an act that nobody needs to confirm it any more."""
+    session.execute(delete(AskedAct).where(*_of(run, act, digest)))
+
+
+def asked_acts(session: Session, run: Run, now: datetime) -> Sequence[AskedAct]:
+    """Return what waits for a second person."""
+    waiting = AskedAct.run_id == run.id, AskedAct.at >= now - VALID_FOR
+    return session.scalars(select(AskedAct).where(*waiting).order_by(AskedAct.id)).all()
+
+
+def _of(run: Run, act: GuardedAct, digest: str) -> tuple[ColumnElement[bool], ...]:
+    return AskedAct.run_id == run.id, AskedAct.act == act, AskedAct.digest == digest
