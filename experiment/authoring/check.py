@@ -14,6 +14,7 @@ from experiment.authoring import (
     text_checks,
 )
 from experiment.authoring.findings import Examined, StudyCheck, StudyNote
+from experiment.authoring.lint.lint import lint
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError, StudyError
 from experiment.studies.load import StudyErrors, load_study
@@ -46,7 +47,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     analysis_checks.named,
     material_checks.lists,
     material_checks.templates,
-    text_checks.twice,
+    lint,
     material_checks.showing,
     rule_checks.rules,
     material_checks.published,
