@@ -12,6 +12,7 @@ from experiment.authoring import (
     rule_checks,
     session_checks,
     text_checks,
+    wording_checks,
 )
 from experiment.authoring.findings import Examined, StudyCheck, StudyNote
 from experiment.authoring.lint.lint import lint
@@ -28,6 +29,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     session_checks.answers,
     session_checks.pauses,
     key_checks.questionnaire,
+    wording_checks.wording,
     admission_checks.admission,
     key_checks.simulation,
     key_checks.reaction_times,
