@@ -33,6 +33,9 @@ MOST_PAIRED = 1000
 _MOST_LEFT_OUT = 50_000_000
 # Of one item, two judges' kappa is 0 or nothing.
 _FEWEST_SHARED = 2
+# With five frames an interval of kappa covers 77 % in the worst of four kinds of study, with ten
+# 90 %: none is printed.
+FEWEST_UNITS = 16
 _JUDGMENTS_AT_A_TIME = 1_000_000
 _ADDED, _STEP = 0.5, 1e-6
 
@@ -192,7 +195,13 @@ def _interval(
 
 
 def _half(right: csr_array, judged: csr_array, changes: Changes) -> float:
-    """Return half an interval's width; NaN where nothing that is left out changes anything."""
+    """Return half an interval's width.
+
+    NaN where nothing that is left out changes anything, and where so few frames are left out that
+    the interval would cover the truth too rarely.
+    """
+    if len(changes[1]) < FEWEST_UNITS:
+        return float("nan")
     variance, freedom = jackknifed(*changes)
     good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
