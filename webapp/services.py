@@ -17,7 +17,7 @@ from webapp.core.clock import Clock
 from webapp.core.settings import Settings
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, make_sessions, reading
-from webapp.database.models import Run
+from webapp.database.models import Participant, Run
 from webapp.database.models.identity import sealer_of
 from webapp.database.write_trial import WriteTrial
 from webapp.erasures.record import Record
@@ -65,6 +65,10 @@ class Services:
         self._recruiters: dict[str, Recruiter] = {}
         self._recruiter_names: dict[str, str] = {}
         self._provider: Provider | None = None
+
+    def study_for(self, session: Session, run: Run, participant: Participant) -> Study:
+        """Return the run's study as one participant meets it: with the pages of their levels."""
+        return self.study_of(session, run).of_list(participant.list)
 
     def study_of(self, session: Session, run: Run) -> Study:
         """Return the run's study, read from the database once.

@@ -201,6 +201,8 @@ def _learning_note(effect: pd.DataFrame) -> str:
     compared = "Second half of the session minus first, accuracy"
     if pd.isna(difference["difference"]):
         return f"{compared}: cannot be estimated, because one half has no judgments."
+    if pd.isna(difference["low"]):
+        return f"{compared}: {difference['difference']:+.3f}; too little for an interval."
     return (
         f"{compared}: {difference['difference']:+.3f} [{difference['low']:+.3f}, "
         f"{difference['high']:+.3f}]; 95%, two-way clustered."
@@ -215,6 +217,8 @@ def _speed_note(across: pd.DataFrame) -> str:
             f"{compared}: cannot be estimated, because there are fewer than {FEWEST_ITEMS} "
             "participants, or all are equally fast or equally accurate."
         )
+    if pd.isna(found["spearman_low"]):
+        return f"{compared}: {found['spearman']:+.2f}; too little for an interval."
     return (
         f"{compared}: {found['spearman']:+.2f} [{found['spearman_low']:+.2f}, "
         f"{found['spearman_high']:+.2f}]."

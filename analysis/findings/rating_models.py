@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from analysis.data.load import Scores
+from analysis.data.repeating import unit_column
 from analysis.findings.contrasts import planned
 from analysis.findings.design import designs
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.ceiling import split_half
+from analysis.statistics.morcela import out_of_sample
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.ratings import correlated
 from analysis.statistics.resample import numpy_generator
@@ -19,6 +21,7 @@ from analysis.tables.section import Section
 from experiment.records import Variant
 
 _MEASURES = {"sum": "log-probability", "mean": "per token", "slor": "SLOR"}
+_NAMES = _MEASURES | {"morcela": "MORCELA, out of sample"}
 _MOST_SPLITS = 1000
 
 
@@ -31,7 +34,13 @@ def _run(given: Given) -> Findings:
         for one in given.as_read
         for measure, values in _values(one, given.options.unigram)
     }
-    overall = _overall(targets, measures, given.context)
+    fitted = {
+        (model, "morcela"): values
+        for model in dict.fromkeys(model for model, _ in measures)
+        if (model, "slor") in measures
+        for values in [_morcela(targets, measures, model, given.context)]
+    }
+    overall = _overall(targets, measures | fitted, given.context)
     tables, statistics = [_overall_table(overall, given.context)], {"ratings_and_models": overall}
     effects = pd.DataFrame(_effects(given, measures))
     if len(effects):
@@ -47,6 +56,29 @@ def _values(scores: Scores, unigram: Scores | None) -> Iterator[tuple[str, "pd.S
     for measure in _MEASURES:
         if measure != "slor" or unigram is not None:
             yield measure, pd.Series(whole(scores, measure, unigram)[rows], items.to_numpy())
+
+
+def _morcela(
+    targets: pd.DataFrame,
+    measures: Mapping[tuple[str, str], "pd.Series[float]"],
+    model: str,
+    context: Context,
+) -> "pd.Series[float]":
+    """Return MORCELA's predictions of mean z by item, each fitted on other frames."""
+    people = _means(targets).rename("people")
+    own = [measures[model, name].rename(name) for name in ("sum", "mean", "slor")]
+    rows = pd.concat([people, *own], axis=1, join="inner").dropna()
+    unit = targets.assign(item_id=targets["item_id"].astype(str)).drop_duplicates("item_id")
+    of_item = unit.set_index("item_id")[unit_column(targets)].astype(str)
+    values = out_of_sample(
+        rows["people"].to_numpy(),
+        rows["mean"].to_numpy(),
+        (rows["mean"] - rows["slor"]).to_numpy(),
+        (rows["sum"] / rows["mean"]).to_numpy(),
+        of_item.reindex(rows.index),
+        numpy_generator(context.seed, "morcela", model),
+    )
+    return pd.Series(values, rows.index)
 
 
 def _overall(
@@ -121,7 +153,9 @@ def _overall_table(found: pd.DataFrame, context: Context) -> Table:
         "Measures: "
         + "; ".join(f"{text}: {METRICS[one]}" for one, text in _MEASURES.items())
         + ". "
-        "SLOR needs a unigram model's scores (--unigram).",
+        "SLOR and MORCELA need a unigram model's scores (--unigram).",
+        "MORCELA (Tjuatja et al., 2025) fits how much of frequency and length is taken away, in "
+        "ten folds: no frame takes part in its own prediction.",
     ]
     if above.any():
         notes.append(
@@ -132,7 +166,7 @@ def _overall_table(found: pd.DataFrame, context: Context) -> Table:
         "ratings_and_models",
         "Ratings and models",
         "How models' scores of single sentences go with people's ratings, item by item.",
-        rows.assign(group=rows["judge"] + ": " + heading, label=rows["measure"].map(_MEASURES)),
+        rows.assign(group=rows["judge"] + ": " + heading, label=rows["measure"].map(_NAMES)),
         (
             Column("label", "", "text"),
             Column("spearman", "Spearman", "estimate"),

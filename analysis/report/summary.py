@@ -79,7 +79,18 @@ def _answer(model: str, found: Row, margin: float) -> str:
     return (
         f"{model} is {said.value}: {shares} (people minus {model}: {_points(found['difference'])} "
         f"percentage points, 95% interval {_points(found['low'])} to {_points(found['high'])}; "
-        f"margin: {100 * margin:g} points)."
+        f"margin: {_margin(found, margin)})."
+    )
+
+
+def _margin(found: Row, margin: float) -> str:
+    """Return the margin in words; near to 100 % it is smaller than the study's, and says why."""
+    own = float(found.get("margin", margin))
+    if own >= margin:
+        return f"{100 * margin:g} points"
+    return (
+        f"{100 * own:.1f} points in place of {100 * margin:g}, because so near to 100% these would "
+        "be more than twice as many errors"
     )
 
 

@@ -45,9 +45,12 @@ def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator
     apart = statistics["rating_differences"]
     for row in apart.to_dict("records"):
         name = titles.get(str(row["construction"]), row["construction"])
+        interval = "too few ratings for an interval"
+        if not pd.isna(row["low"]):
+            interval = f"95% interval {row['low']:+.2f} to {row['high']:+.2f}"
         yield (
             f"{name}: people rated the expected version {row['difference']:+.2f} points from the "
-            f"other (95% interval {row['low']:+.2f} to {row['high']:+.2f}); means "
+            f"other ({interval}); means "
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if apart.empty:

@@ -29,6 +29,12 @@ def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
 def _of_people(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     found = statistics["detection"]
     for row in found[found["construction"] == ""].to_dict("records"):
+        if pd.isna(row["dprime_low"]) or pd.isna(row["criterion_low"]):
+            yield (
+                f"People said yes to {row['hits']:.0%} of what is acceptable and to "
+                f"{row['false_alarms']:.0%} of what is not; too few answers for an interval."
+            )
+            continue
         bias = "no" if row["criterion_low"] > 0 else "yes" if row["criterion_high"] < 0 else ""
         yield (
             f"People said yes to {row['hits']:.0%} of what is acceptable and to "

@@ -31,8 +31,8 @@ Changes = tuple[Floats, Floats, Floats]
 MOST_PAIRED = 1000
 # Pairs of judges of an item, over all items, whose kappa is taken again without the item.
 _MOST_LEFT_OUT = 50_000_000
-# Of one item, two judges' kappa is 0 or nothing.
-_FEWEST_SHARED = 2
+# Of one item, two judges' kappa is 0 or nothing; of fewer frames an interval covers too rarely.
+_FEWEST_SHARED, FEWEST_UNITS = 2, 16
 _JUDGMENTS_AT_A_TIME = 1_000_000
 _ADDED, _STEP = 0.5, 1e-6
 
@@ -179,8 +179,8 @@ def _interval_among_people(
     middle = log_f(np.asarray(found), each)
     people, items, single = (log_f(found + one, each) - middle for one in changes)
     half = _half(right, judged, (people, items, single))
-    low, high = (agreement_of(middle + end, each) for end in (-half, half))
-    return max(float(low), -1.0), float(high)
+    low, high = (float(agreement_of(middle + end, each)) for end in (-half, half))
+    return max(low, -1.0), high
 
 
 def _interval(
@@ -192,12 +192,12 @@ def _interval(
 
 
 def _half(right: csr_array, judged: csr_array, changes: Changes) -> float:
-    """Return half an interval's width; NaN where nothing that is left out changes anything."""
+    """Return half an interval's width; NaN with few frames, or where nothing changes it."""
     variance, freedom = jackknifed(*changes)
     good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     half = float(quantile(np.asarray(freedom))) * np.sqrt(variance)
-    return half if half > 0 else float("nan")
+    return half if half > 0 and len(changes[1]) >= FEWEST_UNITS else float("nan")
 
 
 def _mean_kappa(shares: Shares) -> float:

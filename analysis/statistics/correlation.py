@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from scipy.stats import pearsonr, spearmanr
+from scipy.stats import t as student
 
 from analysis.statistics.clustered import quantile
 from analysis.statistics.ranks import rank_products_without_each, rank_sums_without_each
@@ -31,16 +32,15 @@ def correlations(people: Floats, model: Floats) -> dict[str, float]:
 
     Returns:
         For each of ``METHODS``: its value, ``<method>_low``, ``<method>_high`` and ``<method>_p``
-        (two-sided, of no correlation); and n_items.
+        (two-sided, of no correlation, by the interval's own error); and n_items.
     """
     found: dict[str, float] = {"n_items": len(people)}
     names = [name for method in METHODS for name in _names(method)]
     if len(people) < FEWEST_ITEMS or not np.ptp(people) or not np.ptp(model):
         return found | dict.fromkeys(names, float("nan"))
     for method, statistic in (("spearman", spearmanr), ("pearson", pearsonr)):
-        value = statistic(people, model)
-        left = without_each(people, model, method)
-        values = (value.statistic, *_interval(float(value.statistic), left), value.pvalue)
+        value = float(statistic(people, model).statistic)
+        values = (value, *_interval(value, without_each(people, model, method)))
         found |= dict(zip(_names(method), map(float, values), strict=True))
     return found
 
@@ -49,16 +49,22 @@ def _names(method: str) -> tuple[str, str, str, str]:
     return method, f"{method}_low", f"{method}_high", f"{method}_p"
 
 
-def _interval(value: float, left: Floats) -> tuple[float, float]:
-    """Return the 95% interval of a correlation from its values without each item."""
+def _interval(value: float, left: Floats) -> tuple[float, float, float]:
+    """Return a correlation's 95% interval and p from its values without each item.
+
+    Both come from one error and one number of degrees of freedom: an interval without 0 and a p
+    below .05 are the same.
+    """
     known = left[np.isfinite(left)]
     if len(known) < FEWEST_ITEMS or (np.abs(known) > _MOST).all():
-        return float("nan"), float("nan")
+        return float("nan"), float("nan"), float("nan")
     scaled = np.arctanh(np.clip(known, -_MOST, _MOST))
     variance = (len(known) - 1) * scaled.var()
-    half = float(quantile(np.asarray(len(known) - 1.0))) * np.sqrt(variance)
-    middle = np.arctanh(np.clip(value, -_MOST, _MOST))
-    return float(np.tanh(middle - half)), float(np.tanh(middle + half))
+    freedom, error = len(known) - 1.0, float(np.sqrt(variance))
+    half = float(quantile(np.asarray(freedom))) * error
+    middle = float(np.arctanh(np.clip(value, -_MOST, _MOST)))
+    p = 2 * float(student.sf(abs(middle) / error, freedom)) if error > 0 else float("nan")
+    return float(np.tanh(middle - half)), float(np.tanh(middle + half)), p
 
 
 def without_each(first: Floats, second: Floats, method: str) -> Floats:

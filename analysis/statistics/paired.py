@@ -18,7 +18,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 from scipy.stats import t as student
-from statsmodels.stats.contingency_tables import mcnemar
 
 from analysis.data.categorical import codes_in, decode
 from analysis.data.repeating import unit_column
@@ -30,6 +29,8 @@ MARGIN = 0.1
 Codes = NDArray[np.intp]
 _Beyond = Callable[[tuple[Floats, Floats]], Floats]
 _HALVINGS = 40
+# The smallest margin is the study's over this.
+_LEAST_SHARE = 5
 # An interval of more standard errors than this holds every possible difference.
 _MOST_ERRORS = 100.0
 
@@ -76,11 +77,11 @@ class _Pair:
         found: Floats = np.sqrt(np.maximum(squared, 0))
         return found
 
-    def p_above(self, value: float) -> Floats:
+    def p_above(self, value: float | Floats) -> Floats:
         """Return the one-sided p of the difference being no greater than a value."""
         return self._p(lambda ends: ends[0] - value, self.difference - value)
 
-    def p_below(self, value: float) -> Floats:
+    def p_below(self, value: float | Floats) -> Floats:
         """Return the one-sided p of the difference being no less than a value."""
         return self._p(lambda ends: value - ends[1], value - self.difference)
 
@@ -121,9 +122,10 @@ def people_against_models(
 
     Returns:
         judge, the grouping columns (empty: all items), people, model, difference, low, high (95%),
-        p (two-sided, of no difference), p_equivalence (of a difference of at least the margin: two
-        one-sided tests, Schuirmann (1987)), p_holm and p_fdr (``p`` adjusted for the groups of one
-        model: Holm (1979), Benjamini and Hochberg (1995)), n_items, n_judgments.
+        p (two-sided, of no difference), margin (``margin_near_the_end``), p_equivalence (of a
+        difference of at least this margin: two one-sided tests, Schuirmann (1987)), p_holm and
+        p_fdr (``p`` adjusted for the groups of one model: Holm (1979), Benjamini and Hochberg
+        (1995)), n_items, n_judgments.
     """
     person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
     unit = codes(judgments[unit_column(judgments)])[0]
@@ -146,6 +148,21 @@ def people_against_models(
             named = rows.rename(columns={"first": "people", "second": "model"})
             found.append(pd.concat([keys, adjusted(named)], axis=1).assign(judge=model))
     return pd.concat(found, ignore_index=True)
+
+
+def margin_near_the_end(better: Floats, margin: float) -> Floats:
+    """Return the margin for accuracies of which the better one is so high.
+
+    Near 1 a margin of shares would call twice or seven times as many errors the same. There it is
+    no more than the better judge's errors, so that the other makes fewer than twice as many; it is
+    never less than a fifth of the margin that the study declares.
+
+    Args:
+        better: Shape ``(groups,)``: the higher of the two accuracies.
+        margin: The study's margin.
+    """
+    found: Floats = np.clip(1 - better, margin / _LEAST_SHARE, margin)
+    return found
 
 
 def _people_and_model(
@@ -206,6 +223,7 @@ def _sizes(group: Codes, item: Codes) -> dict[str, Codes]:
 
 def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
     low, high = pair.interval()
+    within = margin_near_the_end(np.maximum(pair.first, pair.second), margin)
     above, below = pair.p_above(0.0), pair.p_below(0.0)
     return pd.DataFrame(
         {
@@ -215,7 +233,8 @@ def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
             "low": low,
             "high": high,
             "p": np.minimum(1.0, 2 * np.minimum(above, below)),
-            "p_equivalence": np.maximum(pair.p_above(-margin), pair.p_below(margin)),
+            "margin": within,
+            "p_equivalence": np.maximum(pair.p_above(-within), pair.p_below(within)),
         }
     )
 
@@ -256,10 +275,10 @@ def models_against_models(
 
     Returns:
         first_model, second_model, the grouping column (empty: all items), first, second (their
-        accuracies, items alike), difference, low, high (95%, paired over items), p (McNemar's
-        exact test), p_equivalence (as of ``people_against_models``), p_holm and p_fdr (adjusted
-        for the groups of one pair), only_first and only_second (items on which one alone is
-        right), n_items.
+        accuracies, items alike), difference, low, high (95%, paired over items), p (two-sided, of
+        no difference, where the interval would touch 0), margin and p_equivalence (as of
+        ``people_against_models``), p_holm and p_fdr (adjusted for the groups of one pair),
+        only_first and only_second (items on which one alone is right), n_items.
     """
     found = []
     for first, second in combinations(decisions, 2):
@@ -295,11 +314,5 @@ def _models_compared(both: pd.DataFrame, by: str, margin: float) -> pd.DataFrame
     names = both[by].astype(str).drop_duplicates().to_numpy()
     return _tested(pair, margin).assign(
         **{by: names, "only_first": only_first, "only_second": only_second},
-        p=[_mcnemar(*counts) for counts in zip(only_first, only_second, strict=True)],
         n_items=n_items.astype(np.intp),
     )
-
-
-def _mcnemar(only_first: int, only_second: int) -> float:
-    """Return McNemar's exact p: of the items that only one model has right, each model has half."""
-    return float(mcnemar([[0, only_first], [only_second, 0]], exact=True).pvalue)

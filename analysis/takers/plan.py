@@ -15,7 +15,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.takers.labels import labels_of
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of
-from experiment.takers.readings.base import Reading
+from experiment.takers.readings.base import Earlier, Reading, Situation
 from experiment.takers.readings.registry import load_reading
 from experiment.takers.session import Screens, TakerSession, taker_sessions
 from lm.answering.answerer import Tier
@@ -96,10 +96,11 @@ class Plan:
     sampled: bool = False
     yoked: str = ""
 
-    @property
-    def instructions(self) -> str:
-        """What people read first."""
-        return instructions_of(self.source.study)
+    def situation(self, list_: int, way: Way, earlier: Earlier) -> Situation:
+        """Return what a reading knows of a session of that list."""
+        instructions = instructions_of(self.source.study.of_list(list_))
+        prompter = self.prompter.with_instructions(instructions) if self.prompter else None
+        return Situation(way, prompter, instructions, earlier)
 
     def key(self) -> dict[str, object]:
         """Return what a take of the same things has in common, for its manifest."""

@@ -105,7 +105,7 @@ def longest_questions(plan: Plan, reading: Reading) -> Iterator[tuple[Sitting, Q
         earlier: Earlier = []
         if sitting.way.context.has_session:
             earlier = [(trial, trial.answers[0]) for trial in before]
-        situation = Situation(sitting.way, plan.prompter, plan.instructions, earlier)
+        situation = plan.situation(sitting.session.list_, sitting.way, earlier)
         for one in reading.asks(last, situation):
             yield sitting, Question(one.prompt, one.answers)
 
@@ -121,7 +121,7 @@ def _rounds(sittings: Sequence[Sitting]) -> Iterator[list[tuple[Sitting, int]]]:
 
 def _situation(plan: Plan, sitting: Sitting, index: int, yoked: Answers) -> Situation:
     earlier = sitting.earlier(index, yoked)
-    return Situation(sitting.way, plan.prompter, plan.instructions, earlier)
+    return plan.situation(sitting.session.list_, sitting.way, earlier)
 
 
 def _questions(

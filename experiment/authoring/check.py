@@ -12,8 +12,10 @@ from experiment.authoring import (
     rule_checks,
     session_checks,
     text_checks,
+    wording_checks,
 )
 from experiment.authoring.findings import Examined, StudyCheck, StudyNote
+from experiment.authoring.lint.lint import lint
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError, StudyError
 from experiment.studies.load import StudyErrors, load_study
@@ -27,6 +29,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     session_checks.answers,
     session_checks.pauses,
     key_checks.questionnaire,
+    wording_checks.wording,
     admission_checks.admission,
     key_checks.simulation,
     key_checks.reaction_times,
@@ -46,7 +49,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     analysis_checks.named,
     material_checks.lists,
     material_checks.templates,
-    text_checks.twice,
+    lint,
     material_checks.showing,
     rule_checks.rules,
     material_checks.published,

@@ -96,7 +96,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         answers: On how many places of the screen an option can stand; a multiple of so many
             participants balances them.
     """
-    column, given_notes = _given_column(items)
+    column, given_notes = given_column(items)
     given = {item.template for item in items if column and dict(item.extra).get(column)}
     conditions = _distinct(items, "condition")
     sole = {
@@ -174,7 +174,7 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
     return replace(plan, blocks=of, separate=separate, notes=(*plan.notes, note))
 
 
-def _given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
+def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
     """Return the column that deals items to lists of one size, no frame twice in a list.
 
     Where a column of such a name does not, what hinders it is the second part of the answer.

@@ -12,10 +12,12 @@ import langcodes
 from experiment.authoring.asking import Asking, ask
 from experiment.authoring.check import check_folder
 from experiment.authoring.derive import DesignPlan, in_blocks, plan_design
-from experiment.authoring.findings import placed
+from experiment.authoring.findings import StudyNote, placed
+from experiment.authoring.lint.lint import faults, told
+from experiment.authoring.lint.materials import Materials
 from experiment.authoring.schema import schema_text
 from experiment.authoring.study_toml import SCHEMA_FILE, minutes, practice_toml, study_toml
-from experiment.errors import MaterialsError, StudyError
+from experiment.errors import MaterialsError, ParallaxError, StudyError
 from experiment.materials.formats.read import Found, read_materials
 from experiment.materials.read import item_table
 from experiment.records import Item
@@ -41,12 +43,14 @@ class NewStudy:
         found: What the file holds, and what was derived from it.
         asking: What its trials ask for.
         design: The lists that were chosen for it.
+        odd: What is odd about its items.
     """
 
     folder: Path
     found: Found
     asking: Asking
     design: DesignPlan
+    odd: tuple[ParallaxError, ...] = ()
 
 
 def new_study(
@@ -102,13 +106,34 @@ def new_study(
             where=str(source),
             expected=f"at least as many items as conditions: {design.lists}",
         )
-    made = NewStudy(folder, found, asking, design)
+    made = NewStudy(folder, found, asking, design, _odd(found, asking, design, source, language))
     with atomic_folder(folder, ()) as temporary:
         _write(made, temporary, title or asking.title, language)
         if errors := check_folder(str(temporary), _SEED).errors:
             # What is wrong with a study that was just derived is wrong with its items.
             raise placed(errors[0], str(source))
     return made
+
+
+def _odd(
+    found: Found, asking: Asking, design: DesignPlan, source: Path, language: str
+) -> tuple[ParallaxError, ...]:
+    """Return what a careful reader finds odd about the items, each with its place in the source.
+
+    Raises:
+        ParallaxError: Something that no study can be launched with.
+    """
+    against = asking.parameters.get("against", ())
+    materials = Materials(
+        found.items,
+        language,
+        tuple(against) if isinstance(against, list | tuple) else (),
+        dealt_by=frozenset(given.column for given in design.given),
+    )
+    said = list(told(faults(materials), str(source), found.places))
+    if refused := next((one for one in said if not isinstance(one, StudyNote)), None):
+        raise refused
+    return tuple(said)
 
 
 def _refuse_unknown(language: str) -> None:

@@ -8,6 +8,7 @@ from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.integrity import AgentLikelihood, DeviceChange, TimingMismatch
 from experiment.exclusion.max_errors import MaxErrors
 from experiment.exclusion.outlier import Outlier
+from experiment.exclusion.rating_gap import RatingGap
 from experiment.exclusion.rules import ExclusionRule, load_rule, needs, needs_everyone
 from experiment.exclusion.selection import Selection
 from experiment.exclusion.sides import SameSide
@@ -150,10 +151,33 @@ def _numbers(examined: Examined, rule: Selection, at: _At) -> Iterator[ParallaxE
             where=at(key),
             expected="trials that every list shows",
         )
+    elif isinstance(rule, RatingGap) and (reason := _no_gap(examined, rule)):
+        yield StudyError(
+            f"the rule can never exclude anyone: {reason[0]}", where=at(key), expected=reason[1]
+        )
     elif never := _never(examined, rule, most):
         yield StudyNote(
             f"the rule can never exclude anyone: {never[0]}", where=at(key), expected=never[1]
         )
+
+
+def _no_gap(examined: Examined, rule: RatingGap) -> tuple[str, str] | None:
+    """Return why a rule of the gap between versions can exclude nobody, if it cannot."""
+    lists = examined.built.lists if examined.built else ()
+    counted = [
+        entry.item
+        for entries in lists
+        for entry in entries
+        if rule.selects(entry.item.construction, entry.item.condition, entry.kind, entry.item.extra)
+    ]
+    if not any(item.alternative for item in counted):
+        return "its sentences have no other version to lie above", (
+            "trials of items with two versions, or another rule, such as one of times or sides"
+        )
+    points = response_of(examined.study).n_answers
+    if rule.min_gap <= 1 - points:
+        return f"no gap on {points} points is below {rule.min_gap:g}", "min_gap above 0"
+    return None
 
 
 def _never(examined: Examined, rule: Selection, most: int) -> tuple[str, str] | None:

@@ -142,10 +142,11 @@ def pauses(examined: Examined) -> Iterator[ParallaxError]:
         where = examined.at("design", "order", "pages")
         if block not in blocks:
             yield placed(unknown_name("block", block, filter(None, blocks)), where)
-        yield from _missing_page(examined, page, where)
+        yield from missing_page(examined, page, where)
 
 
-def _missing_page(examined: Examined, page: str, where: str) -> Iterator[ParallaxError]:
+def missing_page(examined: Examined, page: str, where: str) -> Iterator[ParallaxError]:
+    """Yield that a text of the study is not there, empty or unreadable."""
     study = examined.study
     try:
         if study.text(page).strip():

@@ -31,6 +31,11 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     yield f"Lists         {_lists(design)}: {design.n_places} participants in all"
     for factor, levels in design.factors.items():
         yield f"Factor        {factor}: {', '.join(levels)}, between participants"
+    for wording in design.wording:
+        who = ", ".join(f"{factor} = {level}" for factor, level in wording.when.items())
+        changed = [f'"{wording.title}" above each trial'] if wording.title else []
+        changed += [f"{text}.md in place of {page}.md" for page, text in wording.pages.items()]
+        yield f"Wording       {who}: {'; '.join(changed)}"
     for square in design.squares:
         yield f"Square        {_square(square, built)}"
     for source in (*design.shared, *design.given):

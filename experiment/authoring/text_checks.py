@@ -5,13 +5,13 @@ import unicodedata
 from collections.abc import Callable, Iterator
 
 from experiment.authoring.findings import Examined, StudyNote
+from experiment.authoring.lint.lint import Places
 from experiment.errors import ParallaxError, StudyError
 from experiment.records import Item, Variant
 
 _JOINERS = "\u200c\u200d"
 _REPLACED = "\ufffd"
 _SPREADSHEET_ERROR = re.compile(r"#(?:NAME\?|REF!|VALUE!|N/A|DIV/0!|NULL!|NUM!)")
-_EMPTY_WORDS = {"nan", "null", "none", "n/a", "undefined"}
 _MARK = re.compile(r"(?:[*#%]|\?+\*?|OK(?=\s))\s*(?=\w)")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|&(?:[a-z]+|#\d+);")
 # Without any of these in it, no text is marked, an error or markup.
@@ -25,12 +25,14 @@ _Fault = Callable[[list[str]], tuple[str, str] | None]
 def texts(examined: Examined) -> Iterator[ParallaxError]:
     """Yield the first item of each kind that shows what nobody meant people to read."""
     file = str(examined.study.materials_path)
+    places = Places(examined.study.materials_path)
     looked_at = [item for item in examined.items if not _is_plain(item)]
     for kind, fault in (*((StudyError, f) for f in _FATAL), *((StudyNote, f) for f in _ODD)):
         for item in looked_at:
             if found := fault(_shown(item)):
                 problem, expected = found
-                yield kind(f'the item "{item.item_id}" {problem}', where=file, expected=expected)
+                place = places.get(item.item_id, file)
+                yield kind(f'the item "{item.item_id}" {problem}', where=place, expected=expected)
                 break
     if unnamed := next((item for item in examined.items if not item.item_id.strip()), None):
         yield StudyError(
@@ -38,23 +40,6 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
             where=file,
             expected="a different id for each item",
         )
-
-
-def twice(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield the first two items of a list that show the same texts."""
-    for number, entries in enumerate(examined.built.lists if examined.built else ()):
-        seen: dict[tuple[str, ...], str] = {}
-        for entry in entries:
-            item = entry.item
-            other = seen.setdefault((item.context, item.good, item.alternative), item.item_id)
-            if other != item.item_id:
-                yield StudyNote(
-                    f'the items "{other}" and "{item.item_id}" show the same texts, and '
-                    f"participants of list {number} would see both",
-                    where=str(examined.study.materials_path),
-                    expected="each pair only once",
-                )
-                return
 
 
 def _is_plain(item: Item) -> bool:
@@ -65,7 +50,7 @@ def _is_plain(item: Item) -> bool:
         whole.isascii()
         and whole.isprintable()
         and not _SIGNS.search(whole)
-        and not any(text.casefold() in _EMPTY_WORDS or text.isspace() for text in texts)
+        and not any(text.isspace() for text in texts)
     )
 
 
@@ -137,13 +122,6 @@ def _markup(shown: list[str]) -> tuple[str, str] | None:
     return None
 
 
-def _hollow(shown: list[str]) -> tuple[str, str] | None:
-    for text in shown:
-        if text.strip().casefold() in _EMPTY_WORDS:
-            return f'has the text "{text}", which programs write for an empty cell', "a sentence"
-    return None
-
-
 def _mixed(shown: list[str]) -> tuple[str, str] | None:
     for word in " ".join(shown).split():
         if word.isascii():
@@ -159,4 +137,4 @@ def _mixed(shown: list[str]) -> tuple[str, str] | None:
 
 
 _FATAL: tuple[_Fault, ...] = (_blank, _lost, _invisible, _spreadsheet, _marked)
-_ODD: tuple[_Fault, ...] = (_markup, _hollow, _mixed)
+_ODD: tuple[_Fault, ...] = (_markup, _mixed)

@@ -120,6 +120,8 @@ def _tell(made: NewStudy) -> None:
     click.echo(f"{len(items):,} items read from {made.found.format}.")
     for sentence in (*made.found.notes, *made.asking.notes, *made.design.notes):
         click.echo(f"- {sentence}")
+    for note in made.odd:
+        click.echo(f"- Look at this: {note}")
     if practice := made.found.practice:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
@@ -172,8 +174,12 @@ def check(study: str, seed: int, shown: bool) -> None:
             where=str(find_study(study)),
             remedy="They are numbered above, each with its place and what to do",
         )
-    notes = f" {len(report.notes)} note(s) above do not stop the launch." if report.notes else ""
-    click.echo(f"{study}: no mistakes found; the study can be launched.{notes}")
+    if report.notes:
+        click.echo(
+            f"{study}: the study can be launched; look at the {len(report.notes)} note(s) first."
+        )
+    else:
+        click.echo(f"{study}: no mistakes found; the study can be launched.")
     if unnamed := report.study.study.unnamed if report.study else ():
         click.echo(
             f"Before you invite people, fill in {', '.join(unnamed)} under [study]: "

@@ -78,6 +78,22 @@ class Quota(_Table):
     )
 
 
+class Wording(_Table):
+    """What participants of a level read in place of what the others do."""
+
+    when: When = Field(min_length=1, description="factor = level: who reads it")
+    title: str = Field(default="", description="what stands above each trial, if not the title")
+    pages: dict[str, str] = Field(
+        default={}, description="page = the text shown in its place, such as instructions_fast"
+    )
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if not (self.title or self.pages):
+            raise ValueError("nothing is worded otherwise: give title, pages or both")
+        return self
+
+
 class Disjoint(_Table):
     """Templates with the same words in the same order, which must not share lexical choices."""
 
@@ -111,6 +127,9 @@ class Design(_Table):
     squares: list[Square] = Field(default=[], description="the Latin squares of the lists")
     shared: list[Shared] = Field(default=[], description="the items that every list shows")
     given: list[Given] = Field(default=[], description="the items that name their list")
+    wording: list[Wording] = Field(
+        default=[], description="what participants of a level read in place of the others' texts"
+    )
     disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
     separate: str | list[str] = Field(
         default="construction", description="the columns that neighbouring trials must not share"

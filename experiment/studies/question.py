@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Question(BaseModel):
-    """A field of the questionnaire."""
+    """A question of a form."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -15,3 +15,12 @@ class Question(BaseModel):
     type: Literal["text", "choice", "number"] = Field(default="text", description="the field")
     options: list[str] = Field(default=[], description="the answers offered by a choice")
     required: bool = Field(default=False, description="whether it must be answered")
+
+
+class FinalQuestion(Question):
+    """A field of the questionnaire."""
+
+    when: dict[str, str] = Field(
+        default={},
+        description="factor = level: only participants of that level are asked; all by default",
+    )

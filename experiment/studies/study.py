@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PositiveInt,
+    PrivateAttr,
     field_validator,
     model_validator,
 )
@@ -20,8 +21,8 @@ from experiment.panels.panel import Panel
 from experiment.studies.admission import Attention, Comprehension, ScreeningQuestion
 from experiment.studies.amounts import Amount, checked_amount, checked_currency, with_amounts
 from experiment.studies.analysis_plan import Analysis
-from experiment.studies.design import Design
-from experiment.studies.question import Question
+from experiment.studies.design import Design, holds
+from experiment.studies.question import FinalQuestion
 from experiment.studies.recruitment import Recruitment
 
 STUDY_FILE, PUBLISHED_FILE = "study.toml", "published.csv"
@@ -243,7 +244,7 @@ class Study(_Table):
     attention: Attention | None = Field(
         default=None, description="when errors on catch trials end a session"
     )
-    questionnaire: list[Question] = Field(default=[])
+    questionnaire: list[FinalQuestion] = Field(default=[])
     recruitment: Recruitment | None = Field(
         default=None, description="on what terms it is offered on a paying platform"
     )
@@ -255,6 +256,7 @@ class Study(_Table):
     oversight: Oversight = Field(default=Oversight())
     analysis: Analysis = Field(default=Analysis())
     simulation: Simulation
+    _pages: Mapping[str, str] = PrivateAttr(default={})
 
     @model_validator(mode="after")
     def _questions_that_there_are(self) -> Self:
@@ -345,7 +347,27 @@ class Study(_Table):
 
     def text(self, page: str) -> str:
         """Return a page's Markdown (consent, instructions or debrief)."""
-        return self.read(f"texts/{self.study.language}/{page}.md")
+        return self.read(f"texts/{self.study.language}/{self._pages.get(page, page)}.md")
+
+    def of_list(self, list_: int | None) -> Self:
+        """Return the study as participants of a list meet it: its title, pages and questions.
+
+        Args:
+            list_: The list; None of somebody who has none.
+        """
+        if list_ is None or not self.design.factors:
+            return self
+        levels = self.design.levels(list_)
+        own = [each for each in self.design.wording if holds(each.when, levels)]
+        title = next((each.title for each in own if each.title), self.study.title)
+        asked = [each for each in self.questionnaire if holds(each.when, levels)]
+        changed = {
+            "study": self.study.model_copy(update={"title": title}),
+            "questionnaire": asked,
+        }
+        study = self.model_copy(update=changed)
+        study._pages = {page: text for each in own for page, text in each.pages.items()}
+        return study
 
     def read(self, name: str) -> str:
         """Return the text of a file, named by its path in the study's folder.

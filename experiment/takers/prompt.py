@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -88,6 +89,14 @@ class Prompter:
         self.instructions = instructions_of(study)
         self._practice = [_ready(each, screens) for each in read_practice(study)]
         self._told = Gives.RIGHT in screens.response.gives
+
+    def with_instructions(self, instructions: str) -> "Prompter":
+        """Return one that shows other instructions, as those of a level are."""
+        if instructions == self.instructions:
+            return self
+        other = copy(self)
+        other.instructions = instructions
+        return other
 
     def prompt(
         self,

@@ -71,12 +71,12 @@ def _complete(token: str) -> None:
     """
     services = current_services()
     with reading(services.sessions) as session:
-        _, run = requested_participant(session, token)
-        if services.study_of(session, run).questionnaire:
+        participant, run = requested_participant(session, token)
+        if services.study_for(session, run, participant).questionnaire:
             return
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        study = services.study_of(session, run)
+        study = services.study_for(session, run, participant)
         if finish_without_questions(session, participant, study.questionnaire, services.now()):
             report_ending(session, run, study, participant)
         session.commit()

@@ -226,7 +226,9 @@ def _consent(study: Study, arrival: Arrival, *, changed: bool = False) -> str:
 def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: Decision) -> str:
     if decision is Decision.DECLINE:
         return _consent(study, arrival)
-    return working_page(study, preview(session, run, study))
+    list_ = request.args.get("list", default=0, type=int)
+    levels = list_ if 0 <= list_ < study.design.n_lists else 0
+    return working_page(study.of_list(levels), preview(session, run, study, levels))
 
 
 def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:

@@ -41,7 +41,7 @@ def show(token: str) -> ResponseReturnValue:
     services = current_services()
     with reading(services.sessions) as session:
         participant, run = requested_participant(session, token)
-        study = services.study_of(session, run)
+        study = services.study_for(session, run, participant)
         if is_shut(participant, study):
             return finished_before(session, run, study, participant, come=False)
         asked = participant.state != State.ANSWERED or study.questionnaire
@@ -50,7 +50,7 @@ def show(token: str) -> ResponseReturnValue:
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         lease.come_back(session, participant, services.now())
-        study = services.study_of(session, run)
+        study = services.study_for(session, run, participant)
         over = finish_without_questions(session, participant, study.questionnaire, services.now())
         if over or note_late_work(session, participant):
             report_ending(session, run, study, participant)
@@ -72,7 +72,7 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
     services = current_services()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        study = services.study_of(session, run)
+        study = services.study_for(session, run, participant)
         problems = finish(session, participant, study.questionnaire, request.form, services.now())
         if participant.state == State.FINISHED:
             report_ending(session, run, study, participant)
@@ -89,7 +89,7 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
 def page_of(session: Session, participant: Participant, run: Run) -> str:
     """Return the page of a participant's state."""
     page = _PAGES.get(State(participant.state), _closed)
-    return page(session, participant, run, current_services().study_of(session, run))
+    return page(session, participant, run, current_services().study_for(session, run, participant))
 
 
 def _arrived(session: Session, participant: Participant, run: Run, study: Study) -> str:

@@ -129,7 +129,8 @@ def _certificates(session: Session, run: Run, study: Study) -> dict[int, Certifi
 
 
 def _answered(session: Session, participant: Participant, study: Study) -> Answered:
-    asked = dict.fromkeys((question.name for question in study.questionnaire), "")
+    of_these = study.of_list(participant.list).questionnaire
+    asked = dict.fromkeys((question.name for question in of_these), "")
     given = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
     n_trials = select(func.count(Trial.id)).where(Trial.participant_id == participant.id)
     return Answered(

@@ -102,14 +102,22 @@ def serve(session: Session, participant: Participant, study: Study) -> Work:
     )
 
 
-def preview(session: Session, run: Run, study: Study) -> Work:
+def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
     """Return a working page as it looks to participants, with the first trial of each kind.
 
     Where they are few, each condition is a kind of its own.
+
+    Args:
+        session: An open session.
+        run: The run.
+        study: Its study.
+        list_: A list of the levels to look at; where there are factors, only those lists' trials.
     """
+    design = study.design
+    alike = [n for n in range(design.n_lists) if design.levels(n) == design.levels(list_)]
     rows = session.execute(
         select(RunItem.item, RunItem.kind)
-        .where(RunItem.run_id == run.id)
+        .where(RunItem.run_id == run.id, RunItem.list.in_(alike))
         .order_by(RunItem.list, RunItem.list_order)
     )
     entries = [ListEntry(item_from_row(row.item), Kind(row.kind)) for row in rows]

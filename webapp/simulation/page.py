@@ -12,6 +12,7 @@ class Page(HTMLParser):
         method: How its form goes there.
         code: The platform's completion code that it shows; empty where there is none.
         hidden: The hidden fields of its form, which the browser sends back unseen.
+        fields: The names of all fields of its form.
         session: The JSON text that the trials stand in; empty on other pages.
     """
 
@@ -20,6 +21,7 @@ class Page(HTMLParser):
         self.name, self.action, self.session = "", "", ""
         self.method, self.code = "get", ""
         self.hidden: dict[str, str] = {}
+        self.fields: set[str] = set()
         self._in_session = False
         self.feed(html)
         self.close()
@@ -34,6 +36,8 @@ class Page(HTMLParser):
             self.action = attributes.get("action", "")
             self.method = attributes.get("method", "get")
         self.code = attributes.get("data-code", self.code)
+        if tag in ("input", "select", "textarea") and "name" in attributes:
+            self.fields.add(attributes["name"])
         if tag == "input" and attributes.get("type") == "hidden":
             self.hidden[attributes["name"]] = attributes["value"]
 

@@ -90,8 +90,10 @@ class SimulatedSession:
         for trial in trials:
             self._request(200, "POST", f"{self._home}answers", sent=self._answer(trial))
         if questions := self._plan.study.questionnaire:
-            form = self._open(self._home, "questionnaire").hidden
-            form |= {question.name: self._reply(question) for question in questions}
+            page = self._open(self._home, "questionnaire")
+            # Participants of another level may be asked other questions.
+            asked = [question for question in questions if question.name in page.fields]
+            form = page.hidden | {question.name: self._reply(question) for question in asked}
             self._request(303, "POST", f"{self._home}questionnaire", form=form)
         return self._open(self._home, "closing")
 

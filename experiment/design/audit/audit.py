@@ -10,6 +10,7 @@ from experiment.design.audit.session_checks import session_checks
 from experiment.design.audit.sessions import compose_all
 from experiment.design.audit.shared_checks import shared_checks
 from experiment.design.audit.squares import square_contents
+from experiment.design.audit.wording_checks import wording_checks
 from experiment.design.lists import BuiltLists
 from experiment.design.materials_index import index_materials
 from experiment.errors import DesignError
@@ -46,6 +47,7 @@ def audit(
         *frame_checks(study.design, index, squares, built),
         *shared_checks(study.design, index, built, composition.sessions),
         *session_checks(study, built, composition),
+        *wording_checks(study),
         *kept_checks(study, composition.sessions),
         *drawing_checks(study, built, order_seeds),
     )

@@ -44,6 +44,9 @@ KINDS = {
 PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "exercise"}
 
 
+_NEAR_KIND = 0.75
+
+
 def key_of(name: str) -> str:
     """Return a header without what does not count: case, spaces, hyphens."""
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
@@ -79,9 +82,45 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
         found.pop("good", None)
         _find("version", by_key, found)
     if "kind" in found and "kind" not in named and unknown_kinds(table, found["kind"]):
+        _refuse_misspelt(table, found["kind"])
         # A column of that name which says something else is one of the researcher's own.
         del found["kind"]
     return found
+
+
+def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
+    """Return the words that are no kind of item, in a column that was meant for kinds.
+
+    Args:
+        values: What the column says.
+
+    Returns:
+        For each such word the kind that it is nearest to, or nothing; empty where all words are
+        kinds, and where no word is one or near to one.
+    """
+    known = [word for word in (*KINDS, *PRACTICE) if word]
+    said = dict.fromkeys(value.lower() for value in values if value)
+    near = {
+        word: next(iter(get_close_matches(word, known, n=1, cutoff=_NEAR_KIND)), "")
+        for word in said
+        if word not in known
+    }
+    return near if any(word in known for word in said) or any(near.values()) else {}
+
+
+def _refuse_misspelt(table: RawTable, column: str) -> None:
+    """Refuse a column of kinds with a word that is none: all its fillers would become targets."""
+    misspelt = misspelt_kinds(row.values[column] for row in table.rows)
+    for row in table.rows:
+        word = row.values[column].lower()
+        if word in misspelt:
+            raise MaterialsError(
+                f'"{row.values[column]}" in the column "{column}" is no kind of item',
+                where=row.place,
+                expected="target, filler, catch or practice in every row of it",
+                remedy=(f'Did you mean "{misspelt[word]}"? ' if misspelt[word] else "")
+                + "A column that does not say what items are for needs another name",
+            )
 
 
 def unknown_kinds(table: RawTable, column: str) -> list[str]:

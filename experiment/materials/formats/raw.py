@@ -6,9 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.encodings import code_page, lost_word, telling_word
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".yaml", ".yml")
@@ -158,7 +162,7 @@ def _sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
     from openpyxl import load_workbook
 
     try:
-        book = load_workbook(path, read_only=True, data_only=True)
+        book = load_workbook(path, data_only=True)
     except Exception as error:
         # Whatever is odd in a workbook, its reader stumbles over with an exception of any kind.
         raise MaterialsError(
@@ -167,15 +171,51 @@ def _sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
             expected="an Excel workbook (.xlsx)",
             remedy="Save it again from the spreadsheet program, or as CSV (UTF-8)",
         ) from error
-    try:
-        first, *others = book.worksheets
-        rows = enumerate(first.iter_rows(values_only=True), start=1)
-        lines = [(number, [_cell(value) for value in cells]) for number, cells in rows]
+    first, *others = book.worksheets
+    _refuse_hidden_rows(path, first)
+    lines = [
+        (number, [_cell(value) for value in cells])
+        for number, cells in enumerate(first.iter_rows(values_only=True), start=1)
+    ]
+    notes = []
+    if others:
         names = ", ".join(f'"{sheet.title}"' for sheet in others)
-        note = f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.'
-        return lines, (note,) if others else ()
-    finally:
-        book.close()
+        notes.append(f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.')
+    if hidden := _hidden_columns(first):
+        notes.append(
+            f"Hidden in the sheet, and read all the same: the column {', '.join(hidden)}. Show it, "
+            "and delete it where it is not meant."
+        )
+    return lines, tuple(notes)
+
+
+def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
+    """Refuse rows that nobody sees: they may have been filtered out, or forgotten."""
+    hidden = [
+        number
+        for number, row in sorted(sheet.row_dimensions.items())
+        if row.hidden and any(cell.value is not None for cell in sheet[number])
+    ]
+    if hidden:
+        shown = ", ".join(map(str, hidden[:5])) + (", ..." if len(hidden) > 5 else "")
+        raise MaterialsError(
+            f"{len(hidden)} row(s) of the sheet are hidden: {shown}",
+            where=f"{path}, row {hidden[0]}",
+            expected="a sheet without hidden rows, so that it is clear which are items",
+            remedy="Show all rows and take away filters; then delete the rows that are no items",
+        )
+
+
+def _hidden_columns(sheet: "Worksheet") -> list[str]:
+    """Return the headers of hidden columns that hold anything."""
+    hidden = [
+        number
+        for dimension in sheet.column_dimensions.values()
+        if dimension.hidden
+        for number in range(dimension.min or 0, min(dimension.max or 0, sheet.max_column) + 1)
+    ]
+    headers = [str(sheet.cell(1, number).value or "") for number in hidden if number]
+    return [f'"{header}"' for header in headers if header]
 
 
 def _cell(value: object) -> str:

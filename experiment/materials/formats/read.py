@@ -1,7 +1,7 @@
 """Reading items from any format: a path in; items, and what was read and derived, out."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from experiment.errors import MaterialsError
@@ -51,6 +51,7 @@ class Found:
         rendering: How models that cut running text up are given it, where the format says so.
         against: The columns that stand against good, where these are two or more.
         practice: The rows that are practice: shown before the session, and no items.
+        places: Where each item stands in the file, by its id.
     """
 
     items: tuple[Item, ...]
@@ -59,6 +60,7 @@ class Found:
     rendering: str = ""
     against: tuple[str, ...] = ()
     practice: tuple[Draft, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_materials(
@@ -156,7 +158,8 @@ def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
 
 def _found(drafts: list[Draft], path: Path, format_: str, notes: Iterable[str]) -> Found:
     items, derived = make_items(drafts, path)
-    return Found(tuple(items), format_, (*notes, *derived))
+    places = {item.item_id: draft.place for item, draft in zip(items, drafts, strict=True)}
+    return Found(tuple(items), format_, (*notes, *derived), places=places)
 
 
 def _name(table: RawTable, columns: Mapping[str, str]) -> str:

@@ -84,6 +84,16 @@ def test_a_models_scores_meet_the_ratings_item_by_item_and_condition_by_conditio
     assert effects.loc[("mean", MEASURED), "estimate"] == 0
 
 
+def test_with_a_unigram_model_slor_and_morcela_stand_beside_the_others(run, tmp_path):
+    scores = island_scores(tmp_path, run)
+    options = ComparisonOptions(resamples=50, unigram=scores)
+    overall = table(compare(run, [scores], options, code_version="v9"), "ratings_and_models")
+    shown = overall.set_index("label")
+    assert set(shown.index) == {"log-probability", "per token", "SLOR", "MORCELA, out of sample"}
+    assert shown.loc["MORCELA, out of sample", "n_items"] == 64
+    assert np.isfinite(shown.loc["MORCELA, out of sample", "spearman"])
+
+
 def test_the_cumulative_model_is_in_the_report_and_agrees_in_sign(found):
     model = table(found, "rating_model").set_index("label")["estimate"]
     effects = table(found, "rating_effects").set_index("label")["points"]

@@ -92,7 +92,8 @@ def test_two_models_that_never_differ_on_a_few_items_have_an_interval_below_one(
     assert 0.95 < row["high"] < 1
 
 
-def test_the_interval_among_people_is_that_of_kappas_recomputed_without_each_thing():
+def test_the_interval_among_people_is_that_of_kappas_recomputed_without_each_thing(monkeypatch):
+    monkeypatch.setattr(consistency, "FEWEST_UNITS", 2)
     rng = np.random.default_rng(5)
     rights = rng.random((6, 12)) < np.linspace(0.4, 0.95, 12)
     table = {str(person): list(row) for person, row in enumerate(rights)}
@@ -130,3 +131,13 @@ def test_a_kappa_that_nothing_moves_has_no_interval():
     for pair in (("people", "people"), ("people", "same")):
         assert rows.loc[pair, "kappa"] == 1
         assert rows.loc[pair, ["low", "high"]].isna().all()
+
+
+def test_with_few_frames_no_interval_with_people_is_printed():
+    rng = np.random.default_rng(4)
+    for n, printed in ((15, False), (16, True)):
+        people = judged({str(p): (rng.random(n) < 0.8).astype(int) for p in range(20)})
+        rows = found(people, {"m": decided((rng.random(n) < 0.8).astype(int))})
+        for pair in (("people", "people"), ("people", "m")):
+            assert np.isfinite(rows.loc[pair, "kappa"])
+            assert np.isfinite(rows.loc[pair, "low"]) == printed

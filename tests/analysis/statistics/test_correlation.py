@@ -12,7 +12,7 @@ def test_values_are_those_of_scipy():
     people, model = np.array([0.5, 1.0, 1.0, 0.8, 0.2]), np.array([1.0, 3.0, 2.0, 5.0, -1.0])
     found = correlations(people, model)
     assert found["spearman"] == pytest.approx(spearmanr(people, model).statistic)
-    assert found["pearson_p"] == pytest.approx(pearsonr(people, model).pvalue)
+    assert found["pearson"] == pytest.approx(pearsonr(people, model).statistic)
     assert found["spearman_low"] <= found["spearman"] <= found["spearman_high"]
     assert found["n_items"] == 5
 
@@ -91,3 +91,15 @@ def test_rows_are_all_items_then_each_construction():
     assert found["construction"].tolist() == ["", "a", "b"]
     assert found["spearman"].tolist()[1:] == pytest.approx([1.0, -1.0])
     assert found["spearman_counts"].tolist()[1:] == pytest.approx([1.0, -1.0])
+
+
+def test_the_p_and_the_interval_never_contradict_each_other():
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        n = int(rng.integers(5, 40))
+        first = rng.normal(size=n)
+        found = correlations(rng.binomial(8, 0.5, n) / 8, first + rng.normal(size=n))
+        for method in ("spearman", "pearson"):
+            low, high, p = (found[f"{method}_{name}"] for name in ("low", "high", "p"))
+            if np.isfinite(low):
+                assert (p < 0.05) == (low > 0 or high < 0)

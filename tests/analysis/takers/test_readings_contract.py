@@ -9,7 +9,6 @@ from analysis.takers.taking import sittings_of, take
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
 from experiment.takers.prompt import Context
-from experiment.takers.readings.base import Situation
 from experiment.takers.readings.registry import READINGS, load_reading
 from experiment.takers.session import Form
 from lm.answering.answerer import Reply
@@ -62,7 +61,7 @@ def test_every_text_is_asked_about_and_every_cell_is_asked(plans, study: str, na
     assert len({sitting.ref for sitting in sittings}) == len(sittings)
     for sitting in sittings:
         trial = sitting.session.trials[0]
-        asks = reading.asks(trial, Situation(sitting.way, plan.prompter, plan.instructions))
+        asks = reading.asks(trial, plan.situation(sitting.session.list_, sitting.way, []))
         everything = "\n".join(f"{ask.prompt} {' '.join(ask.answers)}" for ask in asks)
         if reading.prompted:
             assert all(text in everything for text in trial.shown.options)

@@ -336,7 +336,7 @@ templates = ["agreement"]
                                        'Did you mean "filler"?'),
     "a condition misspelt": Mistake("items.tsv", "\tsg\tquestion\t", "\tsgl\tquestion\t", "design",
                                     "3 conditions do not fit 2 lists"),
-    "a frame twice": Mistake("items.tsv", "N=n1\t\tWho sleeps", "N=n2\t\tWho sleeps", "design",
+    "a frame twice": Mistake("items.tsv", "N=n1\t\tWhich noun sleeps", "N=n2\t\tWhich noun sleeps", "design",
                              "have the same frame and condition"),
     "lost letters": Mistake("items.tsv", "It rains in 1.", "Es fÃ¼hrt in 1.", "items.tsv", "encodings"),
     "an invisible character": Mistake("items.tsv", "It rains in 1.", "It\u200b rains in 1.",

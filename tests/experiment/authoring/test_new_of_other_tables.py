@@ -165,9 +165,17 @@ def test_what_cannot_be_meant_is_one_paragraph(new, tmp_path, lines, arguments, 
     assert not (tmp_path / "mine").exists()
 
 
-def test_a_kind_that_is_none_is_said(new):
-    output, _ = new(["good,bad,type", "a,b,target", "c,d,fillr"])
-    assert 'The column "type" is not read as kinds of items, because it holds "fillr"' in output
+def test_a_kind_that_is_misspelt_is_refused(new, tmp_path):
+    with pytest.raises(ParallaxError, match=r'line 3: "fillr".*no kind of item.*"filler"\?'):
+        new(["good,bad,type", "a,b,target", "c,d,fillr"])
+    assert not (tmp_path / "mine").exists()
+
+
+def test_a_column_called_type_that_is_about_something_else_is_kept(new):
+    output, _ = new(["good,bad,type", "a,b,transitive", "c,d,unergative"])
+    assert (
+        'The column "type" is not read as kinds of items, because it holds "transitive"' in output
+    )
 
 
 VERBS = {

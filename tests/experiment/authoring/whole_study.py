@@ -126,8 +126,8 @@ def _rows() -> list[list[str]]:
                          f"The {noun} {n} {verb}.", f"The {noun} {n} {wrong}.", "", "bad",
                          "4.1"])  # fmt: skip
             rows.append([f"question-{n}-{condition}", "target", "question", condition, "question",
-                         f"number={condition}", f"N=n{n}", "", f"Who {verb} in {n}?",
-                         f"Who {wrong} in {n}?", "", "bad", "4.1"])  # fmt: skip
+                         f"number={condition}", f"N=n{n}", "", f"Which {noun} {verb} in {n}?",
+                         f"Which {noun} {wrong} in {n}?", "", "bad", "4.1"])  # fmt: skip
         rows.append([f"filler-{n}", "filler", "filler", "all", "filler", "condition=all", f"N=n{n}",
                      "", f"It rains in {n}.", f"Rains it in {n}.", "", "bad", "4.1"])  # fmt: skip
     return rows

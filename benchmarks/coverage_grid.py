@@ -1,0 +1,266 @@
+"""Coverage as a promise: the intervals of a design of one's own over a stated grid.
+
+``python -m benchmarks.coverage_grid`` draws, for every cell of ``GRID``, new participants and new
+frames 1,000 times: Latin squares of two conditions and of a 2x2, frames that differ, effects that
+differ by participant and by frame, participants who drop out. It counts how often the printed
+interval holds the truth (the mean over all participants and frames there could be). Choices and
+ratings alike. The formulas are those of ``analysis.statistics``, written over whole arrays of data
+sets; a test holds both against each other. ``--part 1/8 --save FILE`` does a part, and ``--read
+FILE`` (repeated) prints the table of all parts.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from itertools import product
+from pathlib import Path
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from analysis.statistics.clustered import combined, corrected, quantile, wilson
+
+Floats = NDArray[np.float64]
+
+FRAMES, PEOPLE = (5, 8, 12, 16, 32, 100), (8, 12, 20, 50, 200)
+FRAME_SDS, SLOPES, BASES = (0.0, 0.5, 1.0, 1.5), (0.0, 0.5), (0.5, 2.0)
+DROPOUT = (0.0, 0.3)
+PERSON_SD, EFFECT = 0.7, 0.6
+_CUTS = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
+_CHUNK = 2_000_000
+_SEED = 35
+_POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
+STATISTICS = ("accuracy", "difference", "mean rating", "difference of ratings", "interaction",
+              "interaction of ratings")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of the grid.
+
+    Attributes:
+        frames: How many frames; each participant sees each of them in one condition.
+        people: How many participants.
+        frame_sd: How frames differ, in logits.
+        slope_sd: How the effect differs by participant, and by frame, in logits.
+        base: The logit of the mean condition.
+        dropout: How many participants stop early, at a random place; items are then unequal.
+    """
+
+    frames: int
+    people: int
+    frame_sd: float
+    slope_sd: float
+    base: float
+    dropout: float
+
+
+GRID = [Cell(*each) for each in product(FRAMES, PEOPLE, FRAME_SDS, SLOPES, BASES, DROPOUT)]
+
+
+@dataclass(frozen=True, slots=True)
+class Studies:
+    """Some data sets of one cell.
+
+    Attributes:
+        value: Shape ``(data sets, people, frames)``: a choice or a point.
+        condition: Shape ``(people, frames)``.
+        there: Shape ``(data sets, people, frames)``: whether it was answered.
+    """
+
+    value: Floats
+    condition: NDArray[np.intp]
+    there: NDArray[np.bool_]
+
+
+def draw(
+    cell: Cell, number: int, conditions: int, rated: bool, rng: np.random.Generator
+) -> Studies:
+    """Return so many data sets of new participants and new frames."""
+    shape = (number, cell.people, cell.frames)
+    person, frame = np.arange(cell.people)[:, None], np.arange(cell.frames)[None, :]
+    condition = (person + frame) % conditions
+    effect = _effect(conditions)[condition]
+    logit = cell.base + EFFECT * effect + np.zeros(shape)
+    logit += rng.normal(0, PERSON_SD, shape[:2])[:, :, None]
+    logit += rng.normal(0, cell.frame_sd, (number, cell.frames))[:, None, :]
+    if cell.slope_sd:
+        logit += effect * rng.normal(0, cell.slope_sd, shape[:2])[:, :, None]
+        logit += effect * rng.normal(0, cell.slope_sd, (number, cell.frames))[:, None, :]
+    if rated:
+        noisy = logit - cell.base + rng.logistic(0, 1, shape)
+        value = 1.0 + np.searchsorted(_CUTS, noisy)
+    else:
+        value = (rng.random(shape) < expit(logit)).astype(float)
+    there = np.ones(shape, bool)
+    if cell.dropout:
+        stops = rng.random(shape[:2]) < cell.dropout
+        last = np.where(stops, rng.integers(1, cell.frames + 1, shape[:2]), cell.frames)
+        order = rng.random(shape).argsort(-1)
+        there = order < last[:, :, None]
+    return Studies(value, condition, there)
+
+
+def _effect(conditions: int) -> Floats:
+    """Return each condition's place: half of the effect up or down, or of an interaction."""
+    return np.array([0.5, -0.5]) if conditions == 2 else np.array([0.5, -0.5, -0.5, 0.5])
+
+
+def truth(cell: Cell, conditions: int, rated: bool) -> Floats:
+    """Return each condition's mean over all participants and frames that there could be."""
+    effect = _effect(conditions)
+    sd = np.sqrt(PERSON_SD**2 + cell.frame_sd**2 + 2 * (effect * cell.slope_sd) ** 2)
+    logit = EFFECT * effect[:, None] + sd[:, None] * _POINTS
+    rates = 1.0 + expit(logit[..., None] - _CUTS).sum(-1)
+    mean = rates if rated else expit(cell.base + logit)
+    found: Floats = mean @ _WEIGHTS / _WEIGHTS.sum()
+    return found
+
+
+def estimate(studies: Studies, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the estimates of a weighted sum of conditions' means, their variances and freedom."""
+    own = studies.there & (weights[studies.condition] != 0)
+    influence, total = np.zeros(own.shape), np.zeros(len(own))
+    lost = np.zeros(len(own), bool)
+    for number in np.flatnonzero(weights):
+        of = own & (studies.condition == number)
+        n = of.sum((1, 2))
+        lost |= n == 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = (studies.value * of).sum((1, 2)) / n
+            centred = (studies.value - mean[:, None, None]) / n[:, None, None]
+        influence += np.where(of, weights[number] * centred, 0.0)
+        total += weights[number] * mean
+    counts = [own.any(2).sum(1), own.any(1).sum(1), own.sum((1, 2))]
+    squares = [(influence.sum(2) ** 2).sum(1), (influence.sum(1) ** 2).sum(1),
+               (influence**2).sum((1, 2))]  # fmt: skip
+    parts = [corrected(s, n.astype(float)) for s, n in zip(squares, counts, strict=True)]
+    variance = combined(*parts)
+    freedom = np.minimum(counts[0], counts[1]) - 1.0
+    total[lost] = np.nan
+    return total, variance, freedom
+
+
+def intervals(studies: Studies, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the printed intervals: Wilson's of one condition's choices, else Student's."""
+    total, variance, freedom = estimate(studies, weights)
+    is_share = np.count_nonzero(weights) == 1 and studies.value.max() <= 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if is_share:
+            n = total * (1 - total) / variance
+            # All alike: as many judgments as there are clusters, as accuracy prints it.
+            clusters = freedom + 1
+            alike = ~(variance > 0)
+            n = np.where(alike, clusters, n)
+            low, high = wilson(total, n, quantile(freedom))
+            return low, high
+        half = quantile(freedom) * np.sqrt(variance)
+    return total - half, total + half
+
+
+def _kinds() -> Iterator[tuple[str, int, bool, Floats]]:
+    for name, conditions, weights in (
+        ("accuracy", 2, [1.0, 0.0]),
+        ("difference", 2, [1.0, -1.0]),
+        ("interaction", 4, [1.0, -1.0, -1.0, 1.0]),
+    ):
+        for rated in (False, True):
+            words = {"accuracy": "mean rating"}.get(name, f"{name} of ratings") if rated else name
+            yield words, conditions, rated, np.array(weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a statistic's intervals cover in one cell, and in how many data sets there was one."""
+
+    statistic: str
+    cell: Cell
+    covered: float
+    printed: float
+
+
+def measure(cell: Cell, number: int, seed: int) -> Iterator[Covered]:
+    """Yield each statistic's coverage in a cell, over so many data sets."""
+    each = max(1, min(number, _CHUNK // (cell.people * cell.frames)))
+    for conditions, rated in product((2, 4), (False, True)):
+        kinds = [(n, w) for n, c, r, w in _kinds() if (c, r) == (conditions, rated)]
+        if cell.frames < 2 * conditions:
+            continue
+        rng = np.random.default_rng([_SEED, seed, conditions, int(rated)])
+        means, held, printed = truth(cell, conditions, rated), np.zeros(2), np.zeros(2)
+        for done in range(0, number, each):
+            studies = draw(cell, min(each, number - done), conditions, rated, rng)
+            for place, (_, weights) in enumerate(kinds):
+                low, high = intervals(studies, weights)
+                held[place] += ((low <= means @ weights) & (means @ weights <= high)).sum()
+                printed[place] += np.isfinite(low).sum()
+        for (name, _), inside, there in zip(kinds, held, printed, strict=False):
+            yield Covered(name, cell, inside / there if there else np.nan, there / number)
+
+
+def _row(one: Covered) -> str:
+    cell = "\t".join(map(str, astuple(one.cell)))
+    return f"{one.statistic}\t{cell}\t{one.covered}\t{one.printed}"
+
+
+def _read(line: str) -> Covered:
+    name, frames, people, *others, covered, printed = line.rstrip("\n").split("\t")
+    cell = Cell(int(frames), int(people), *map(float, others))
+    return Covered(name, cell, float(covered), float(printed))
+
+
+@click.command()
+@click.option("--datasets", default=1000, show_default=True)
+@click.option("--part", default="1/1", show_default=True, help="Which part of the grid, as 1/2.")
+@click.option("--save", type=click.Path(path_type=Path), help="Write the part to a file.")
+@click.option("--read", multiple=True, type=click.Path(path_type=Path), help="Print saved parts.")
+def main(datasets: int, part: str, save: Path | None, read: tuple[Path, ...]) -> None:
+    """Print the coverage of each statistic over the grid."""
+    found: list[Covered] = []
+    if read:
+        for path in read:
+            found += map(_read, path.read_text(encoding="utf-8").splitlines())
+    else:
+        own, of = map(int, part.split("/"))
+        began = time.monotonic()
+        for number, cell in enumerate(GRID):
+            if number % of == own - 1:
+                found += measure(cell, datasets, number)
+        click.echo(f"{time.monotonic() - began:.0f} s")
+    if save:
+        save.write_text("".join(f"{_row(one)}\n" for one in found), encoding="utf-8")
+    report(found, datasets)
+
+
+def report(found: list[Covered], datasets: int) -> None:
+    """Print the table of some cells."""
+    cells = len({one.cell for one in found})
+    error = 100 * (0.95 * 0.05 / datasets) ** 0.5
+    click.echo(
+        f"{cells} cells of the grid, {datasets} data sets each; error of a coverage {error:.1f}"
+    )
+    click.echo("statistic | people | frames | cells | printed % | covered %: lowest, mean, highest "
+               "| cells below 93 | cells above 97")  # fmt: skip
+    few = (("8, 12", lambda n: n < 20), ("20 to 200", lambda n: n >= 20))
+    for name, (words, fits), frames in product(STATISTICS, few, FRAMES):
+        own = [
+            one for one in found
+            if one.statistic == name and one.cell.frames == frames and fits(one.cell.people)
+        ]  # fmt: skip
+        shown = 100 * np.array([one.covered for one in own])
+        if not len(shown):
+            continue
+        printed = 100 * np.mean([one.printed for one in own])
+        click.echo(f"{name} | {words} | {frames} | {len(own)} | {printed:.1f} | {shown.min():.1f}, "
+                   f"{shown.mean():.1f}, {shown.max():.1f} | {(shown < 93).sum()} | "
+                   f"{(shown > 97).sum()}")  # fmt: skip
+    worst = sorted(found, key=lambda one: one.covered)[:10]
+    click.echo("the ten lowest:")
+    for one in worst:
+        click.echo(f"  {one.statistic}: {one.cell}: {100 * one.covered:.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Mistakes in materials, planted by seed: the tables, and the ways in which they are spoilt."""

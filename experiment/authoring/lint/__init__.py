@@ -1,0 +1,1 @@
+"""Materials read as a careful colleague would read them."""

@@ -1,0 +1,253 @@
+"""What gives the answer away without a thought about the language: signs, capitals, length."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from statistics import mean, median
+
+from experiment.authoring.lint.materials import Fault, Materials, ending, is_whole, letters, words
+from experiment.records import Item
+
+_QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a`'
+_INNER = ",;:\u2014\u2013()[]\u060c\u3001\uff0c"
+# A style that so many texts share is the study's, and another one is odd.
+_STYLE = 0.9
+# A cue in so few of a construction's items is an oversight; in so many it decides every trial.
+_FEW, _ALL = 0.2, 0.95
+_FEWEST_ITEMS, _FEWEST_TEXTS = 8, 10
+# So many words more are seen at a glance; so many more than in the other pairs are odd.
+_LONGER, _ODD_LENGTH = 2.5, 3
+_UNSPACED = ("zh", "ja", "th", "lo", "km", "my")
+
+
+def full_stops(materials: Materials) -> Iterator[Fault]:
+    """Yield pairs of which one version ends with another sign, and sentences without any."""
+    differing = [
+        item for item in materials.paired if len(set(map(ending, materials.versions(item)))) > 1
+    ]
+    if differing:
+        good, other = _first_difference(materials, differing[0], ending)
+        yield Fault(
+            "final punctuation",
+            tuple(differing),
+            f'ends with another sign in one version: "{good}", "{other}"',
+            "End all versions with the same sign: participants can choose by it",
+        )
+    whole = [item for item in materials.items if is_whole(item) and item not in differing]
+    bare = [item for item in whole if not any(map(ending, materials.versions(item)))]
+    if len(whole) >= _FEWEST_TEXTS and bare and len(bare) <= (1 - _STYLE) * len(whole):
+        yield Fault(
+            "final punctuation of the others",
+            tuple(bare),
+            f'has no sign at its end, as nearly all others have: "{bare[0].good}"',
+            "End it like the others",
+        )
+
+
+def capitals(materials: Materials) -> Iterator[Fault]:
+    """Yield pairs of which one version begins or writes a word with capitals, the other not."""
+    texts = [text for item in materials.items for text in materials.versions(item)]
+    styles = Counter(filter(None, map(_first_case, texts)))
+    style, number = styles.most_common(1)[0] if styles else ("", 0)
+    shared = number >= _STYLE * styles.total()
+    differing = []
+    for item in materials.paired:
+        first, *others = materials.versions(item)
+        if any(
+            _first_case(text) != _first_case(first)
+            and (shared or _first_word(text).casefold() == _first_word(first).casefold())
+            for text in others
+        ):
+            differing.append(item)
+    if differing:
+        good, other = _first_difference(materials, differing[0], _first_case)
+        yield Fault(
+            "first letter",
+            tuple(differing),
+            f'begins with a capital in one version only: "{good}", "{other}"',
+            "Begin all versions alike: participants can choose by the first letter",
+        )
+    odd = [
+        item
+        for item in materials.items
+        if item not in differing
+        and is_whole(item)
+        and {_first_case(text) for text in materials.versions(item)} - {style, ""}
+    ]
+    if number >= _FEWEST_TEXTS and shared and odd:
+        yield Fault(
+            "first letter of the others",
+            tuple(odd),
+            f'begins otherwise than nearly all others: "{odd[0].good}"',
+            "Begin it like the others",
+        )
+    loud = [item for item in materials.paired if _differ(materials, item, _loud)]
+    if loud:
+        good, other = _first_difference(materials, loud[0], _loud)
+        yield Fault(
+            "words in capitals",
+            tuple(loud),
+            f'writes a word in capitals in one version only: "{good}", "{other}"',
+            "Write all versions alike: participants can choose by the capitals",
+        )
+    recased = [item for item in materials.paired if _recased(materials.versions(item))]
+    if recased and recased != loud:
+        good, *others = materials.versions(recased[0])
+        yield Fault(
+            "capitals of a word",
+            tuple(recased),
+            f'writes one word with and without a capital: "{good}", "{others[0]}"',
+            "Write it alike in all versions",
+        )
+
+
+def signs(materials: Materials) -> Iterator[Fault]:
+    """Yield pairs of which one version has quotation marks or other signs that the others lack."""
+    quoted = [item for item in materials.paired if _differ(materials, item, _quotes)]
+    if quoted:
+        good, other = _first_difference(materials, quoted[0], _quotes)
+        yield Fault(
+            "quotation marks",
+            tuple(quoted),
+            f'has other quotation marks in one version: "{good}", "{other}"',
+            "Put the same marks into all versions: participants can choose by them",
+        )
+    for group in materials.groups(lambda item: item.construction).values():
+        differing = [item for item in group if _differ(materials, item, _inner)]
+        many = len(group) >= _FEWEST_ITEMS
+        if differing and many and len(differing) <= _FEW * len(group):
+            good, other = _first_difference(materials, differing[0], _inner)
+            yield Fault(
+                "signs inside",
+                tuple(differing),
+                f'has a comma or another sign in one version only: "{good}", "{other}"',
+                "Where the sign is not what the study is about, put it into all versions",
+            )
+    differing = [item for item in materials.paired if _differ(materials, item, _inner)]
+    if len(differing) >= max(_FEWEST_ITEMS, _ALL * len(materials.paired)):
+        good, other = _first_difference(materials, differing[0], _inner)
+        yield Fault(
+            "signs inside",
+            (),
+            f'a comma or another sign tells the versions of nearly every item apart: "{good}", '
+            f'"{other}"',
+            "Where the sign is not what the study is about, put it into all versions",
+        )
+
+
+def lengths(materials: Materials) -> Iterator[Fault]:
+    """Yield pairs whose lengths differ unlike those of the others, and a length that decides."""
+    far = {
+        item.item_id: _longer(materials, item)
+        for item in materials.paired
+        if len(materials.versions(item)) > 1
+    }
+    for group in materials.groups(lambda item: (item.construction, item.condition)).values():
+        usual = median(far[item.item_id] for item in group)
+        odd = [item for item in group if abs(far[item.item_id] - usual) >= _ODD_LENGTH]
+        if len(group) >= _FEWEST_TEXTS // 2 and 0 < len(odd) <= max(1, _FEW * len(group)):
+            good, *others = materials.versions(odd[0])
+            yield Fault(
+                "length of one version",
+                tuple(odd),
+                f'has versions of other lengths than the other items: "{good}", "{others[0]}"',
+                "Make the versions as alike in length as those of the others",
+            )
+    if len(far) < _FEWEST_ITEMS or abs(mean(far.values())) < _LONGER:
+        return
+    for name, number in (
+        ("longer", sum(one > 0 for one in far.values())),
+        ("shorter", sum(one < 0 for one in far.values())),
+    ):
+        if number >= _ALL * len(far):
+            yield Fault(
+                "length decides",
+                (),
+                f"the other version is {name} than the good one in {number} of {len(far)} items, "
+                f"by {abs(mean(far.values())):.1f} words on average",
+                "Add items, fillers for example, of which the longer version is the good one as "
+                "often as not: participants can choose by the length",
+            )
+
+
+def order(materials: Materials) -> Iterator[Fault]:
+    """Yield that each other version has the good one's words, moved from and to the same places."""
+    moves: list[tuple[int, ...]] = []
+    ends: list[tuple[int, ...]] = []
+    for item in materials.paired:
+        own, *others = map(words, materials.versions(item))
+        if len(others) != 1 or sorted(own) != sorted(others[0]):
+            return
+        moved = [n for n, (a, b) in enumerate(zip(own, others[0], strict=True)) if a != b]
+        moves.append(tuple(moved))
+        ends.append(tuple(n - len(own) for n in moved))
+    if len(moves) < _FEWEST_ITEMS or not moves[0]:
+        return
+    if 1 in (len(set(moves)), len(set(ends))):
+        good, other = materials.versions(materials.paired[0])
+        yield Fault(
+            "word order",
+            (),
+            f'in all {len(moves)} pairs the same words have changed places: "{good}", "{other}"',
+            "Add items, fillers for example, in which another order is the good one: participants "
+            "can choose by the place of a word",
+        )
+
+
+def _longer(materials: Materials, item: Item) -> float:
+    """Return by how many words the other versions are longer than the good one, on average."""
+    spaced = materials.language.split("-")[0] not in _UNSPACED
+
+    def long(text: str) -> float:
+        return len(text.split()) if spaced else len(text) / 2
+
+    good, *others = materials.versions(item)
+    return mean(map(long, others)) - long(good)
+
+
+def _differ(materials: Materials, item: Item, of: Callable[[str], object]) -> bool:
+    first, *others = map(of, materials.versions(item))
+    return any(other != first for other in others)
+
+
+def _first_difference(
+    materials: Materials, item: Item, of: Callable[[str], object]
+) -> tuple[str, str]:
+    good, *others = materials.versions(item)
+    return good, next(text for text in others if of(text) != of(good))
+
+
+def _first_word(text: str) -> str:
+    return text.split()[0] if text.split() else ""
+
+
+def _first_case(text: str) -> str:
+    first = next((c for c in text if c.isalpha()), "")
+    if first.isupper():
+        return "upper"
+    return "lower" if first.islower() else ""
+
+
+def _loud(text: str) -> int:
+    parts = ("".join(filter(str.isalpha, part)) for part in text.split())
+    return sum(len(part) > 1 and part.isupper() for part in parts)
+
+
+def _recased(texts: Sequence[str]) -> bool:
+    """Return whether a word that does not begin a sentence is written in two cases."""
+    seen: dict[str, set[str]] = {}
+    for text in texts:
+        for word in text.split()[1:]:
+            plain = letters(word)
+            if plain:
+                kept = "".join(c for c in word if c.isalpha())
+                seen.setdefault(plain, set()).add(kept)
+    firsts = {letters(_first_word(text)) for text in texts}
+    return any(len(forms) > 1 for word, forms in seen.items() if word not in firsts)
+
+
+def _quotes(text: str) -> Counter[str]:
+    return Counter(c for c in text if c in _QUOTES)
+
+
+def _inner(text: str) -> Counter[str]:
+    return Counter(c for c in text if c in _INNER)

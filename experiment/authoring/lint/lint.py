@@ -1,0 +1,121 @@
+"""The lints of materials, and their faults as errors and notes with places."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from experiment.authoring.findings import Examined, StudyNote
+from experiment.authoring.lint import cells, columns, cues, pairing
+from experiment.authoring.lint.materials import Fault, Lint, Materials
+from experiment.design.lists import ListEntry
+from experiment.errors import ParallaxError, StudyError
+from experiment.records import Item
+
+LINTS: tuple[Lint, ...] = (
+    columns.kinds,
+    columns.lists,
+    columns.names,
+    cells.cells,
+    cells.markup,
+    cells.leftovers,
+    cells.scripts,
+    pairing.same_versions,
+    pairing.twice,
+    pairing.contradictions,
+    pairing.versions_of_others,
+    cues.full_stops,
+    cues.capitals,
+    cues.signs,
+    cues.lengths,
+    cues.order,
+)
+_SHOWN = 5
+
+
+def lint(examined: Examined) -> Iterator[ParallaxError]:
+    """Read a study's items as a careful colleague would; yield what is odd about them.
+
+    Items that a grammar makes are read as lists show them: whoever wrote the grammar wrote no
+    single item.
+    """
+    study = examined.study
+    listed = [[entry.item for entry in entries] for entries in _lists(examined)]
+    items: Sequence[Item] = examined.items
+    if not study.materials.items:
+        items = list({item.item_id: item for each in listed for item in each}.values())
+    against = study.trial.parameters.get("against", ())
+    materials = Materials(
+        items,
+        study.study.language,
+        tuple(map(str, against)) if isinstance(against, list | tuple) else (),
+        listed,
+        frozenset(given.column for given in study.design.given),
+    )
+    places = Places(study.materials_path)
+    yield from told(faults(materials), str(study.materials_path), places)
+
+
+def faults(materials: Materials) -> Iterator[Fault]:
+    """Yield what all lints find."""
+    for one in LINTS:
+        yield from one(materials)
+
+
+def told(found: Iterable[Fault], file: str, places: Mapping[str, str]) -> Iterator[ParallaxError]:
+    """Yield faults as errors and notes.
+
+    Args:
+        found: The faults.
+        file: The file of items, where an item has no place.
+        places: Each item's place in its file.
+    """
+    for fault in found:
+        kind = StudyError if fault.fatal else StudyNote
+        if not fault.items:
+            yield kind(fault.problem, where=file, remedy=fault.remedy)
+            continue
+        first, *others = fault.items
+        also = ""
+        if others:
+            ends = ", ".join(_line(item, places) for item in others[:_SHOWN])
+            more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+            also = f" ({fault.name}; also {ends}{more})"
+        yield kind(
+            f'the item "{first.item_id}" {fault.problem}{also}',
+            where=places.get(first.item_id, file),
+            remedy=fault.remedy,
+        )
+
+
+def _line(item: Item, places: Mapping[str, str]) -> str:
+    return places[item.item_id].rpartition(", ")[2] if item.item_id in places else item.item_id
+
+
+def _lists(examined: Examined) -> Sequence[Sequence[ListEntry]]:
+    return examined.built.lists if examined.built else ()
+
+
+class Places(dict[str, str]):
+    """Where each item of a text table stands: the file and its line; read when first asked."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path: Path | None = path if path.suffix in (".tsv", ".csv") else None
+
+    def get(self, key: str, default: str = "") -> str:  # type: ignore[override]
+        """Return an item's place, or the default."""
+        self._read()
+        return super().get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        self._read()
+        return super().__contains__(key)
+
+    def _read(self) -> None:
+        path, self._path = self._path, None
+        if path is None or not path.is_file():
+            return
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+            for row in reader:
+                self[row.get("item_id") or ""] = f"{path}, line {reader.line_num}"

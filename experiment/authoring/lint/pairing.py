@@ -1,0 +1,191 @@
+"""Items that are the same as others, or whose versions do not belong together."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from experiment.authoring.lint.materials import Fault, Materials, letters, plain, words
+from experiment.records import Item
+
+# Where so many items have it, it is what the study is about.
+_DESIGN = 0.5
+_FEWEST = 4
+_PAIR, _FEWEST_WORDS = 2, 3
+# So many items of a construction are compared with each other.
+_COMPARED = 400
+# By so many words an exchange must bring the versions of two items nearer.
+_NEARER = 2
+
+
+def same_versions(materials: Materials) -> Iterator[Fault]:
+    """Yield items whose versions differ in nothing that anybody sees, in case, or in signs."""
+    levels = (
+        ("in nothing that can be seen", plain, True),
+        ("in capitals alone", lambda text: plain(text).casefold(), False),
+        ("in punctuation alone", letters, False),
+    )
+    seen: set[str] = set()
+    for how, form, fatal in levels:
+        same = []
+        for item in materials.paired:
+            texts = materials.versions(item)
+            if item.item_id not in seen and len({*map(form, texts)}) < len({*texts}):
+                same.append(item)
+        seen.update(item.item_id for item in same)
+        if same and (fatal or len(same) <= _DESIGN * len(materials.paired)):
+            good, *others = materials.versions(same[0])
+            yield Fault(
+                "versions that are the same",
+                tuple(same),
+                f'has versions that differ {how}: "{good}", "{others[0]}"',
+                "Write the version that was meant, or leave the item out",
+                fatal,
+            )
+
+
+def twice(materials: Materials) -> Iterator[Fault]:
+    """Yield items that show what another item shows, and two conditions that are the same."""
+    cells: dict[tuple[str, ...], list[Item]] = defaultdict(list)
+    frames = Counter((item.construction, item.frame) for item in materials.items)
+    alike: list[tuple[Item, Item]] = []
+    same: list[tuple[Item, Item]] = []
+    for item in materials.items:
+        key = (letters(item.context), *map(letters, materials.versions(item)))
+        for other in cells[key][:1]:
+            of_one = (other.construction, other.frame) == (item.construction, item.frame)
+            (alike if of_one else same).append((other, item))
+        cells[key].append(item)
+    # A pair that somebody would see twice comes first.
+    same.sort(key=lambda pair: not _in_a_list(materials, *pair))
+    if same:
+        first, second = same[0]
+        yield Fault(
+            "the same item twice",
+            (first, *(second for _, second in same)),
+            f'shows the same texts as the item "{second.item_id}": "{first.good}"'
+            f"{_in_a_list(materials, first, second)}",
+            "Keep one of them, or write the sentences that were meant",
+        )
+    of_design = len({(item.construction, item.frame) for _, item in alike})
+    if alike and of_design <= _DESIGN * len(frames):
+        first, second = alike[0]
+        yield Fault(
+            "two conditions that are the same",
+            tuple(second for _, second in alike),
+            f'shows the same texts in the conditions "{first.condition}" and '
+            f'"{second.condition}": "{first.good}"',
+            "Write the sentence of each condition",
+        )
+
+
+def _in_a_list(materials: Materials, one: Item, other: Item) -> str:
+    both = {one.item_id, other.item_id}
+    for number, items in enumerate(materials.listed):
+        if both <= {item.item_id for item in items}:
+            return f", and participants of list {number} would see both"
+    return ""
+
+
+def contradictions(materials: Materials) -> Iterator[Fault]:
+    """Yield pairs that stand the other way round in another item."""
+    seen = {
+        (letters(item.context), *map(plain, materials.versions(item))): item
+        for item in materials.paired
+    }
+    for (context, *texts), item in seen.items():
+        other = seen.get((context, *reversed(texts)))
+        if other is not None and item.item_id < other.item_id and len(texts) > 1:
+            yield Fault(
+                "good in one item, bad in another",
+                (item, other),
+                f'has "{item.good}" as the good version, and the item "{other.item_id}" has it as '
+                "the other one",
+                "Exchange the versions of one of them, or remove it",
+            )
+
+
+def versions_of_others(materials: Materials) -> Iterator[Fault]:
+    """Yield items whose other version belongs to another item: exchanged, copied or shifted."""
+    for group in materials.groups(lambda item: item.construction).values():
+        if len(group) < _FEWEST or any(_short(materials, item) for item in group):
+            continue
+        texts = [tuple(map(words, materials.versions(item))) for item in group]
+        bags = [(Counter(good), Counter(bad)) for good, bad in texts]
+        own = [_apart(*bag) for bag in bags]
+        if shifted := _shifted(bags, own):
+            good, bad = materials.versions(group[0])
+            yield Fault(
+                "versions of other items",
+                (group[0],),
+                f"and {shifted - 1} more of {group[0].construction} have a version that fits "
+                f'another item better: "{good}", "{bad}"',
+                "Look whether a column was shifted or sorted alone",
+            )
+        else:
+            yield from _exchanged(materials, group, bags, own)
+            yield from _copied(materials, group, own)
+
+
+def _short(materials: Materials, item: Item) -> bool:
+    """Return whether an item's versions cannot be told to belong together by their words."""
+    texts = materials.versions(item)
+    return bool(item.context) or len(texts) > _PAIR or len(item.good.split()) < _FEWEST_WORDS
+
+
+_Bags = Sequence[tuple[Counter[str], Counter[str]]]
+
+
+def _apart(one: Counter[str], other: Counter[str]) -> int:
+    return sum((one - other).values()) + sum((other - one).values())
+
+
+def _shifted(bags: _Bags, own: Sequence[int]) -> int:
+    """Return how many items' other version fits another item better, where most do."""
+    compared = bags[:_COMPARED]
+    fit = [
+        any(
+            _apart(good, bad) + _NEARER <= own[number]
+            for other, (good, _) in enumerate(compared)
+            if other != number
+        )
+        for number, (_, bad) in enumerate(compared[:30])
+    ]
+    return sum(fit) if sum(fit) > _DESIGN * len(fit) else 0
+
+
+def _exchanged(
+    materials: Materials, group: Sequence[Item], bags: _Bags, own: Sequence[int]
+) -> Iterator[Fault]:
+    usual = median(own)
+    odd = [number for number, apart in enumerate(own) if apart > usual][:_COMPARED]
+    for at, one in enumerate(odd):
+        for other in odd[at + 1 :]:
+            crossed = _apart(bags[one][0], bags[other][1]) + _apart(bags[other][0], bags[one][1])
+            if crossed + _NEARER <= own[one] + own[other] and crossed <= 2 * usual:
+                good, bad = materials.versions(group[one])
+                yield Fault(
+                    "versions of other items",
+                    (group[one], group[other]),
+                    f'and the item "{group[other].item_id}" seem to have each other\'s version: '
+                    f'"{good}", "{bad}"',
+                    "Exchange them, or correct the row",
+                )
+
+
+def _copied(materials: Materials, group: Sequence[Item], own: Sequence[int]) -> Iterator[Fault]:
+    """Yield items of one condition that share the other version, which fits one of them badly."""
+    cells: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, item in enumerate(group):
+        cells[item.condition, letters(materials.versions(item)[1])].append(number)
+    usual = median(own)
+    for numbers in cells.values():
+        items = [group[number] for number in numbers]
+        differ = len({letters(item.good) for item in items}) > 1
+        if differ and max(own[number] for number in numbers) >= usual + _NEARER:
+            yield Fault(
+                "the same version in two items",
+                tuple(items),
+                f'has the same other version as the item "{items[1].item_id}": '
+                f'"{materials.versions(items[0])[1]}"',
+                "Write the version that belongs to each",
+            )

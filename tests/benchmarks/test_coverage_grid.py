@@ -1,0 +1,62 @@
+"""The grid's intervals are the printed ones, and they cover what they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.rating_contrasts import contrasts
+from benchmarks.coverage_grid import GRID, Cell, draw, intervals, measure, truth
+
+_CELL = Cell(frames=16, people=20, frame_sd=1.0, slope_sd=0.5, base=0.5, dropout=0.3)
+
+
+def rows_of(studies, number: int) -> pd.DataFrame:
+    person, frame = np.nonzero(studies.there[number])
+    condition = studies.condition[person, frame]
+    return pd.DataFrame(
+        {
+            "participant": person.astype(str),
+            "unit": frame.astype(str),
+            "item_id": [f"{f}-{c}" for f, c in zip(frame, condition, strict=True)],
+            "frame": frame.astype(str),
+            "cell": condition.astype(str),
+            "condition": condition.astype(str),
+            "value": studies.value[number, person, frame],
+        }
+    )
+
+
+@pytest.mark.parametrize("rated", [False, True])
+@pytest.mark.parametrize("weights", [[1.0, -1.0], [1.0, -1.0, -1.0, 1.0]])
+def test_a_difference_has_the_interval_that_the_report_prints(rated, weights):
+    studies = draw(_CELL, 4, len(weights), rated, np.random.default_rng(1))
+    low, high = intervals(studies, np.array(weights))
+    for number in range(4):
+        wanted = {"x": {str(cell): weight for cell, weight in enumerate(weights)}}
+        printed = contrasts(rows_of(studies, number), "value", wanted).iloc[0]
+        assert (low[number], high[number]) == pytest.approx((printed["low"], printed["high"]))
+
+
+def test_a_share_has_the_interval_that_the_report_prints():
+    studies = draw(_CELL, 4, 2, False, np.random.default_rng(2))
+    low, high = intervals(studies, np.array([1.0, 0.0]))
+    for number in range(4):
+        rows = rows_of(studies, number).assign(chose_good=lambda r: r["value"] > 0)
+        printed = people_accuracy(rows, ["condition"]).set_index("condition").loc["0"]
+        assert (low[number], high[number]) == pytest.approx((printed["low"], printed["high"]))
+
+
+def test_the_truth_is_what_many_participants_and_frames_give():
+    cell = Cell(frames=60, people=60, frame_sd=1.0, slope_sd=0.5, base=0.5, dropout=0.0)
+    for rated in (False, True):
+        studies = draw(cell, 60, 2, rated, np.random.default_rng(3))
+        mean = [studies.value[:, studies.condition == c].mean() for c in (0, 1)]
+        assert mean == pytest.approx(truth(cell, 2, rated), rel=0.03)
+
+
+def test_intervals_cover_what_they_say_in_a_cell_of_the_grid():
+    for one in measure(Cell(32, 50, 1.0, 0.5, 0.5, 0.3), 150, 1):
+        assert one.covered > 0.90, one
+        assert one.printed > 0.98
+    assert len(GRID) == 960
