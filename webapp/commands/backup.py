@@ -83,11 +83,11 @@ def _back_up(
 ) -> None:
     to, settings = recipients(encrypt) if encrypt else [], load_settings(instance)
     bucket = _bucket(settings) if settings.backup_bucket else None
-    if bucket and not to:
+    if bucket and not (to and place.is_dir()):
         raise WebappError(
-            "a backup that leaves this machine must be encrypted",
+            "a backup that leaves this machine must be encrypted, and named by its time",
             where=f"the setting backup_bucket, {settings.backup_bucket}",
-            remedy="Give --encrypt READERS: docs/database.md#off-site",
+            remedy="Give --encrypt READERS, and a folder as FILE: docs/database.md#off-site",
         )
     key = key_file(instance, settings.secret_key_file)
     began = utc_now()
@@ -129,7 +129,10 @@ def _bucket(settings: Settings) -> Bucket:
 )
 @with_instance
 def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path) -> None:
-    """Copy the newest backup of the bucket into FOLDER, with its keys and its record."""
+    """Copy the newest backup of the bucket into FOLDER.
+
+    Its keys and its record of erasures come with it.
+    """
     home = open_instance(instance)
     settings = load_settings(home)
     if not settings.backup_bucket:

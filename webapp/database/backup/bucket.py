@@ -66,13 +66,15 @@ class Bucket:
         Raises:
             BackupError: It cannot be asked.
         """
+        return [name for name in self._files() if name.endswith(_ENCRYPTED)]
+
+    def _files(self) -> list[str]:
         with self._client("its backups cannot be listed") as client:
             pages = client.get_paginator("list_objects_v2").paginate(
                 Bucket=self._name, Prefix=self._folder
             )
             found = [each["Key"] for page in pages for each in page.get("Contents", ())]
-        names = [key.removeprefix(self._folder) for key in found]
-        return sorted(name for name in names if name.endswith(_ENCRYPTED) and "/" not in name)
+        return sorted(key.removeprefix(self._folder) for key in found)
 
     def fetch(self, folder: Path, name: str | None = None) -> Path:
         """Copy a backup, its keys and its record into a folder, and return the backup's file.
@@ -84,7 +86,8 @@ class Bucket:
         Raises:
             BackupError: There is none, or it cannot be copied.
         """
-        names = self.names()
+        files = self._files()
+        names = [each for each in files if each.endswith(_ENCRYPTED)]
         if not names or name not in (None, *names):
             raise BackupError(
                 f"there is no backup {name}" if name else "there is no backup",
@@ -96,6 +99,8 @@ class Bucket:
         key = backup.removesuffix(".age") + _KEY
         with self._client("the backup cannot be fetched") as client:
             for each in (key, backup + _RECORD, backup):
+                if each not in files:  # a backup before anybody's erasure has no record
+                    continue
                 with atomic_write(folder / each) as temporary:
                     client.download_file(self._name, self._folder + each, str(temporary))
                     temporary.chmod(_MINE)
