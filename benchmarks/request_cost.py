@@ -196,7 +196,7 @@ def shown(costs: Mapping[str, list[Costs]]) -> str:
     for step, cost in own.items():
         cells = [f"{each[step]:12.3f}" if step in each else " " * 12 for each in middle.values()]
         cells += [
-            f"{cost / each[step]:12.2f}" if step in each else " " * 12
+            f"{cost / each[step]:12.2f}" if each.get(step) else " " * 12
             for what, each in middle.items()
             if what != "parallax"
         ]

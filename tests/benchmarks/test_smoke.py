@@ -32,6 +32,7 @@ RUNS = {
         "200",
     ],
     "arrivals": ["--places", "20"],
+    "request_cost": ["--people", "2", "--turns", "1"],
     "corpus": [SAMPLE, "--tokens", "5000"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
