@@ -31,7 +31,8 @@ MONOPOLIES = {
         "webapp/database/backup/bucket.py",
     ),
     "torch": ("lm/",),
-    "transformers": ("lm/huggingface/scorer.py",),
+    # The second implementation loads models by itself.
+    "transformers": ("lm/huggingface/scorer.py", "lm/huggingface/independent.py"),
     "pandas": ("analysis/",),
     "sqlalchemy": ("webapp/", "marketplace/"),
     "alembic": ("webapp/database/",),

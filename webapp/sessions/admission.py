@@ -20,6 +20,7 @@ from webapp.database.models import Answer, Event, Participant, Run
 from webapp.sessions.consent import give_place
 from webapp.sessions.finish import checked_answers
 from webapp.sessions.leave import leave
+from webapp.sessions.sharing import Sender
 
 
 class Step(StrEnum):
@@ -51,6 +52,7 @@ def screen(
     study: Study,
     given: Mapping[str, str],
     now: datetime,
+    sender: Sender | None = None,
 ) -> dict[str, str]:
     """Take the answers to the screening questions: go on, or leave.
 
@@ -61,6 +63,7 @@ def screen(
         study: The run's study.
         given: Field names and answers.
         now: The time.
+        sender: Where they come from; None for nobody for whom others give way.
 
     Returns:
         What is wrong with a field, by its name; empty when the answers were taken.
@@ -77,7 +80,7 @@ def screen(
         leave(session, participant, Ending.SCREENED_OUT, now)
         return {}
     if study.comprehension is None:
-        give_place(session, run, study, participant, now)
+        give_place(session, run, study, participant, now, sender)
     _store(session, participant, study.screening, answers)
     return {}
 
@@ -89,6 +92,7 @@ def check_comprehension(
     study: Study,
     given: Mapping[str, str],
     now: datetime,
+    sender: Sender | None = None,
 ) -> dict[str, str]:
     """Take the answers to the questions on the instructions: a place, another try, or the end.
 
@@ -101,6 +105,7 @@ def check_comprehension(
         study: The run's study.
         given: Field names and answers.
         now: The time.
+        sender: Where they come from; None for nobody for whom others give way.
 
     Returns:
         What is wrong with a field, by its name; empty when the answers were taken.
@@ -118,7 +123,7 @@ def check_comprehension(
     if problems:
         return problems
     if check.passes(answers):
-        give_place(session, run, study, participant, now)
+        give_place(session, run, study, participant, now, sender)
         _store(session, participant, check.questions, answers)
         return {}
     session.add(
