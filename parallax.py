@@ -147,6 +147,9 @@ _DB = {
         "webapp.commands.db:upgrade_", "Upgrade the database to the schema of this version."
     ),
     "backup": Lazy("webapp.commands.backup", "Write everything the database holds to FILE."),
+    "fetch": Lazy(
+        "webapp.commands.backup:fetch", "Copy the newest backup of the bucket into FOLDER."
+    ),
     "restore": Lazy(
         "webapp.commands.restore:restore_", "Restore the database from the backup FILE."
     ),

@@ -1,8 +1,12 @@
 """Send crowds through a study of 76 trials on Parallax, and through the like on oTree and psiTurk.
 
-Usage: python benchmarks/load.py [--platforms parallax otree psiturk] [--participants 10 100]
-       [--arrivals once poisson] [--think 0 1] [--database sqlite|postgres] [--repeat 3]
-       [--viewers 0 3]
+Usage: python benchmarks/load.py [--platforms parallax earlier bare otree psiturk]
+       [--participants 10 100] [--arrivals once poisson] [--think 0 1]
+       [--database sqlite|postgres] [--repeat 3] [--viewers 0 3] [--earlier CHECKOUT]
+
+``earlier`` is another commit of Parallax, checked out in a folder of its own (git worktree add)
+and run by the same interpreter. ``bare`` is a Flask endpoint that commits one row, on the same
+server.
 
 Every participant has a connection of their own and does what the platform's own pages do. The
 platforms take turns, so that a busy machine slows all of them alike. Ends with exit status 1 if
@@ -12,7 +16,9 @@ more than one.
 
 import argparse
 import json
+import os
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -21,6 +27,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from load_platforms.bare import Bare
 from load_platforms.clients import Met, Plan, send
 from load_platforms.otree import OTree
 from load_platforms.parallax import Parallax
@@ -45,6 +52,7 @@ class Database:
     pids: tuple[int, ...]
 
 
+_PLATFORMS = ("parallax", "earlier", "bare", "otree", "psiturk")
 _CACHE = Path.home() / ".cache" / "parallax-bench"
 
 
@@ -121,7 +129,8 @@ def arguments() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--platforms", nargs="+", default=["parallax"], choices=["parallax", "otree", "psiturk"])
+    add("--platforms", nargs="+", default=["parallax"], choices=_PLATFORMS)
+    add("--earlier", type=Path, help="a checkout of another commit, for the platform 'earlier'")
     add("--participants", nargs="+", type=int, default=[10, 40, 100, 200, 500])
     add("--arrivals", nargs="+", default=["once"], choices=["once", "poisson"])
     add("--over", type=float, default=10.0, help="seconds within which a Poisson crowd arrives")
@@ -145,7 +154,7 @@ def plans(options: argparse.Namespace) -> Iterator[Plan]:
 
 def shown(rows: list[Row]) -> str:
     """Return the rows as a table, one line for each figure."""
-    lines = [[name, *(_cell(row[name]) for row in rows)] for name in rows[0]]
+    lines = [[name, *(_cell(row.get(name, "")) for row in rows)] for name in rows[0]]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
@@ -182,6 +191,12 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
     peers = {"otree": OTree, "psiturk": PsiTurk}
     with fresh_database(options.database) as new:
         for plan, _, name in product(plans(options), range(options.repeat), options.platforms):
+            if name == "earlier":
+                yield measure_earlier(options, plan)
+                continue
+            if name == "bare":
+                yield measure(Bare(options.workers), plan, ())
+                continue
             if name in peers:
                 try:
                     peer = peers[name](options.peers_folder)
@@ -194,6 +209,22 @@ def measure_all(options: argparse.Namespace) -> Iterator[Row]:
                 with new() as database:
                     own = Parallax(options.study, database.url, options.workers, viewers)
                     yield measure(own, plan, database.pids)
+
+
+def measure_earlier(options: argparse.Namespace, plan: Plan) -> Row:
+    """Return what another commit's own benchmark measures with the same crowd."""
+    if options.earlier is None:
+        sys.exit("the platform 'earlier' needs --earlier CHECKOUT")
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [sys.executable, "benchmarks/load.py", "--json", file.name]
+        command += ["--participants", str(plan.participants), "--arrivals", plan.arrivals]
+        command += ["--over", str(plan.over_s), "--think", str(plan.think_s)]
+        command += ["--database", options.database, "--study", options.study]
+        command += ["--workers", str(options.workers), "--seed", str(plan.seed)]
+        own = {**os.environ, "PYTHONPATH": str(options.earlier.resolve())}
+        subprocess.run(command, cwd=options.earlier, env=own, check=True, capture_output=True)
+        (row,) = json.load(file)
+    return {**row, "platform": "earlier"}
 
 
 def rooms_cost(rows: list[Row]) -> Iterator[str]:

@@ -24,8 +24,12 @@ MAY_IMPORT = {
 }
 # Who alone may import a library: a change of library then touches one room.
 MONOPOLIES = {
-    "boto3": ("webapp/recruiters/mturk/",),
-    "botocore": ("webapp/recruiters/mturk/", "marketplace/mturk/"),
+    "boto3": ("webapp/recruiters/mturk/", "webapp/database/backup/bucket.py"),
+    "botocore": (
+        "webapp/recruiters/mturk/",
+        "marketplace/mturk/",
+        "webapp/database/backup/bucket.py",
+    ),
     "torch": ("lm/",),
     # The second implementation loads models by itself.
     "transformers": ("lm/huggingface/scorer.py", "lm/huggingface/independent.py"),

@@ -25,6 +25,7 @@ from webapp.http.security_headers import add_headers
 from webapp.opening import installation_keys, open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
+from webapp.participant.plain_answers import answer_the_short_way
 from webapp.participant.response_files import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
@@ -64,6 +65,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     end_idle_transactions(engine)
     services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
+    answer_the_short_way(app, services, app.extensions[METRICS])
     guard_origins(app, settings)
     translate_pages(app)
     find_templates(app)

@@ -32,6 +32,7 @@ RUNS = {
         "200",
     ],
     "arrivals": ["--places", "20"],
+    "request_cost": ["--people", "2", "--turns", "1"],
     "crowding": ["--places", "6", "--browsers", "12", "--people", "6"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],

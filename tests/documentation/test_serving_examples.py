@@ -15,7 +15,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-import yaml
 
 from tests.documentation.examples import ROOT, adapted, examples
 from tests.documentation.web_servers import make_certificate, nginx_command
@@ -23,7 +22,6 @@ from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from tests.prerequisites import CADDY, NGINX, SYSTEMD
 from webapp.core.settings import INSTANCE_VARIABLE
-from webapp.doctor.findings import Finding, Level, metrics_text
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server import process as server
@@ -303,14 +301,3 @@ def test_every_program_that_an_example_names_is_installed_where_the_unit_has_it(
     named = {found for text in EXAMPLES.values() for found in re.findall(r"\S+/bin/parallax", text)}
     assert {Path(each.partition("=")[2] or each).parent for each in named} == {Path(VENV) / "bin"}
     assert shutil.which("sh") is not None
-
-
-def test_the_alerts_ask_for_metrics_that_there_are(tmp_path):
-    rules = [
-        rule for group in yaml.safe_load(EXAMPLES["alerts"])["groups"] for rule in group["rules"]
-    ]
-    asked = {name for rule in rules for name in re.findall(r"parallax_\w+", rule["expr"])}
-    page = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"^\| `(parallax_\w+)", page, re.MULTILINE)) | {"parallax_doctor"}
-    assert asked <= documented and len(rules) >= 6
-    assert 'parallax_doctor{check="x"} 0' in metrics_text([Finding("x", Level.GOOD, "")])

@@ -10,8 +10,10 @@ from webapp.commands.database import opened
 from webapp.commands.erasure_record import copy_record
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
-from webapp.core.instance import key_file, open_instance
-from webapp.database.backup.encryption import recipients
+from webapp.core.instance import key_file, open_instance, write_once
+from webapp.core.settings import Settings
+from webapp.database.backup.bucket import Bucket
+from webapp.database.backup.encryption import readable, recipients
 from webapp.database.backup.routine import (
     back_up_once,
     forget_oldest,
@@ -19,6 +21,7 @@ from webapp.database.backup.routine import (
     note,
     place_for,
     record_beside,
+    with_what_belongs_to_it,
 )
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
@@ -78,15 +81,26 @@ def backup(
 def _back_up(
     instance: Path, place: Path, keep: int | None, encrypt: Path | None, drill: bool
 ) -> None:
-    to = recipients(encrypt) if encrypt else []
-    key = key_file(instance, load_settings(instance).secret_key_file)
+    to, settings = recipients(encrypt) if encrypt else [], load_settings(instance)
+    bucket = _bucket(settings) if settings.backup_bucket else None
+    if bucket and not (to and place.is_dir()):
+        raise WebappError(
+            "a backup that leaves this machine must be encrypted, and named by its time",
+            where=f"the setting backup_bucket, {settings.backup_bucket}",
+            remedy="Give --encrypt READERS, and a folder as FILE: docs/database.md#off-site",
+        )
+    key = key_file(instance, settings.secret_key_file)
     began = utc_now()
     file = place_for(place, began, encrypted=bool(to))
     with opened(instance) as engine:
         content, tried = back_up_once(engine, file, key, to, tried_out=drill)
     copy_record(instance, record_beside(file))
+    if bucket:
+        bucket.put(with_what_belongs_to_it(file))
     note(instance, began, file, tried)
     click.echo(f"{file} holds {content}. It was read back and is sound.")
+    if bucket:
+        click.echo(f"It was copied to {bucket}, with its keys and the record of erasures.")
     if tried:
         click.echo(
             f"A trial restore took {tried.took_s:.1f} s; all {len(tried.content.rows)} tables "
@@ -99,3 +113,43 @@ def _back_up(
     )
     if keep and (gone := forget_oldest(place, keep)):
         click.echo(f"Deleted: {', '.join(path.name for path in gone)}.")
+
+
+def _bucket(settings: Settings) -> Bucket:
+    return Bucket(settings.backup_bucket, settings.backup_endpoint)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--name", help="Which backup; the newest when not given.")
+@click.option(
+    "--identity",
+    type=_PATH,
+    help="The private key of the backup: also puts the keys file into the instance folder.",
+)
+@with_instance
+def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path) -> None:
+    """Copy the newest backup of the bucket into FOLDER.
+
+    Its keys and its record of erasures come with it.
+    """
+    home = open_instance(instance)
+    settings = load_settings(home)
+    if not settings.backup_bucket:
+        raise WebappError(
+            "there is no bucket to fetch a backup from",
+            where=f"the settings of {home}",
+            remedy="Set backup_bucket (PARALLAX_BACKUP_BUCKET): docs/database.md#off-site",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    file = _bucket(settings).fetch(folder, name)
+    click.echo(f"{file} is here, with its keys and its record of erasures.")
+    mine = key_file(home, settings.secret_key_file)
+    if identity is None:
+        return
+    if mine.exists():
+        click.echo(f"{mine} is kept: there are keys already.")
+        return
+    with readable(key_beside(file), identity) as plain:
+        write_once(mine, plain.read_text(encoding="utf-8"))
+    click.echo(f"The keys are in {mine}.")

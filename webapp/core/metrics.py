@@ -43,6 +43,12 @@ class Metrics:
             registry=self.registry,
         )
 
+        Counter(
+            "parallax_processes_started",
+            "Processes of the server that started; many in a row mean that they die",
+            registry=self.registry,
+        ).inc()
+
         # Looked up once for each endpoint and status: every answer is counted.
         self._request = cache(requests.labels)
         self._duration = cache(seconds.labels)

@@ -39,6 +39,16 @@ class Settings(BaseModel):
         pattern=r"^\w+(\+\w+)?://",
         description="the database; a relative SQLite path is inside the instance folder",
     )
+    backup_bucket: str = Field(
+        default="",
+        pattern=r"^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w./-]*)?)?$",
+        description="a bucket of S3 for encrypted backups, as s3://bucket/folder; none when empty",
+    )
+    backup_endpoint: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="the address of another provider's S3; Amazon's own when empty",
+    )
     host: str = Field(
         default="127.0.0.1", min_length=1, description="the address the server listens on"
     )

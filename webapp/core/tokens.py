@@ -82,14 +82,21 @@ class Tokens:
         Raises:
             RequestError: The token was not issued by this installation.
         """
-        try:
-            return self._signer.unsign(token)
-        except BadSignature as error:
+        ref = self.read_known(token)
+        if ref is None:
             raise RequestError(
                 gettext("This link is incomplete. Please open the link that you were given again."),
                 status=401,
                 code="bad_token",
-            ) from error
+            )
+        return ref
+
+    def read_known(self, token: str) -> str | None:
+        """Return the reference; None where this installation did not issue the token."""
+        try:
+            return self._signer.unsign(token)
+        except BadSignature:
+            return None
 
 
 class _Pair:

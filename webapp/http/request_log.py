@@ -9,12 +9,16 @@ import secrets
 from functools import partial
 from http import HTTPStatus
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from flask import Flask, Response, request
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from webapp.core.metrics import Metrics
 from webapp.http.health import HEALTHZ
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIEnvironment
 
 REQUEST_ID = "X-Request-ID"
 _LOG = logging.getLogger("parallax.requests")
@@ -35,13 +39,17 @@ def log_requests(app: Flask, metrics: Metrics | None) -> None:
 
 
 def _begin() -> None:
-    environ = request.environ
-    # A web server in front may have named the request already, for its own log.
-    given = environ.get("HTTP_X_REQUEST_ID", "")
-    request_id = given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
+    environ, began = request.environ, perf_counter()
+    request_id = new_request_id(environ)
     clear_contextvars()
     bind_contextvars(request_id=request_id)
-    environ[_ID], environ[_BEGAN] = request_id, perf_counter()
+    environ[_ID], environ[_BEGAN] = request_id, began
+
+
+def new_request_id(environ: "WSGIEnvironment") -> str:
+    """Return the request's name in the log: the one a web server in front gave it, or a new one."""
+    given = environ.get("HTTP_X_REQUEST_ID", "")
+    return given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
 
 
 def _end(metrics: Metrics | None, response: Response) -> Response:
@@ -49,21 +57,31 @@ def _end(metrics: Metrics | None, response: Response) -> Response:
     took_s = perf_counter() - environ[_BEGAN]
     # The address holds the participant's token, so only the endpoint is named.
     endpoint, status = request.endpoint or _NOWHERE, response.status_code
-    if metrics is not None:
-        metrics.count_request(endpoint, status, took_s)
     if not (response.is_json and status == HTTPStatus.OK):
         # Nobody asks about an answer that was acknowledged, and each byte is sent for every one.
         response.headers[REQUEST_ID] = environ[_ID]
     # Anybody may ask whether the server is well, and monitors do every few seconds.
     asked_for_health = request.path == HEALTHZ and status == HTTPStatus.OK
-    _LOG.log(
-        logging.DEBUG if asked_for_health else logging.INFO,
-        "request",
-        extra={
-            "method": environ["REQUEST_METHOD"],
-            "endpoint": endpoint,
-            "status": status,
-            "duration_ms": round(took_s * 1000, 2),
-        },
-    )
+    level = logging.DEBUG if asked_for_health else logging.INFO
+    log_request(metrics, environ["REQUEST_METHOD"], endpoint, status, took_s, level)
     return response
+
+
+def log_request(
+    metrics: Metrics | None,
+    method: str,
+    endpoint: str,
+    status: int,
+    took_s: float,
+    level: int = logging.INFO,
+) -> None:
+    """Count a request that was answered, and write its line."""
+    if metrics is not None:
+        metrics.count_request(endpoint, status, took_s)
+    fields = {
+        "method": method,
+        "endpoint": endpoint,
+        "status": status,
+        "duration_ms": round(took_s * 1000, 2),
+    }
+    _LOG.log(level, "request", extra=fields)

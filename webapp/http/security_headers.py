@@ -1,6 +1,6 @@
 """The headers every response carries."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from flask import Flask, Response, current_app, g, request
@@ -54,8 +54,20 @@ def add_headers(
     public = bool(public_url) and not is_loopback(public_url)
     app.extensions[_PUBLIC] = public
     sites = tuple(_reachable(platforms, public=public))
-    transport = _A_YEAR if public and public_url.startswith("https:") else ""
-    app.after_request(partial(_with_headers, fetched, ancestors, sites, transport))
+    always = _always(public_url)
+    app.after_request(partial(_with_headers, fetched, ancestors, sites, always))
+
+
+def headers_of_programs(public_url: str) -> dict[str, str]:
+    """Return the headers of a reply in JSON to what a program sent."""
+    return {"Content-Type": "application/json", **_always(public_url)}
+
+
+def _always(public_url: str) -> dict[str, str]:
+    """Return the headers of every response; a public address with https is never left again."""
+    secure = public_url.startswith("https:") and not is_loopback(public_url)
+    transport = {"Strict-Transport-Security": _A_YEAR} if secure else {}
+    return {**transport, "X-Content-Type-Options": "nosniff"}
 
 
 def open_to(sites: Iterable[str]) -> None:
@@ -84,12 +96,10 @@ def _with_headers(
     fetched: str,
     ancestors: tuple[str, ...],
     platforms: tuple[str, ...],
-    transport: str,
+    always: Mapping[str, str],
     response: Response,
 ) -> Response:
-    if transport:
-        response.headers["Strict-Transport-Security"] = transport
-    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers.extend(always)
     if not response.is_json:
         # A page's programs and style obey the page's own policy, and there are twenty of them.
         if response.mimetype not in _OF_PAGES:

@@ -17,13 +17,15 @@ from webapp.sessions.record_batch import SentAnswer
 
 answers_address = Blueprint("answers", __name__)
 
-_LARGEST_ANSWER_BYTES = 4096
+LARGEST_ANSWER_BYTES = 4096
+# What the log and the metrics call the address below.
+SAVE = "answers.save"
 
 
 @answers_address.post("/p/<token>/answers")
 def save(token: str) -> dict[str, int]:
     """Store one answer, and acknowledge it after the commit."""
-    request.max_content_length = _LARGEST_ANSWER_BYTES
+    request.max_content_length = LARGEST_ANSWER_BYTES
     # The whole body first: a slow sender must not keep others waiting for the database.
     body = request.get_data()
     position, remaining = _save_with_others(token, body) or _save_alone(token, body)
@@ -85,7 +87,7 @@ def _complete(token: str) -> None:
 @answers_address.post("/p/<token>/device")
 def note(token: str) -> dict[str, bool]:
     """Store the browser's description of its device, the first time."""
-    request.max_content_length = _LARGEST_ANSWER_BYTES
+    request.max_content_length = LARGEST_ANSWER_BYTES
     body = request.get_data()
     services = current_services()
     with services.sessions() as session:

@@ -8,9 +8,10 @@ request is dropped. When no more files can be opened, visitors are asked to try 
 
 import logging
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from socket import SHUT_RD
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import gevent
 from gevent.pool import Pool
@@ -22,6 +23,7 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
 )
 
 from webapp.core.clock import clock_watch
+from webapp.server.headers import Headers
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
 from webapp.server.service_manager import tell_alive
 
@@ -38,6 +40,8 @@ _LAST_REQUESTS_S = 1.0
 _ARRIVED_WITHIN_S = 150.0
 # Several times within the unit's WatchdogSec=.
 _ALIVE_EVERY_S = 10.0
+# A longer body is not copied.
+_SENT_WITH_HEAD_BYTES = 65_536
 
 
 class _Handler(PyWSGIHandler):  # type: ignore[misc]
@@ -54,6 +58,25 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
         finally:
             deadline.stop()
             deadline.close()
+
+    def MessageClass(self, file: IO[bytes], _seekable: int) -> Headers:
+        return Headers(file)
+
+    def _headers(self) -> Iterator[tuple[str, str]]:
+        headers: Headers = self.headers
+        return headers.as_environ()
+
+    def _write_with_headers(self, data: bytes) -> None:
+        # Head and body leave together: one call of the system, and one packet, for each answer.
+        self.headers_sent = True
+        self.finalize_headers()
+        fields = (b"%b: %b" % field for field in self.response_headers)
+        head = b"\r\n".join((b"HTTP/1.1 " + self.status, *fields, b"\r\n"))
+        if self.response_use_chunked or len(data) > _SENT_WITH_HEAD_BYTES:
+            self._sendall(head)
+            self._write(data)
+        else:
+            self._sendall(head + data)
 
     def _connection_upgrade_requested(self) -> bool:
         # Nothing here speaks another protocol; a body that waited for one would wait for ever.

@@ -70,12 +70,25 @@ class _Stored:
                 found = list(_metrics(session))
         answers = float(bool(found))
         yield GaugeMetricFamily("parallax_database_up", "Whether the database answers", answers)
+        yield from _room(self._instance)
         if last := last_backup(self._instance):
             age = age_s(last, utc_now())
             yield GaugeMetricFamily(
                 "parallax_backup_age_seconds", "Age of the newest sound backup", age
             )
         yield from found
+
+
+def _room(instance: Path) -> Iterator["GaugeMetricFamily"]:
+    """Yield what is left on the disk of the instance folder."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    spare = os.statvfs(instance)
+    free = float(spare.f_bavail * spare.f_frsize)
+    yield GaugeMetricFamily("parallax_disk_free_bytes", "Room at the instance folder", free)
+    if spare.f_files:  # some file systems have no such limit
+        names = "Files that can still be made at the instance folder"
+        yield GaugeMetricFamily("parallax_disk_free_files", names, float(spare.f_favail))
 
 
 def _metrics(session: Session) -> Iterator["GaugeMetricFamily"]:

@@ -96,6 +96,11 @@ def record_beside(file: Path) -> Path:
     return file.with_name(file.name + _RECORD)
 
 
+def with_what_belongs_to_it(file: Path) -> list[Path]:
+    """Return the files of one backup: its keys and its record first, itself last."""
+    return [*(each for each in (key_beside(file), record_beside(file)) if each.exists()), file]
+
+
 def forget_oldest(folder: Path, keep: int) -> list[Path]:
     """Delete all but the newest backups of a folder, with what lies beside, and return which.
 

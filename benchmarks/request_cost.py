@@ -1,0 +1,227 @@
+"""What an arrival, an answer and an ending cost the server's processors, beside the least possible.
+
+Usage: python benchmarks/request_cost.py [--people 40] [--turns 3]
+
+One server process on SQLite. Two crowds in turns: Parallax, and a Flask endpoint on the same
+server that commits one row as durably (``bare``). Each crowd arrives one after the other, answers
+one after the other, then all at once, and ends.
+Counted is the processor time of the server's processes, in milliseconds, which another program on
+the machine changes less than the time that passes; the median of the turns.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from uuid import UUID
+
+from load_platforms.browser import Browser
+from load_platforms.parallax import Parallax
+from load_platforms.platform import Site
+from load_platforms.processes import used
+
+_HERE = Path(__file__).resolve()
+_FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
+_MARK = re.compile(rb'name="visit" value="(\w+)"')
+_SESSION = re.compile(rb'id="session">(.*?)</script>', re.DOTALL)
+# So many of a session's trials are answered one by one; all others at once with everybody's.
+_ALONE = 16
+_TRIALS = 76
+Costs = dict[str, float]
+
+
+def answer(position: int, rng: random.Random) -> bytes:
+    """Return an answer as the page sends it."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return json.dumps(
+        {
+            "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
+            "position": position,
+            "side": rng.choice(("first", "second")),
+            "rt_ms": 1234.5,
+            "input_method": "key",
+            "client_time": now,
+            "viewport_width_px": 1280,
+            "viewport_height_px": 720,
+            "was_hidden": False,
+            "lost_focus": False,
+        },
+        separators=(",", ":"),
+    ).encode()
+
+
+class Person:
+    """Somebody with a connection of their own."""
+
+    def __init__(self, number: int, site: Site) -> None:
+        self.browser, self.rng = Browser(site.host, site.port), random.Random(number)
+        self.home = f"/w{number}/"
+
+    async def open_link(self, run: str) -> None:
+        """Open the invitation."""
+        self.consent = await self.browser.get(f"/run/{run}")
+
+    async def accept(self, run: str) -> None:
+        """Consent, which gives a place and its trials."""
+        mark = _MARK.search(self.consent.content)
+        form = b"decision=accept&visit=" + (mark[1] if mark else b"")
+        self.home = (await self.browser.post(f"/run/{run}", form, _FORM, 303)).location
+
+    async def open_page(self) -> None:
+        """Open the session's page."""
+        self.page = await self.browser.get(self.home)
+
+    async def open_parts(self) -> None:
+        """Fetch what the pages load."""
+        await self.browser.get_parts(self.consent, self.page)
+
+    async def answer(self, positions: Iterable[int]) -> None:
+        """Answer these trials, one after the other."""
+        for position in positions:
+            body = answer(position, self.rng)
+            await self.browser.save(f"{self.home}answers", body, _JSON)
+
+    async def end(self, form: bytes) -> None:
+        """Answer the questions and see the last page."""
+        await self.browser.get(self.home)
+        await self.browser.post(f"{self.home}questionnaire", form, _FORM, 303)
+        await self.browser.get(self.home)
+
+
+async def one_by_one(people: Iterable[Person], do: Callable[[Person], Awaitable[None]]) -> None:
+    for person in people:
+        await do(person)
+
+
+async def measure_parallax(n: int) -> Costs:
+    """Return what each kind of request costs Parallax."""
+    platform = Parallax("marvin_linzen_2018", "", 1)
+    with tempfile.TemporaryDirectory(prefix="parallax-cost-") as folder:
+        site = platform.start(Path(folder), n + 1)
+        try:
+            first, *people = (Person(number, site) for number in range(n + 1))
+            await arrive(
+                site, platform.run, [first]
+            )  # what is done once in a process is not counted
+            await first.answer([1])
+            costs = await arrive(site, platform.run, people)
+            costs |= await answering(site, people)
+            before = used(site.pid).cpu_s
+            await asyncio.gather(*(each.end(platform.questionnaire) for each in people))
+            costs["ending, 3 requests"] = 1000 * (used(site.pid).cpu_s - before) / n
+            for each in (first, *people):
+                each.browser.close()
+        finally:
+            platform.stop()
+    return costs
+
+
+async def arrive(site: Site, run: str, people: list[Person]) -> Costs:
+    """Return what each step of an arrival costs, one person after the other."""
+    steps: Mapping[str, Callable[[Person], Awaitable[None]]] = {
+        "link": lambda each: each.open_link(run),
+        "consent": lambda each: each.accept(run),
+        "page": lambda each: each.open_page(),
+        "programs and styles": lambda each: each.open_parts(),
+    }
+    costs = {}
+    for name, do in steps.items():
+        before = used(site.pid).cpu_s
+        await one_by_one(people, do)
+        costs[name] = 1000 * (used(site.pid).cpu_s - before) / len(people)
+    return costs
+
+
+async def answering(site: Site, people: list[Person]) -> Costs:
+    """Return what an answer costs alone, and where everybody sends theirs at once."""
+    before = used(site.pid).cpu_s
+    await one_by_one(people, lambda each: each.answer(range(2, _ALONE + 2)))
+    alone = 1000 * (used(site.pid).cpu_s - before) / len(people) / _ALONE
+    before = used(site.pid).cpu_s
+    rest = [1, *range(_ALONE + 2, _TRIALS + 1)]
+    await asyncio.gather(*(each.answer(rest) for each in people))
+    together = 1000 * (used(site.pid).cpu_s - before) / len(people) / len(rest)
+    return {"answer, one by one": alone, "answer, all at once": together}
+
+
+async def measure_bare(n: int) -> Costs:
+    """Return what an answer costs the endpoint that does nothing else."""
+    from load_platforms.bare import Bare
+
+    platform = Bare(1)
+    with tempfile.TemporaryDirectory(prefix="parallax-cost-") as folder:
+        site = platform.start(Path(folder), n)
+        try:
+            people = [Person(number, site) for number in range(n)]
+            await people[0].answer([0])
+            costs = await answering(site, people)
+            for each in people:
+                each.browser.close()
+        finally:
+            platform.stop()
+    return costs
+
+
+def measure(what: str, n: int) -> Costs:
+    """Return one crowd's costs, measured by a process of its own."""
+    command = [sys.executable, str(_HERE), "--people", str(n), "--only", what]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{what} could not be measured:\n{done.stderr}")
+    costs: Costs = json.loads(done.stdout.splitlines()[-1])
+    return costs
+
+
+def shown(costs: Mapping[str, list[Costs]]) -> str:
+    """Return the table: a line for each step, with the ratios of the medians."""
+    middle = {
+        what: {step: median(each[step] for each in found) for step in found[0]}
+        for what, found in costs.items()
+    }
+    for each in middle.values():
+        steps = ("link", "consent", "page", "programs and styles")
+        if "link" in each:
+            each["an arrival, all of these"] = sum(each[step] for step in steps)
+    own = middle["parallax"]
+    lines = ["ms of the server".ljust(28) + "".join(what.rjust(12) for what in middle)
+             + "".join(f"{'/ ' + what:>12}" for what in middle if what != "parallax")]  # fmt: skip
+    for step, cost in own.items():
+        cells = [f"{each[step]:12.3f}" if step in each else " " * 12 for each in middle.values()]
+        cells += [
+            f"{cost / each[step]:12.2f}" if each.get(step) else " " * 12
+            for what, each in middle.items()
+            if what != "parallax"
+        ]
+        lines.append(f"{step:28}{''.join(cells)}".rstrip())
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--people", type=int, default=40)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--only", choices=("parallax", "bare"), help="one crowd, as JSON")
+    options = parser.parse_args()
+    if options.only:
+        crowd = measure_parallax if options.only == "parallax" else measure_bare
+        print(json.dumps(asyncio.run(crowd(options.people))))
+        return
+    names = ["parallax", "bare"]
+    costs: dict[str, list[Costs]] = {name: [] for name in names}
+    for _ in range(options.turns):
+        for name in names:
+            costs[name].append(measure(name, options.people))
+    print(shown(costs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Header fields as browsers send them, and as nobody may."""
+
+from io import BytesIO
+
+import pytest
+
+from webapp.server.headers import Headers
+
+
+def read(text: bytes) -> Headers:
+    return Headers(BytesIO(text + b"\r\n"))
+
+
+def test_fields_are_found_by_any_spelling_of_their_name():
+    headers = read(b"Content-Type: application/json\r\nX-One:  a b \r\n")
+    assert headers.get("CONTENT-TYPE") == headers.typeheader == "application/json"
+    assert headers.getheader("x-one") == "a b"
+    assert headers.get("x-two", "none") == "none"
+
+
+def test_wsgi_gets_every_field_but_those_that_pose_as_others():
+    headers = read(
+        b"Host: a\r\nX_Forwarded_For: 1\r\nCookie: a\r\nCookie: b\r\nContent-Type: t\r\n"
+    )
+    assert list(headers.as_environ()) == [
+        ("HTTP_HOST", "a"),
+        ("HTTP_COOKIE", "a"),
+        ("HTTP_COOKIE", "b"),
+    ]
+
+
+def test_a_field_can_be_forgotten():
+    headers = read(b"Content-Length: 3\r\nHost: a\r\n")
+    del headers["Content-Length"]
+    assert headers.get("content-length") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"no colon\r\n",
+        b"Host : a\r\n",
+        b"Host: a\r\n goes on\r\n",
+        b": empty\r\n",
+        b"X: a\0b\r\n",
+        b"X: a\rY: b\r\n",
+        b"Content-Length: 3\r\nContent-Length: 4\r\n",
+        b"Host: a\r\nHost: b\r\n",
+        b"X: a\r\n" * 101,
+        b"X: " + b"a" * 70_000 + b"\r\n",
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_refused(text):
+    with pytest.raises(ValueError):
+        read(text)

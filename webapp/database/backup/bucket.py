@@ -1,0 +1,131 @@
+"""Backups elsewhere: a bucket of S3, whoever keeps it. Only encrypted ones leave the machine.
+
+Credentials come from where Amazon's own programs look for them: the environment, a file in the
+user's folder, the machine. Nothing is ever deleted here: who breaks into this server must not be
+able to take the copies away, so the bucket's own rules say how long they stay.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from experiment.tables.atomic_write import atomic_write
+from webapp.database.backup.contents import BackupError
+
+_KEY, _RECORD = ".key.age", ".erasures"
+_ENCRYPTED = ".backup.age"
+_MINE = 0o600
+_PATIENCE_S = 30
+
+
+class Bucket:
+    """A folder of a bucket.
+
+    Args:
+        address: ``s3://bucket/folder``.
+        endpoint: The provider's address; empty for Amazon.
+
+    Raises:
+        BackupError: The library for it is not installed.
+    """
+
+    def __init__(self, address: str, endpoint: str = "") -> None:
+        parts = urlsplit(address)
+        self._address, self._name = address.rstrip("/"), parts.netloc
+        self._folder = f"{parts.path.strip('/')}/".lstrip("/")
+        self._endpoint = endpoint
+
+    def __str__(self) -> str:
+        """Return its address."""
+        return self._address
+
+    def put(self, files: Sequence[Path]) -> None:
+        """Copy the files of one backup, itself last: one that is listed is whole.
+
+        Raises:
+            BackupError: One cannot be copied, or does not arrive as it is.
+        """
+        with self._client("backups cannot be copied there") as client:
+            for file in files:
+                name = self._folder + file.name
+                client.upload_file(str(file), self._name, name)
+                there = client.head_object(Bucket=self._name, Key=name)["ContentLength"]
+                if there != file.stat().st_size:
+                    raise BackupError(
+                        f"{file.name} arrived with {there} bytes",
+                        where=self._address,
+                        expected=f"{file.stat().st_size} bytes",
+                        remedy="Make the backup again",
+                    )
+
+    def names(self) -> list[str]:
+        """Return the backups in it, the oldest first.
+
+        Raises:
+            BackupError: It cannot be asked.
+        """
+        return [name for name in self._files() if name.endswith(_ENCRYPTED)]
+
+    def _files(self) -> list[str]:
+        with self._client("its backups cannot be listed") as client:
+            pages = client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._name, Prefix=self._folder
+            )
+            found = [each["Key"] for page in pages for each in page.get("Contents", ())]
+        return sorted(key.removeprefix(self._folder) for key in found)
+
+    def fetch(self, folder: Path, name: str | None = None) -> Path:
+        """Copy a backup, its keys and its record into a folder, and return the backup's file.
+
+        Args:
+            folder: An existing folder.
+            name: Which; the newest when not given.
+
+        Raises:
+            BackupError: There is none, or it cannot be copied.
+        """
+        files = self._files()
+        names = [each for each in files if each.endswith(_ENCRYPTED)]
+        if not names or name not in (None, *names):
+            raise BackupError(
+                f"there is no backup {name}" if name else "there is no backup",
+                where=self._address,
+                expected=f"one of {', '.join(names[-5:])}" if names else "",
+                remedy="parallax db backup FOLDER --encrypt READERS makes one",
+            )
+        backup = name or names[-1]
+        key = backup.removesuffix(".age") + _KEY
+        with self._client("the backup cannot be fetched") as client:
+            for each in (key, backup + _RECORD, backup):
+                if each not in files:  # a backup before anybody's erasure has no record
+                    continue
+                with atomic_write(folder / each) as temporary:
+                    client.download_file(self._name, self._folder + each, str(temporary))
+                    temporary.chmod(_MINE)
+        return folder / backup
+
+    @contextmanager
+    def _client(self, what_fails: str) -> Iterator[Any]:
+        try:
+            import boto3
+            from boto3.exceptions import Boto3Error
+            from botocore.config import Config
+            from botocore.exceptions import BotoCoreError, ClientError
+        except ImportError as error:
+            raise BackupError(
+                "the library for buckets is not installed",
+                where=self._address,
+                remedy="pip install 'parallax-experiments[s3]'",
+            ) from error
+        patience = Config(connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S)
+        try:
+            yield boto3.client("s3", endpoint_url=self._endpoint or None, config=patience)
+        except (Boto3Error, BotoCoreError, ClientError, OSError) as error:
+            raise BackupError(
+                f"{what_fails} ({error})",
+                where=self._address,
+                remedy="Check backup_bucket, backup_endpoint and the credentials"
+                " (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION)",
+            ) from error
