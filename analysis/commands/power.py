@@ -7,11 +7,22 @@ import click
 import pandas as pd
 from tqdm import tqdm
 
+from analysis.data.takers import item_choices
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
 from analysis.figures.power import power_figure
-from analysis.statistics.power import OVERALL, Assumptions, design_of, needed, simulate, summary
+from analysis.statistics.power import (
+    OVERALL,
+    Assumptions,
+    Design,
+    Expected,
+    design_of,
+    like_items,
+    needed,
+    simulate,
+    summary,
+)
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
@@ -80,6 +91,9 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--accuracy", type=_SHARE,
               help=("The expected accuracy of every construction.  [default: the published "
                   "ones]"))  # fmt: skip
+@click.option("--like", "folder", type=click.Path(path_type=Path),
+              help=("A reading's folder of `parallax take`: each item is as hard for people as for "
+                    "this model."))  # fmt: skip
 @click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
 @click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
@@ -95,6 +109,7 @@ def power(
     lapse: float,
     guessing: float,
     accuracy: float | None,
+    folder: Path | None,
     reward: float | None,
     fee_percent: float,
     seed: int,
@@ -110,7 +125,7 @@ def power(
     _refuse_without_accuracy(loaded)
     people = Assumptions(sd_participants, sd_items, lapse, guessing)
     design = design_of(build_lists(loaded, load_items(loaded), seed).lists)
-    expected = [_expected(loaded, name, accuracy) for name in design.constructions]
+    expected = _expected(loaded, design, accuracy, folder, people)
     numbers = tqdm(range(simulations), desc="Simulating", unit=" studies", disable=None)
     found = summary(
         simulate(
@@ -119,7 +134,8 @@ def power(
         )
     )  # fmt: skip
     each = None if reward is None else reward * (1 + fee_percent / 100)
-    table = _table(loaded, found, people, each, difference, simulations, seed)
+    model = f"items as hard as for the model in {folder}" if folder else ""
+    table = _table(loaded, found, people, each, difference, simulations, seed, model)
     click.echo(to_text(table))
     for line in _answers(found, len(design.lists), difference, width):
         click.echo(line)
@@ -137,7 +153,18 @@ def _refuse_without_accuracy(study: Study) -> None:
         )
 
 
-def _expected(study: Study, construction: str, given: float | None) -> float:
+def _expected(
+    study: Study, design: Design, given: float | None, folder: Path | None, people: Assumptions
+) -> Expected:
+    if folder is None:
+        return Expected([_accuracy(study, name, given) for name in design.constructions])
+    if given is not None:
+        raise click.UsageError("Give either --like or --accuracy: each says how hard items are.")
+    median_ms = study.simulation.median_rt_ms or _TYPICAL_RT_MS
+    return like_items(design, item_choices(folder), people, median_ms)
+
+
+def _accuracy(study: Study, construction: str, given: float | None) -> float:
     if given is not None:
         return given
     try:
@@ -155,6 +182,7 @@ def _table(
     difference: float,
     simulations: int,
     seed: int,
+    model: str,
 ) -> Table:
     overall = found[found["construction"] == OVERALL]
     single = found[found["construction"] != OVERALL].groupby("per_list")
@@ -196,7 +224,8 @@ def _table(
         ),
         origin=(
             f"Logistic model with sd {people.sd_participants:g} between participants and "
-            f"{people.sd_items:g} between items (logits), lapse rate {people.lapse:g}, "
+            + (model or f"{people.sd_items:g} between items")
+            + f" (logits), lapse rate {people.lapse:g}, "
             f"{people.guessing:.0%} of participants guessing; the study's exclusion rules.",
             f"Study {study.name}, version {study.study.version}; seed {seed}; "
             f"code {code_version()}.",

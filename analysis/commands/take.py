@@ -35,7 +35,7 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     "--context",
     "contexts",
     multiple=True,
-    type=click.Choice([str(one) for one in Context if one is not Context.YOKED]),
+    type=click.Choice([str(one) for one in Context]),
     default=(str(Context.ZERO_SHOT),),
     show_default=True,
     help="What stands before each trial of a prompt; repeat it for more.",
@@ -55,8 +55,13 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     show_default=True,
     help="The order of a prompt's answers.",
 )
+@click.option("--sessions", type=click.IntRange(1), help="How many sessions of the design to take.")
 @click.option(
-    "--sessions", required=True, type=click.IntRange(1), help="How many sessions to take."
+    "--participant",
+    "participants",
+    multiple=True,
+    metavar="REF",
+    help="In place of --sessions: take the session of this person of the run; repeat it for more.",
 )
 @click.option(
     "--seed", type=click.IntRange(0), help="The seed of the lists.  [default: the run's, or 1]"
@@ -107,7 +112,8 @@ def take(
     contexts: tuple[str, ...],
     labels: tuple[str, ...],
     order: str,
-    sessions: int,
+    sessions: int | None,
+    participants: tuple[str, ...],
     seed: int | None,
     sampled: bool,
     device: str,
@@ -120,16 +126,21 @@ def take(
     OUT gets a folder for each reading, which holds the tables of an export. After an interruption
     the same command goes on where it was.
     """
+    if bool(sessions) == bool(participants):
+        raise click.UsageError(
+            "Give either --sessions with a number, or --participant with a reference of the run."
+        )
     request = Request(
         study=study,
         model=model,
         readings=readings,
         factors=Factors(tuple(map(Context, contexts)), labels, _ORDERS[order]),
-        n_sessions=sessions,
+        n_sessions=sessions or 0,
         seed=seed,
         sampled=sampled,
         device=cast(Device, device),
         out=out,
+        participants=participants,
         terms=Terms(key=os.environ.get(key_variable, "") if key_variable else "", **terms),
     )
     for line in run_take(request, datetime.now(UTC)):

@@ -58,6 +58,29 @@ def load_taken(folder: Path, run: ExportedRun) -> Taken:
     )
 
 
+def item_choices(folder: Path) -> dict[str, float]:
+    """Return how probably a model chose each item's expected option, by the item's id.
+
+    The mean is over all sittings of a reading, so that it hangs on no order and no label.
+
+    Args:
+        folder: One reading's folder, within the folder that ``parallax take`` wrote.
+
+    Raises:
+        AnalysisError: The reading says nothing of probabilities.
+        TableError: It holds no such table.
+    """
+    read = read_exported(READ, folder, ("item_id", "p_good")).dropna(subset="p_good")
+    if read.empty:
+        raise AnalysisError(
+            "no trial has the probability of the expected option",
+            where=str(folder),
+            expected="a reading of choices or of yes and no, such as forced_choice",
+        )
+    mean = read.groupby("item_id", observed=True)["p_good"].mean()
+    return {str(item): float(share) for item, share in mean.items()}
+
+
 def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
     """Read several takers' folders, each of another model.
 

@@ -9,10 +9,16 @@ Memory and Language 59, 390-412, with lapses. ``b_c`` is chosen so that P averag
 expected of construction c. A share of the participants toss a coin in every trial; the study's own
 exclusion rules decide who is kept. Intervals are those of
 ``analysis.statistics.clustered``.
+
+Where each item's accuracy is given, as by a language model's choices, the logit of the item takes
+the place of ``b_c + v_i``. Harder items then take longer: by the EZ-diffusion model (Wagenmakers,
+van der Maas & Grasman 2007, Psychonomic Bulletin & Review 14, 3-22), the mean decision time at the
+logit L of the accuracy is to that at L = 0 as 2 tanh(L / 2) / L. Reaction times are log-normal
+around a median that is proportional to it, and is the study's at a typical item.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -28,11 +34,15 @@ from experiment.design.lists import ListEntry
 from experiment.exclusion.verdict import verdict
 from experiment.records import PAIR, Judgment, Side
 from experiment.seeds import generator
+from experiment.simulation.session import RT_SPREAD
 from experiment.studies.study import Rule
 
 Floats = NDArray[np.float64]
 
 OVERALL = "all judgments"
+_EDGE = 0.005
+# Below this half logit the decision time is that of chance to six digits.
+_FLAT = 1e-3
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
 
 
@@ -62,14 +72,34 @@ class Design:
         constructions: The names of the constructions.
         item: For each list, shape ``(trials,)``: the item's number in the study.
         construction: For each list, shape ``(trials,)``: the construction's number.
-        n_items: How many items the lists hold in all.
+        item_ids: The items' ids, by their number.
     """
 
     lists: Sequence[Sequence[ListEntry]]
     constructions: list[str]
     item: list[NDArray[np.intp]]
     construction: list[NDArray[np.intp]]
-    n_items: int
+    item_ids: list[str]
+
+    @property
+    def n_items(self) -> int:
+        """How many items the lists hold in all."""
+        return len(self.item_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What people are expected to get right, and how long they take.
+
+    Attributes:
+        constructions: The accuracy of each construction.
+        items: The logit of each item, where items are known; otherwise they are drawn.
+        median_rt_ms: The median reaction time to a typical item, where items are known.
+    """
+
+    constructions: Sequence[float]
+    items: Floats | None = None
+    median_rt_ms: float = 0.0
 
 
 def design_of(lists: Sequence[Sequence[ListEntry]]) -> Design:
@@ -88,8 +118,48 @@ def design_of(lists: Sequence[Sequence[ListEntry]]) -> Design:
         construction=[
             np.array([names.index(one.item.construction) for one in entries]) for entries in lists
         ],
-        n_items=len(items),
+        item_ids=list(items),
     )
+
+
+def like_items(
+    design: Design, p_good: Mapping[str, float], people: Assumptions, rt_ms: float
+) -> Expected:
+    """Return what is expected of people who find each item as hard as somebody else did.
+
+    Args:
+        design: The lists.
+        p_good: The probability of the expected option, by the item's id.
+        people: What is supposed of the people; ``sd_items`` is not used.
+        rt_ms: The median reaction time to a typical item.
+
+    Raises:
+        AnalysisError: An item has no probability, or lapses alone keep one from being reached.
+    """
+    if missing := [one for one in design.item_ids if one not in p_good]:
+        raise AnalysisError(
+            f"{len(missing)} of the study's {design.n_items} items have no probability, such as "
+            f'"{missing[0]}"',
+            expected="the probability of the expected option for every item of the lists",
+            remedy="Take more sessions: as many as the study has lists cover every item",
+        )
+    # Probabilities of 0 and 1 have no logit, and nobody is as sure as that.
+    share = np.clip([p_good[one] for one in design.item_ids], people.lapse / 2 + _EDGE, 1 - _EDGE)
+    share = np.minimum(share, 1 - people.lapse / 2 - _EDGE)
+    by_participant = replace(people, sd_items=0.0)
+    distinct, place = np.unique(share, return_inverse=True)
+    logits = np.array([intercept(float(one), by_participant) for one in distinct])[place]
+    item, construction = np.concatenate(design.item), np.concatenate(design.construction)
+    n = len(design.constructions)
+    sums = np.bincount(construction, share[item], n)
+    return Expected(list(sums / np.bincount(construction, minlength=n)), logits, rt_ms)
+
+
+def relative_decision_time(logit: Floats) -> Floats:
+    """Return the mean decision time at logits of accuracy, relative to that at chance."""
+    half = np.abs(logit) / 2
+    found: Floats = np.where(half < _FLAT, 1.0, np.tanh(half) / np.maximum(half, _FLAT))
+    return found
 
 
 def intercept(accuracy: float, people: Assumptions) -> float:
@@ -122,7 +192,7 @@ def _unreachable(accuracy: float, people: Assumptions) -> float:
 
 def simulate(
     design: Design,
-    accuracy: Sequence[float],
+    expected: Expected,
     people: Assumptions,
     rules: Sequence[Rule],
     sizes: Sequence[int],
@@ -137,7 +207,7 @@ def simulate(
 
     Args:
         design: The lists.
-        accuracy: The accuracy expected of each construction.
+        expected: What people are expected to get right.
         people: What is supposed of the people.
         rules: The study's exclusion rules.
         sizes: Participants per list.
@@ -149,7 +219,8 @@ def simulate(
         ``simulation``, ``per_list``, ``construction`` (or ``OVERALL``), ``kept``, ``accuracy``,
         ``half_width`` and ``detected``: whether the interval excludes accuracy - difference.
     """
-    base = np.array([intercept(one, people) for one in accuracy])
+    items = expected.items
+    base = np.zeros(0) if items is not None else _bases(design, expected.constructions, people)
     shown = [
         [_shown(entries, seed, list_, place) for place in range(max(sizes))]
         for list_, entries in enumerate(design.lists)
@@ -157,16 +228,27 @@ def simulate(
     found = []
     for number in simulations:
         rng = numpy_generator(seed, "power", number)
-        judged = _judgments(design, base, people, rules, shown, rng)
+        own = base + rng.normal(0, people.sd_items, design.n_items) if items is None else items
+        judged = _judgments(design, own, expected.median_rt_ms, people, rules, shown, rng)
         for size in sizes:
-            rows = _intervals(judged[judged["place"] < size], design, accuracy, difference)
+            kept = judged[judged["place"] < size]
+            rows = _intervals(kept, design, expected.constructions, difference)
             found.append(rows.assign(simulation=number, per_list=size))
     return pd.concat(found, ignore_index=True)
 
 
+def _bases(design: Design, accuracy: Sequence[float], people: Assumptions) -> Floats:
+    """Return the intercept of each item's construction."""
+    of_construction = np.array([intercept(one, people) for one in accuracy])
+    found = np.zeros(design.n_items)
+    found[np.concatenate(design.item)] = of_construction[np.concatenate(design.construction)]
+    return found
+
+
 def _judgments(
     design: Design,
-    base: Floats,
+    items: Floats,
+    median_rt_ms: float,
     people: Assumptions,
     rules: Sequence[Rule],
     shown: Sequence[Sequence["_Shown"]],
@@ -174,19 +256,21 @@ def _judgments(
 ) -> pd.DataFrame:
     """Return the judgments of the participants whom the rules keep."""
     per_list = len(shown[0])
-    of_items = rng.normal(0, people.sd_items, design.n_items)
+    slower = relative_decision_time(items)
+    typical = float(np.median(slower))
     blocks = []
     for list_, (item, construction) in enumerate(
         zip(design.item, design.construction, strict=True)
     ):
         own = rng.normal(0, people.sd_participants, (per_list, 1))
-        attentive = expit(base[construction] + of_items[item] + own)
+        attentive = expit(items[item] + own)
         probability = people.lapse / 2 + (1 - people.lapse) * attentive
         probability[rng.random(per_list) < people.guessing] = 0.5
         right = rng.random(probability.shape) < probability
+        times = _times(median_rt_ms * slower[item] / typical, per_list, rng)
         kept = [
-            verdict(rules, _session(design.lists[list_], row, own_screen)).kept
-            for row, own_screen in zip(right, shown[list_], strict=True)
+            verdict(rules, _session(design.lists[list_], row, own_times, own_screen)).kept
+            for row, own_times, own_screen in zip(right, times, shown[list_], strict=True)
         ]
         place = np.flatnonzero(kept)
         blocks.append(
@@ -201,6 +285,14 @@ def _judgments(
             )
         )
     return pd.concat(blocks, ignore_index=True)
+
+
+def _times(median_ms: Floats, n: int, rng: np.random.Generator) -> list[list[float | None]]:
+    """Return the reaction times of ``n`` people to each trial; None where no median is known."""
+    if not median_ms.any():
+        return [[None] * len(median_ms)] * n
+    drawn = median_ms * np.exp(RT_SPREAD * rng.standard_normal((n, len(median_ms))))
+    return [list(row) for row in drawn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +311,10 @@ def _shown(entries: Sequence[ListEntry], seed: int, list_: int, place: int) -> _
 
 
 def _session(
-    entries: Sequence[ListEntry], right: NDArray[np.bool_], shown: _Shown
+    entries: Sequence[ListEntry],
+    right: NDArray[np.bool_],
+    times: Sequence[float | None],
+    shown: _Shown,
 ) -> list[Judgment]:
     return [
         Judgment(
@@ -229,12 +324,12 @@ def _session(
             construction=entry.item.construction,
             chose_good=bool(chose_good),
             chosen_side=side if chose_good else PAIR[side is Side.FIRST],
-            rt_ms=None,
+            rt_ms=rt_ms,
             condition=entry.item.condition,
             extra=entry.item.extra,
         )
-        for entry, chose_good, position, side in zip(
-            entries, right, shown.positions, shown.good_sides, strict=True
+        for entry, chose_good, rt_ms, position, side in zip(
+            entries, right, times, shown.positions, shown.good_sides, strict=True
         )
     ]
 

@@ -1,49 +1,18 @@
 """What a taker is to do: which study, which sessions, in which ways; refused before it begins."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from analysis.errors import AnalysisError
-from experiment.authoring.check import require_sound
-from experiment.design.lists import BuiltLists
+from analysis.takers.persons import Person, persons
+from analysis.takers.source import Source
 from experiment.materials.render import render
-from experiment.studies.files import study_files
-from experiment.studies.load import load_study
-from experiment.studies.study import Study
 from experiment.takers.labels import labels_of
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of
 from experiment.takers.readings.base import Earlier, Reading, Situation
 from experiment.takers.readings.registry import load_reading
 from experiment.takers.session import Screens, TakerSession, taker_sessions
 from lm.answering.answerer import Tier
-
-_DESCRIPTION = "datapackage.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The study whose sessions are taken.
-
-    Attributes:
-        study: The study.
-        built: Its lists, which passed the audit.
-        export: The run's export folder where one was named; None for a study.
-    """
-
-    study: Study
-    built: BuiltLists
-    export: Path | None = None
-
-    @property
-    def files_hash(self) -> str:
-        """What changes when any of the study's files does."""
-        digest = hashlib.sha256()
-        for name, content in sorted(study_files(self.study).items()):
-            digest.update(f"{name}\n{hashlib.sha256(content).hexdigest()}\n".encode())
-        return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +53,7 @@ class Plan:
         factors: What prompted ones are crossed with.
         prompter: Writes prompts; None where no reading needs one.
         sampled: Whether an answer is drawn by its probability, in place of the best one.
-        yoked: Whose answers prompts show in the context ``yoked``; empty for nobody's.
+        people: Whose sessions they are, in their order; empty for sessions of the design.
     """
 
     source: Source
@@ -94,7 +63,11 @@ class Plan:
     factors: Factors
     prompter: Prompter | None
     sampled: bool = False
-    yoked: str = ""
+    people: tuple[Person, ...] = ()
+
+    def person(self, session: TakerSession) -> Person | None:
+        """Return whose session it is; None for nobody's."""
+        return self.people[session.number - 1] if self.people else None
 
     def situation(self, list_: int, way: Way, earlier: Earlier) -> Situation:
         """Return what a reading knows of a session of that list."""
@@ -117,43 +90,8 @@ class Plan:
             "labels": list(self.factors.labels),
             "swapped": list(self.factors.orders),
             "sampled": self.sampled,
-            "yoked": self.yoked,
+            "participants": [person.ref for person in self.people],
         }
-
-
-def find_source(named: str, seed: int | None) -> Source:
-    """Return a study with its lists, or those of the run that an export folder holds.
-
-    Args:
-        named: A built-in study, a study folder, or an export folder.
-        seed: The seed of the lists; None for the run's own, or 1.
-
-    Raises:
-        ParallaxError: There is no such study, it has a mistake, its lists fail the audit, or the
-            export's study gives other materials than the run had.
-    """
-    export = Path(named)
-    if not (export / _DESCRIPTION).is_file():
-        study = load_study(named)
-        return Source(study, require_sound(study, 1 if seed is None else seed))
-    facts = json.loads((export / _DESCRIPTION).read_text("utf-8")).get("parallax", {})
-    study = load_study(str(export / "study"))
-    if seed is not None and seed != facts.get("seed"):
-        raise AnalysisError(
-            f"the run has the seed {facts.get('seed')}, but --seed is {seed}",
-            where=named,
-            remedy="Leave --seed out to take the sessions that the run's people had",
-        )
-    built = require_sound(study, int(facts["seed"]))
-    if built.materials_hash != facts.get("materials_hash"):
-        raise AnalysisError(
-            f"the materials have changed since the run: their hash is {built.materials_hash[:12]}, "
-            f"the run's {str(facts.get('materials_hash'))[:12]}",
-            where=str(export / "study"),
-            expected="the study as it was exported",
-            remedy="Export the run again, or name the study itself to take its sessions of today",
-        )
-    return Source(study, built, export)
 
 
 def make_plan(
@@ -164,6 +102,7 @@ def make_plan(
     to_model: Callable[[str], str],
     *,
     sampled: bool = False,
+    participants: Sequence[str] = (),
 ) -> Plan:
     """Return a plan whose every reading can ask every trial in every way.
 
@@ -171,17 +110,22 @@ def make_plan(
         source: The study and its lists.
         readings: The readings' names.
         factors: What prompted ones are crossed with.
-        n_sessions: How many sessions.
+        n_sessions: How many sessions of the design, where nobody's are named.
         to_model: How the model reads a sentence.
         sampled: See ``Plan``.
+        participants: The people of an exported run whose sessions are taken.
 
     Raises:
-        ParallaxError: A name is unknown, or a reading cannot ask what the study's trials ask.
+        ParallaxError: A name is unknown, a reading cannot ask what the study's trials ask, or
+            prompts are to show a person's answers and nobody is named.
     """
     study = source.study
     chosen = tuple(load_reading(name) for name in dict.fromkeys(readings))
     screens = Screens(study, render(study.materials.shown_to_people), to_model)
-    sessions = tuple(taker_sessions(study, source.built, screens, n_sessions))
+    people = persons(source, screens, participants) if participants else ()
+    sessions = tuple(person.session for person in people) or tuple(
+        taker_sessions(study, source.built, screens, n_sessions)
+    )
     for name in factors.labels:
         labels_of(name, 1)
     plan = Plan(
@@ -192,6 +136,7 @@ def make_plan(
         factors,
         Prompter(study, screens) if any(each.prompted for each in chosen) else None,
         sampled,
+        people,
     )
     for problem in _refusals(plan):
         raise AnalysisError(problem, where=study.name, remedy="docs/takers.md has the table")
@@ -199,6 +144,8 @@ def make_plan(
 
 
 def _refusals(plan: Plan) -> Iterator[str]:
+    if Context.YOKED in plan.factors.contexts and not plan.people:
+        yield "prompts of the context yoked show a person's answers; name people with --participant"
     forms = {trial.form for session in plan.sessions for trial in session.trials}
     for reading in plan.readings:
         for way in plan.factors.ways(reading):

@@ -87,6 +87,7 @@ def _each(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, Read]]:
 
 def _sitting_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dict[str, object]:
     prompted, session = sitting.reading.prompted, sitting.session
+    person = plan.person(session)
     return {
         "participant": sitting.ref,
         "number": number,
@@ -104,6 +105,7 @@ def _sitting_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dic
         "labels": sitting.way.labels,
         "order": sitting.way.order,
         "session": session.number,
+        "person": person.ref if person else "",
         JUDGE.name: MODEL,
         **plan.source.study.design.levels(session.list_),
     }

@@ -8,8 +8,9 @@ from pathlib import Path
 from analysis.takers.answering import Answering, answering
 from analysis.takers.export import write_sittings
 from analysis.takers.folder import TakersFolder, finish, takers_folder
-from analysis.takers.plan import Factors, Plan, find_source, make_plan, refuse_tier
+from analysis.takers.plan import Factors, Plan, make_plan, refuse_tier
 from analysis.takers.rows import Taker
+from analysis.takers.source import find_source
 from analysis.takers.taking import Sitting, longest_questions, take
 from lm.answering.store import reply_store
 from lm.errors import LmError
@@ -31,6 +32,7 @@ class Request:
     device: Device
     out: Path
     terms: Terms = field(default_factory=Terms)
+    participants: tuple[str, ...] = ()
 
 
 def run_take(request: Request, now: datetime) -> Iterator[str]:
@@ -53,6 +55,7 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         request.n_sessions,
         model.to_model,
         sampled=request.sampled,
+        participants=request.participants,
     )
     refuse_tier(plan, model.answerer.tier, request.model)
     for reading in plan.readings:

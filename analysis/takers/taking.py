@@ -1,21 +1,19 @@
 """Asking a model every trial of its sessions, and reading what it chose."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Protocol
 
+from analysis.takers.persons import Answers
 from analysis.takers.plan import Plan
 from analysis.takers.read import Read, shares_of, why_not
-from experiment.responses.base import Given, Gives
+from experiment.responses.base import Gives
 from experiment.seeds import derive_seed, generator
 from experiment.takers.prompt import Ask, Context, Way
 from experiment.takers.readings.base import Earlier, Reading, Situation
 from experiment.takers.session import TakerSession, TakerTrial
 from lm.answering.answerer import Question, Reply
-
-# A person's answers by the trial's position, as prompts of the context ``yoked`` show them.
-Answers = Mapping[int, Given]
 
 
 class Asking(Protocol):
@@ -71,7 +69,7 @@ def sittings_of(plan: Plan, reading: Reading) -> list[Sitting]:
     ]
 
 
-def take(plan: Plan, reading: Reading, ask: Asking, yoked: Answers | None = None) -> list[Sitting]:
+def take(plan: Plan, reading: Reading, ask: Asking) -> list[Sitting]:
     """Return a reading's sittings, each with every trial read.
 
     Where prompts show the model's own answers, trials are asked in their order, those of all
@@ -81,11 +79,10 @@ def take(plan: Plan, reading: Reading, ask: Asking, yoked: Answers | None = None
         plan: The plan.
         reading: One of its readings.
         ask: Who answers.
-        yoked: The answers of the person to whom sessions are yoked.
     """
     found = sittings_of(plan, reading)
     for round_ in _rounds(found):
-        situations = [_situation(plan, sitting, index, yoked or {}) for sitting, index in round_]
+        situations = [_situation(plan, sitting, index) for sitting, index in round_]
         asks = [
             reading.asks(sitting.session.trials[index], situation)
             for (sitting, index), situation in zip(round_, situations, strict=True)
@@ -119,8 +116,9 @@ def _rounds(sittings: Sequence[Sitting]) -> Iterator[list[tuple[Sitting, int]]]:
         yield [(each, index) for each in in_turn if index < len(each.session.trials)]
 
 
-def _situation(plan: Plan, sitting: Sitting, index: int, yoked: Answers) -> Situation:
-    earlier = sitting.earlier(index, yoked)
+def _situation(plan: Plan, sitting: Sitting, index: int) -> Situation:
+    person = plan.person(sitting.session)
+    earlier = sitting.earlier(index, person.answers if person else {})
     return plan.situation(sitting.session.list_, sitting.way, earlier)
 
 

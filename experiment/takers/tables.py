@@ -17,6 +17,7 @@ SITTINGS = PARTICIPANTS.with_columns(
         Column("labels", "string", "the set of labels; empty without a prompt"),
         Column("order", "string", "listed, or swapped: the answers in the opposite order"),
         Column("session", "integer", "the number of the session, from 1"),
+        Column("person", "string", "whose session of the run it is; empty for nobody's"),
     )
 )
 

@@ -7,9 +7,12 @@ from analysis.errors import AnalysisError
 from analysis.statistics.power import (
     OVERALL,
     Assumptions,
+    Expected,
     design_of,
     intercept,
+    like_items,
     needed,
+    relative_decision_time,
     simulate,
     summary,
 )
@@ -27,7 +30,14 @@ NOBODY_GUESSES = Assumptions(sd_participants=0.6, sd_items=0, lapse=0.04, guessi
 def run(lists, accuracy, people, rules=(), sizes=(5, 20), n=20, difference=0.1):
     design = design_of(lists)
     return simulate(
-        design, accuracy, people, list(rules), sizes, range(n), difference=difference, seed=1
+        design,
+        accuracy if isinstance(accuracy, Expected) else Expected(accuracy),
+        people,
+        list(rules),
+        sizes,
+        range(n),
+        difference=difference,
+        seed=1,
     )
 
 
@@ -112,3 +122,42 @@ def test_people_who_are_always_right_take_both_sides(bound):
     assert run(MANY, [1.0, 1.0], people, [rule], sizes=(20,))["kept"].min() == 40
     nobody = Rule.model_validate({"rule": "same_side", "max_run": 1})
     assert run(MANY, [1.0, 1.0], people, [nobody], sizes=(20,)).empty
+
+
+def test_items_are_as_hard_as_for_the_model_that_is_named():
+    design = design_of(MANY)
+    p_good = dict(zip(design.item_ids, (0.95, 0.6, 0.9, 0.5), strict=True))
+    expected = like_items(design, p_good, NOBODY_GUESSES, 3000.0)
+    means = dict(zip(design.constructions, expected.constructions, strict=True))
+    for name, mean in means.items():
+        own = [p_good[one.item.item_id] for one in ENTRIES if one.item.construction == name]
+        assert mean == pytest.approx(np.mean(own))
+    found = run(MANY, expected, NOBODY_GUESSES, sizes=(40,), n=10)
+    seen = found.groupby("construction")["accuracy"].mean()
+    for name, mean in means.items():
+        assert seen[name] == pytest.approx(mean, abs=0.02)
+
+
+def test_an_item_without_a_probability_is_named():
+    design = design_of(MANY)
+    with pytest.raises(AnalysisError, match=f'such as "{design.item_ids[1]}"'):
+        like_items(design, {design.item_ids[0]: 0.9}, NOBODY_GUESSES, 3000.0)
+
+
+def test_harder_items_take_longer_by_the_law_of_the_diffusion_model():
+    # The ratio of mean decision times at 90 % and at 60 % is that of the closed form.
+    logit = np.log(np.array([0.5 / 0.5, 0.6 / 0.4, 0.9 / 0.1]))
+    chance, easy, easiest = relative_decision_time(logit)
+    assert chance == 1
+    assert easy == pytest.approx((0.2 / logit[1]) * 2)
+    assert easiest == pytest.approx((0.8 / logit[2]) * 2)
+
+
+def test_whoever_is_too_fast_is_excluded_where_times_are_known():
+    rule = Rule.model_validate({"rule": "too_fast", "min_median_ms": 3000})
+    design = design_of(MANY)
+    p_good = dict.fromkeys(design.item_ids, 0.9)
+    slow = like_items(design, p_good, NOBODY_GUESSES, 9000.0)
+    fast = like_items(design, p_good, NOBODY_GUESSES, 1000.0)
+    assert run(MANY, slow, NOBODY_GUESSES, [rule], sizes=(5,), n=2)["kept"].min() == 10
+    assert run(MANY, fast, NOBODY_GUESSES, [rule], sizes=(5,), n=2).empty

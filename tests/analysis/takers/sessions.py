@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from analysis.takers.plan import Factors, Plan, Source, make_plan
+from analysis.takers.plan import Factors, Plan, make_plan
+from analysis.takers.source import Source
 from experiment.authoring.check import require_sound
 from experiment.materials.render import render
 from experiment.studies.load import load_study
