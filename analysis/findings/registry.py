@@ -9,6 +9,7 @@ from analysis.findings.design_model import DESIGN_MODEL, RATING_MODEL
 from analysis.findings.differences import DIFFERENCES
 from analysis.findings.finding import Finding, Given
 from analysis.findings.flow import FLOW
+from analysis.findings.human_baseline import HUMAN_BASELINE
 from analysis.findings.human_model_agreement import AGREEMENT
 from analysis.findings.intervals import INTERVALS
 from analysis.findings.lexical import LEXICAL
@@ -46,6 +47,7 @@ FINDINGS: tuple[Finding, ...] = (
     LEXICAL,
     METRICS,
     CURVES,
+    HUMAN_BASELINE,
 )
 
 

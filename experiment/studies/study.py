@@ -21,6 +21,7 @@ from experiment.studies.admission import Attention, Comprehension, ScreeningQues
 from experiment.studies.amounts import Amount, checked_amount, checked_currency, with_amounts
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.design import Design
+from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import Question
 from experiment.studies.recruitment import Recruitment
 
@@ -241,6 +242,8 @@ class Study(_Table):
     payment: Payment = Field(default=Payment())
     privacy: Privacy = Field(default=Privacy())
     analysis: Analysis = Field(default=Analysis())
+    publication: Publication = Field(default=Publication())
+    baseline: Baseline = Field(default=Baseline())
     simulation: Simulation
 
     @model_validator(mode="after")
