@@ -99,6 +99,10 @@ _ANALYSIS = {
     "compare": Lazy(
         "analysis.compare:command", "Compare the people of an exported run with models."
     ),
+    "archive": Lazy(
+        "analysis.commands.archive",
+        "Write EXPORT in the forms that archives and benchmarks take.",
+    ),
     "power": Lazy(
         "analysis.commands.power", "Simulate STUDY to find how many participants it needs."
     ),
