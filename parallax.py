@@ -40,6 +40,9 @@ _OWN_STUDY = {
         "webapp.commands.study_privacy",
         "Draft STUDY's consent annex, record of processing and data flow.",
     ),
+    "freeze": Lazy(
+        "experiment.commands.freeze", "Freeze what STUDY plans, before anybody answers."
+    ),
     "schema": Lazy(_AT, "Write the JSON Schema of study.toml, for editors."),
 }
 _RUN = {
@@ -161,6 +164,10 @@ _LM = {
         "analysis.commands.accuracy", "Print how often each model prefers the expected version."
     ),
     "benchmark": Lazy("analysis.commands.benchmark", "Print accuracies on a published set."),
+    "paired": Lazy(
+        "analysis.commands.paired:paired_command",
+        "Compare models with each other on one benchmark.",
+    ),
     "export": Lazy("analysis.commands.export_scores", "Write SCORES for other programs."),
     "schema": Lazy("analysis.commands.export_scores", "Print the JSON Schema of score files."),
     "perplexity": Lazy("lm.commands.perplexity", "Print the perplexity of TEXT under MODEL."),

@@ -19,6 +19,7 @@ from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.option_shares import OPTIONS
 from analysis.findings.other_kinds import OTHER_KINDS, OTHER_RATED, OTHER_YES_NO
 from analysis.findings.people import PEOPLE
+from analysis.findings.plan import PLAN
 from analysis.findings.rating_effects import RATING_EFFECTS
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
@@ -47,6 +48,7 @@ FINDINGS: tuple[Finding, ...] = (
     LEXICAL,
     METRICS,
     CURVES,
+    PLAN,
     HUMAN_BASELINE,
 )
 

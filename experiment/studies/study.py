@@ -25,7 +25,7 @@ from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import Question
 from experiment.studies.recruitment import Recruitment
 
-STUDY_FILE, PUBLISHED_FILE = "study.toml", "published.csv"
+STUDY_FILE, PUBLISHED_FILE, PLAN_FILE = "study.toml", "published.csv", "plan.json"
 # What the key ``response`` was called.
 EARLIER_RESPONSE = "presentation"
 
