@@ -106,6 +106,14 @@ _ANALYSIS = {
         "analysis.commands.archive",
         "Write EXPORT in the forms that archives and benchmarks take.",
     ),
+    "capsule": Lazy(
+        "analysis.commands.capsule:capsule_command",
+        "Pack EXPORT with its comparison, so that others can make it again.",
+    ),
+    "reproduce": Lazy(
+        "analysis.commands.capsule:reproduce_command",
+        "Make the results of CAPSULE again, and compare every file.",
+    ),
     "power": Lazy(
         "analysis.commands.power", "Simulate STUDY to find how many participants it needs."
     ),

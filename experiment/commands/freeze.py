@@ -15,9 +15,7 @@ from experiment.tables.atomic_write import atomic_write
 
 @click.command()
 @click.argument("study")
-@click.option(
-    "--seed", type=int, required=True, help="The seed that the run will be launched with."
-)
+@click.option("--seed", type=int, required=True, help="The seed of the launch to come.")
 @click.option("--amend", default="", metavar="WHY", help="Change a frozen plan, and say why.")
 def freeze(study: str, seed: int, amend: str) -> None:
     """Freeze what STUDY plans, before anybody answers.
