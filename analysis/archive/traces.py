@@ -16,8 +16,7 @@ _SHOWN = 3
 # What looks like somebody's id in a text: an address, a platform's id, a telephone number.
 _IDS = {
     "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+"),
-    "a Prolific id": re.compile(r"\b[0-9a-f]{24}\b"),
-    "a Mechanical Turk id": re.compile(r"\bA[0-9A-Z]{11,20}\b"),
+    "a platform's id": re.compile(r"\b(?:[0-9a-f]{24}|A[0-9A-Z]{11,20})\b"),
     "a telephone number": re.compile(r"(?<!\w)\+?\d[\d ()/-]{7,}\d(?!\w)"),
     "a web address": re.compile(r"https?://\S+"),
 }

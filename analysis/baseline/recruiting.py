@@ -7,16 +7,6 @@ from analysis.baseline.facts import Facts, paid
 from experiment.participation import Ending
 from experiment.studies.recruitment import Recruitment
 
-# How recruiters find people; of the others, no run can tell.
-_SAMPLING = {
-    "mturk": "crowdsource",
-    "prolific": "crowdsource",
-    "prolific_link": "crowdsource",
-    "connect": "crowdsource",
-    "toloka": "crowdsource",
-    "testable": "crowdsource",
-    "besample": "crowdsource",
-}
 _TERMS = ("filters", "countries", "min_approval_percent", "min_approved", "masters", "require",
           "refuse", "devices")  # fmt: skip
 
@@ -33,8 +23,8 @@ def _sampling(facts: Facts) -> Answer:
     recruiter = facts.run.facts.recruiter
     if facts.origin.simulated:
         return from_run("nobody: simulated participants", f"recruiter {recruiter}")
-    if facts.recorded and recruiter in _SAMPLING:
-        return from_run(_SAMPLING[recruiter], f"recruiter {recruiter}")
+    if facts.endings is not None and facts.endings["platform_status"].ne("").any():
+        return from_run("crowdsource", f"recruiter {recruiter}: people came by a paying platform")
     return unknown("baseline.sampling_of_people")
 
 

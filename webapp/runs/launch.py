@@ -43,8 +43,7 @@ def launch(
 
     Raises:
         UnknownNameError: There is no such recruiter, or the study names no known type of response.
-        StudyError: The type of response cannot show one of the trials, the practice file is
-            unsound, the study's files are too large, or it was changed after its plan was frozen.
+        StudyError: A trial cannot be shown, a file is unsound, or the frozen plan is another.
         DesignError: The lists cannot be built, or fail a check of the audit.
         ParallaxError: Anything else that ``experiment.authoring.check`` finds wrong.
         RunError: The seed is out of range, or the study's terms are none of the recruiter's.

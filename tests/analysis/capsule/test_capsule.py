@@ -1,4 +1,4 @@
-"""A capsule: made again byte for byte; changed ones are refused, and it is known which cannot be."""
+"""A capsule: made again byte for byte; changed ones are refused, or it is known why not."""
 
 import json
 import random
