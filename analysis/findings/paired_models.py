@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
 from analysis.statistics.items_needed import items_needed
@@ -50,7 +51,7 @@ def _needed(
         logs[second][["item_id", "correct"]], on="item_id", suffixes=("", "_2")
     )
     differences = both["correct"].astype(float) - both["correct_2"].astype(float)
-    found = items_needed(differences.to_numpy(), both[PARADIGM], margin)
+    found = items_needed(np.array(differences, dtype=np.float64), both[PARADIGM], margin)
     return {name.replace("n_items", "n_items_needed"): value for name, value in found.items()}
 
 

@@ -6,6 +6,7 @@ Needs Python alone. Only participants whom the study's rules keep are used.
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 CODEBOOK = {
     "participant_id": "Unique identifier assigned to each participant.",
@@ -75,7 +76,7 @@ def shown(
     item: dict[str, str],
     trial: dict[str, str],
     texts: dict[tuple[str, str], str],
-    about: dict[str, object],
+    about: dict[str, Any],
 ) -> dict[str, str]:
     """Return what the trial showed, in the order on the screen."""
     if trial.get("options"):
@@ -94,7 +95,7 @@ def shown(
 
 
 def answered(
-    response: dict[str, str], row: dict[str, str], about: dict[str, object]
+    response: dict[str, str], row: dict[str, str], about: dict[str, Any]
 ) -> dict[str, str]:
     """Return what was answered, with its label on the screen."""
     options, labels = row["options"].split(" | "), row["screen_labels"].split(" | ")
