@@ -10,13 +10,22 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-ann
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help study models stop test retest lint docs site benchmarks figures dist lock sbom audit clean
+.PHONY: help study reproduce models stop test retest lint docs site benchmarks figures dist lock sbom audit clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 study: $(VENV)/.analysis  ## run the main job on simulated participants (KEEP=1: server stays on; RECRUITER=mturk, prolific, sona, direct ...)
 	@$(BIN)/parallax demo $(STUDY) --recruiter $(RECRUITER) $(if $(KEEP),--keep)
+
+reproduce: $(BIN)/python  ## make the results of a capsule again: its versions installed, the network off (CAPSULE=file.zip)
+	@test -n "$(CAPSULE)" || { echo "Name the capsule: make reproduce CAPSULE=file.zip"; exit 2; }
+	@rm -rf build/reproduce && mkdir -p build/reproduce && $(PYTHON) -m venv build/reproduce/venv
+	@$(PYTHON) -m zipfile -e "$(CAPSULE)" build/reproduce/capsule
+	@echo "Installing the capsule's versions ..."
+	@build/reproduce/venv/bin/python -m pip --disable-pip-version-check --quiet install -c build/reproduce/capsule/requirements.lock -e '.[analysis]'
+	@offline="unshare --map-root-user --net"; $$offline true 2>/dev/null || { offline=; echo "The network cannot be taken away here (unshare is not allowed)."; }; \
+	  $$offline build/reproduce/venv/bin/parallax reproduce "$(CAPSULE)" $(if $(REGISTERED),--registered $(REGISTERED))
 
 models: $(VENV)/.lm  ## the main job with every kind of model: unigram, 5-gram, simple RNN, LSTM, multi-task
 	@$(BIN)/parallax demo $(STUDY) --models

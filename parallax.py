@@ -40,6 +40,9 @@ _OWN_STUDY = {
         "webapp.commands.study_privacy",
         "Draft STUDY's consent annex, record of processing and data flow.",
     ),
+    "freeze": Lazy(
+        "experiment.commands.freeze", "Freeze what STUDY plans, before anybody answers."
+    ),
     "schema": Lazy(_AT, "Write the JSON Schema of study.toml, for editors."),
 }
 _RUN = {
@@ -107,6 +110,18 @@ _ANALYSIS = {
     "compare": Lazy(
         "analysis.compare:command", "Compare the people of an exported run with models."
     ),
+    "archive": Lazy(
+        "analysis.commands.archive",
+        "Write EXPORT in the forms that archives and benchmarks take.",
+    ),
+    "capsule": Lazy(
+        "analysis.commands.capsule:capsule_command",
+        "Pack EXPORT with its comparison, so that others can make it again.",
+    ),
+    "reproduce": Lazy(
+        "analysis.commands.capsule:reproduce_command",
+        "Make the results of CAPSULE again, and compare every file.",
+    ),
     "power": Lazy(
         "analysis.commands.power", "Simulate STUDY to find how many participants it needs."
     ),
@@ -168,6 +183,10 @@ _LM = {
         "analysis.commands.accuracy", "Print how often each model prefers the expected version."
     ),
     "benchmark": Lazy("analysis.commands.benchmark", "Print accuracies on a published set."),
+    "paired": Lazy(
+        "analysis.commands.paired:paired_command",
+        "Compare models with each other on one benchmark.",
+    ),
     "export": Lazy("analysis.commands.export_scores", "Write SCORES for other programs."),
     "schema": Lazy("analysis.commands.export_scores", "Print the JSON Schema of score files."),
     "perplexity": Lazy("lm.commands.perplexity", "Print the perplexity of TEXT under MODEL."),

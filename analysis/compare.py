@@ -27,6 +27,7 @@ from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.render import to_text
 from experiment.errors import ParallaxError
+from experiment.studies.publication import read_about
 from experiment.tables.atomic_write import refuse_overwrite
 from experiment.version import code_version
 
@@ -122,6 +123,11 @@ def compare(
     help="Treat accuracies that differ by less than this as equivalent; without it, the study's "
     "own margin, else 0.1.",
 )
+@click.option(
+    "--about",
+    type=_PATH,
+    help="A TOML file with [publication] and [baseline], in place of the study's own.",
+)
 @click.option("--no-figures", is_flag=True, help="Leave out the figures, which take the longest.")
 def command(
     run: Path | None,
@@ -134,6 +140,7 @@ def command(
     out: Path,
     unigram: Path | None,
     corpus: Path | None,
+    about: Path | None,
     no_figures: bool,
     **values: Any,  # noqa: ANN401 (click types them by the options above)
 ) -> None:
@@ -145,6 +152,7 @@ def command(
     options = ComparisonOptions(
         unigram=load_scores(unigram) if unigram else None,
         corpus=_word_counts(corpus) if corpus else None,
+        about=read_about(about) if about else None,
         **values,
     )
     people = _people(run, judgments, items, mapping)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from analysis.data.load import Scores
 from analysis.data.takers import Taken
 from analysis.scores.metrics import FULL
+from experiment.studies.publication import About
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class ComparisonOptions:
         formula: The mixed model's fixed and random effects; None for the usual ones.
         margin: Differences of accuracies smaller than this count as none; None for the study's.
         takers: What models answered that took the run's sessions.
+        about: What archives and the checklist ask, in place of what the study declares.
     """
 
     resamples: int = 10_000
@@ -35,3 +37,4 @@ class ComparisonOptions:
     formula: str | None = None
     margin: float | None = None
     takers: Sequence[Taken] = ()
+    about: About | None = None

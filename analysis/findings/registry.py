@@ -9,6 +9,7 @@ from analysis.findings.design_model import DESIGN_MODEL, RATING_MODEL
 from analysis.findings.differences import DIFFERENCES
 from analysis.findings.finding import Finding, Given
 from analysis.findings.flow import FLOW
+from analysis.findings.human_baseline import HUMAN_BASELINE
 from analysis.findings.human_model_agreement import AGREEMENT
 from analysis.findings.intervals import INTERVALS
 from analysis.findings.lexical import LEXICAL
@@ -18,6 +19,7 @@ from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.option_shares import OPTIONS
 from analysis.findings.other_kinds import OTHER_KINDS, OTHER_RATED, OTHER_YES_NO
 from analysis.findings.people import PEOPLE
+from analysis.findings.plan import PLAN
 from analysis.findings.rating_effects import RATING_EFFECTS
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
@@ -46,6 +48,8 @@ FINDINGS: tuple[Finding, ...] = (
     LEXICAL,
     METRICS,
     CURVES,
+    PLAN,
+    HUMAN_BASELINE,
 )
 
 

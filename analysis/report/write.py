@@ -20,6 +20,10 @@ RESULTS = "results.json"
 REPORT = "report.html"
 README = "README.md"
 TABLES, FIGURES = "tables", "figures"
+_FOLDERS = {
+    "mixed_model": "holds the choices, and scripts that fit the model again in R.",
+    "human_baseline": "holds the checklist for human baselines, and the items side by side.",
+}
 
 
 def written_before(folder: Path) -> set[str]:
@@ -102,7 +106,7 @@ def _readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
         lines += ["", f"## Figures (`{FIGURES}/`, each as .svg, .pdf and .png)", ""]
         lines += [f"- `{one.name}`: {one.title}." for one in drawings]
     for name in comparison.folders:
-        lines += ["", f"`{name}/` holds the choices, and scripts that fit the model again in R."]
+        lines += ["", f"`{name}/` {_FOLDERS[name]}"]
     lines += ["", "In a paper, `.tex` needs the package booktabs and pdfLaTeX or newer."]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

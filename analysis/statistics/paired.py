@@ -264,7 +264,11 @@ def _holm(p: Floats) -> Floats:
 
 
 def models_against_models(
-    decisions: Mapping[str, pd.DataFrame], by: str, margin: float = MARGIN
+    decisions: Mapping[str, pd.DataFrame],
+    by: str,
+    margin: float = MARGIN,
+    *,
+    clustered: bool = False,
 ) -> pd.DataFrame:
     """Return each pair of models compared on the items that both decided.
 
@@ -272,6 +276,8 @@ def models_against_models(
         decisions: Each model's decisions.
         by: The grouping column.
         margin: Differences smaller than this count as none.
+        clustered: Whether the groups are drawn from many, so that the interval over all items takes
+            them, not single items, as independent; a group alone has intervals over its items.
 
     Returns:
         first_model, second_model, the grouping column (empty: all items), first, second (their
@@ -287,26 +293,29 @@ def models_against_models(
                                                on="item_id", suffixes=("", "_second"))  # fmt: skip
         if both.empty:
             continue
-        for one in (both.assign(**{by: ""}), both):
-            rows = adjusted(_models_compared(one, by, margin))
+        items = np.arange(len(both))
+        groups, n_groups = codes(both[by])
+        of_all = groups if clustered and n_groups > 1 else items
+        for one, item in ((both.assign(**{by: ""}), of_all), (both, items)):
+            rows = adjusted(_models_compared(one, by, margin, item))
             found.append(rows.assign(first_model=first, second_model=second))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
-def _models_compared(both: pd.DataFrame, by: str, margin: float) -> pd.DataFrame:
+def _models_compared(both: pd.DataFrame, by: str, margin: float, item: Codes) -> pd.DataFrame:
+    """Compare two models in each group; items with one code in ``item`` are not independent."""
     group, _ = codes(both[by])
-    item = np.arange(len(both))
     one, two = (both[name].to_numpy(dtype=float) for name in ("correct", "correct_second"))
     nobody = np.zeros(len(both), np.intp)
     first, second = (clustered_intervals(chosen, nobody, item, group) for chosen in (one, two))
-    n_items = np.bincount(group).astype(float)
+    n_items, n_clusters = np.bincount(group).astype(float), _distinct(group, item)
     pair = _Pair(
         first.accuracy,
         second.accuracy,
-        _effective(first, n_items),
-        _effective(second, n_items),
+        _effective(first, n_clusters),
+        _effective(second, n_clusters),
         _correlation(one, two, first, second, item, group),
-        n_items - 1,
+        n_clusters - 1,
     )
     only_first, only_second = (
         np.bincount(group, alone).astype(np.intp) for alone in (one * (1 - two), two * (1 - one))

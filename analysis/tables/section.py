@@ -18,4 +18,5 @@ class Section(StrEnum):
     WORDS = "Words"
     CURVES = "Word by word"
     METRICS = "Models' metrics"
+    BASELINE = "Human baseline"
     SUPPLEMENT = "Supplement"

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from experiment.errors import StudyError
 from experiment.studies.catalogue import CATALOGUE_FILE
-from experiment.studies.study import PUBLISHED_FILE, STUDY_FILE, Study
+from experiment.studies.study import PLAN_FILE, PUBLISHED_FILE, STUDY_FILE, Study
 
 LARGEST_STUDY_BYTES = 64 * 1024 * 1024
 
@@ -41,7 +41,7 @@ def write_study_files(study: Study, folder: Path) -> None:
 
 def _names(study: Study) -> Iterator[str]:
     named = (study.materials.grammar or study.materials.items, study.trial.practice)
-    for name in (STUDY_FILE, PUBLISHED_FILE, *filter(None, named)):
+    for name in (STUDY_FILE, PUBLISHED_FILE, PLAN_FILE, *filter(None, named)):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             raise StudyError(

@@ -22,10 +22,11 @@ from experiment.studies.admission import Attention, Comprehension, ScreeningQues
 from experiment.studies.amounts import Amount, checked_amount, checked_currency, with_amounts
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.design import Design, holds
+from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import FinalQuestion
 from experiment.studies.recruitment import Recruitment
 
-STUDY_FILE, PUBLISHED_FILE = "study.toml", "published.csv"
+STUDY_FILE, PUBLISHED_FILE, PLAN_FILE = "study.toml", "published.csv", "plan.json"
 # What the key ``response`` was called.
 EARLIER_RESPONSE = "presentation"
 
@@ -255,6 +256,8 @@ class Study(_Table):
     privacy: Privacy = Field(default=Privacy())
     oversight: Oversight = Field(default=Oversight())
     analysis: Analysis = Field(default=Analysis())
+    publication: Publication = Field(default=Publication())
+    baseline: Baseline = Field(default=Baseline())
     simulation: Simulation
     _pages: Mapping[str, str] = PrivateAttr(default={})
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from experiment.authoring.check import require_sound
 from experiment.design.lists import BuiltLists
 from experiment.materials.read import item_row
+from experiment.plan.plan import refuse_silent_change
 from experiment.studies.files import study_files
 from experiment.studies.study import Study
 from webapp.core.tokens import new_reference
@@ -42,8 +43,7 @@ def launch(
 
     Raises:
         UnknownNameError: There is no such recruiter, or the study names no known type of response.
-        StudyError: The type of response cannot show one of the trials, the practice file is
-            unsound, or the study's files are too large.
+        StudyError: A trial cannot be shown, a file is unsound, or the frozen plan is another.
         DesignError: The lists cannot be built, or fail a check of the audit.
         ParallaxError: Anything else that ``experiment.authoring.check`` finds wrong.
         RunError: The seed is out of range, or the study's terms are none of the recruiter's.
@@ -54,6 +54,7 @@ def launch(
     refuse_unknown_terms(recruiter, found.terms, study)
     simulated = simulated or found.simulated
     built = require_sound(study, seed)
+    refuse_silent_change(study, built)
     files = study_files(study)
     run = Run(
         ref=new_reference(),

@@ -1,0 +1,1 @@
+"""An export in the forms that archives, benchmarks and their validators want."""

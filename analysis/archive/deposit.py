@@ -1,0 +1,105 @@
+"""What Zenodo and Dataverse ask of a deposit, as the files that their interfaces take."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from analysis.archive.metadata import Metadata
+
+ZENODO, DATAVERSE = "zenodo.json", "dataverse.json"
+
+
+def write_deposits(about: Metadata, folder: Path) -> None:
+    """Write both files into a new folder."""
+    folder.mkdir()
+    for name, content in ((ZENODO, _zenodo(about)), (DATAVERSE, _dataverse(about))):
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        (folder / name).write_text(text, "utf-8")
+
+
+def _notes(about: Metadata) -> str:
+    return " ".join(f"{name}: {text}" for name, text in about.statements.items())
+
+
+def _zenodo(about: Metadata) -> dict[str, object]:
+    declared = about.about
+    related = [
+        {"identifier": url, "relation": relation, "scheme": "url"}
+        for url, relation in (
+            (declared.paper_url, "isSupplementTo"),
+            (declared.materials_url, "isDerivedFrom"),
+            (declared.code_url, "isCompiledBy"),
+        )
+        if url
+    ]
+    found: dict[str, object] = {
+        "title": about.title,
+        "upload_type": "dataset",
+        "description": about.description,
+        "creators": [
+            {
+                "name": f"{one.family_name}, {one.given_name}",
+                **({"orcid": one.orcid} if one.orcid else {}),
+                **({"affiliation": one.affiliation} if one.affiliation else {}),
+            }
+            for one in about.creators
+        ],
+        "license": declared.license.lower(),
+        "access_right": "open",
+        "publication_date": declared.date_published,
+        "keywords": about.keywords,
+        "language": about.study.study.language,
+        "version": about.version,
+        "notes": _notes(about),
+        "related_identifiers": related,
+        "contributors": [],
+    }
+    return {"metadata": {name: value for name, value in found.items() if value not in ([], "")}}
+
+
+def _dataverse(about: Metadata) -> dict[str, object]:
+    citation = {"displayName": "Citation Metadata", "fields": list(_citation(about))}
+    return {
+        "datasetVersion": {
+            "license": {"name": about.about.license, "uri": about.license_url},
+            "metadataBlocks": {"citation": citation},
+        }
+    }
+
+
+def _citation(about: Metadata) -> Iterator[dict[str, object]]:
+    yield _primitive("title", about.title)
+    yield _compound("author", [
+        {
+            "authorName": f"{one.family_name}, {one.given_name}",
+            "authorAffiliation": one.affiliation,
+            "authorIdentifier": one.orcid,
+        }
+        for one in about.creators
+    ])  # fmt: skip
+    contacts = [one for one in about.creators if one.email] or list(about.creators[:1])
+    yield _compound("datasetContact", [
+        {
+            "datasetContactName": f"{one.family_name}, {one.given_name}",
+            "datasetContactEmail": one.email,
+        }
+        for one in contacts
+    ])  # fmt: skip
+    yield _compound("dsDescription", [{"dsDescriptionValue": about.description}])
+    yield {
+        "typeName": "subject", "typeClass": "controlledVocabulary", "multiple": True,
+        "value": ["Social Sciences", "Arts and Humanities"],
+    }  # fmt: skip
+    if about.keywords:
+        yield _compound("keyword", [{"keywordValue": one} for one in about.keywords])
+    if notes := _notes(about):
+        yield _primitive("notesText", notes)
+
+
+def _primitive(name: str, value: str) -> dict[str, object]:
+    return {"typeName": name, "typeClass": "primitive", "multiple": False, "value": value}
+
+
+def _compound(name: str, parts: list[dict[str, str]]) -> dict[str, object]:
+    value = [{key: _primitive(key, text) for key, text in part.items() if text} for part in parts]
+    return {"typeName": name, "typeClass": "compound", "multiple": True, "value": value}

@@ -1,0 +1,62 @@
+"""The export once more as a Data Package (Frictionless 2), with licence and contributors."""
+
+import json
+import shutil
+from pathlib import Path
+
+from analysis.archive.coarsen import Rows
+from analysis.archive.metadata import Metadata
+from analysis.archive.package import DESCRIPTION, Package
+from experiment.studies.publication import Contributor
+from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ANSWERS
+from experiment.tables.spreadsheet import spreadsheet_safe
+
+# Folders of an export that hold texts, and no data of people.
+_TEXTS = ("study", "consent")
+
+
+def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Path) -> None:
+    """Write every table as CSV and Parquet, the study, and the package's description."""
+    folder.mkdir()
+    for table in package.tables:
+        for suffix in MEDIA_TYPES:
+            texts = table.name == ANSWERS.name and suffix == ".csv"
+            found = (
+                {**row, "value": spreadsheet_safe(str(row["value"]))} if texts else row
+                for row in rows(table)
+            )
+            write_table(table, found, folder / f"{table.name}{suffix}")
+    for name in _TEXTS:
+        if (package.folder / name).is_dir():
+            shutil.copytree(package.folder / name, folder / name, copy_function=shutil.copyfile)
+    described = datapackage(folder, package.name, about.title, package.provenance, package.tables)
+    described = {
+        "$schema": described.pop("$schema"),
+        **described,
+        "description": about.description,
+        "version": about.version,
+        "licenses": [{"name": about.about.license, "path": about.license_url}],
+        "keywords": about.keywords,
+        "contributors": [_contributor(one) for one in about.creators],
+        **({"homepage": about.about.data_url} if about.about.data_url else {}),
+        "statements": about.statements,
+    }
+    text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+    (folder / DESCRIPTION).write_text(text, "utf-8")
+    written = readme(about.title, package.provenance, package.tables)
+    (folder / "README.md").write_text(written, "utf-8")
+
+
+def _contributor(one: Contributor) -> dict[str, object]:
+    found: dict[str, object] = {
+        "title": one.name,
+        "givenName": one.given_name,
+        "familyName": one.family_name,
+        "roles": list(one.roles),
+        "organization": one.affiliation,
+        "path": f"https://orcid.org/{one.orcid}" if one.orcid else "",
+        "email": one.email,
+    }
+    return {name: value for name, value in found.items() if value}

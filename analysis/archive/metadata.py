@@ -1,0 +1,111 @@
+"""What every archive's metadata are made from: the run, the study and what was declared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.archive.package import Package
+from analysis.errors import AnalysisError
+from experiment.studies.publication import Contributor, Publication
+from experiment.studies.study import Study
+
+# Archives refuse a data set without these; none has a default.
+NEEDED = ("description", "license", "contributors", "date_published")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """A data set as catalogues describe it.
+
+    Attributes:
+        name: Its name without spaces.
+        title: Its title.
+        about: What was declared for archives.
+        study: The study.
+        provenance: Where the data come from.
+    """
+
+    name: str
+    title: str
+    about: Publication
+    study: Study
+    provenance: Mapping[str, object]
+
+    @property
+    def description(self) -> str:
+        """What the data are; of simulated data that programs answered comes first."""
+        if self.provenance["simulated"]:
+            return f"Simulated: programs answered here, not people. {self.about.description}"
+        return self.about.description
+
+    @property
+    def license_url(self) -> str:
+        """The licence's page at SPDX."""
+        return f"https://spdx.org/licenses/{self.about.license}"
+
+    @property
+    def creators(self) -> tuple[Contributor, ...]:
+        """Who made it."""
+        return self.about.contributors
+
+    @property
+    def keywords(self) -> list[str]:
+        """What somebody would search for."""
+        return list(self.about.keywords)
+
+    @property
+    def version(self) -> str:
+        """The study's version."""
+        return str(self.provenance["study_version"])
+
+    @property
+    def citation(self) -> str:
+        """How to cite the data: the names, the year, the title, and where they are."""
+        names = "; ".join(f"{one.family_name}, {one.given_name}" for one in self.creators)
+        doi = f" https://doi.org/{self.about.doi}" if self.about.doi else ""
+        return f"{names} ({self.about.date_published[:4]}). {self.title} [data set].{doi}"
+
+    @property
+    def statements(self) -> dict[str, str]:
+        """Ethics, funding, availability and registration, as far as they were declared."""
+        found = {
+            "Ethics": self.study.study.ethics,
+            "Funding": self.about.funding,
+            "Data availability": self.about.data_availability,
+            "Preregistration": self.about.preregistration,
+        }
+        return {name: text for name, text in found.items() if text}
+
+
+def metadata_of(package: Package, study: Study, about: Publication) -> Metadata:
+    """Return the metadata of an export.
+
+    Raises:
+        AnalysisError: Something that every archive asks for was not declared.
+    """
+    lacking = [key for key in NEEDED if not getattr(about, key)]
+    if lacking:
+        raise AnalysisError(
+            f"the study does not say its {', '.join(lacking)}, without which no archive takes it",
+            where=str(package.folder / "study" / "study.toml"),
+            expected="[publication] with " + ", ".join(NEEDED),
+            remedy="Write them into a file and give it with --about; docs/studies.md has the keys",
+        )
+    title = f"{study.study.title} ({package.provenance['study']}, run {package.provenance['run']})"
+    return Metadata(package.name, title, about, study, package.provenance)
+
+
+def person(one: Contributor) -> dict[str, object]:
+    """Return a contributor as schema.org has a person."""
+    found: dict[str, object] = {
+        "@type": "Person",
+        "name": one.name,
+        "givenName": one.given_name,
+        "familyName": one.family_name,
+    }
+    if one.orcid:
+        found["@id"] = f"https://orcid.org/{one.orcid}"
+    if one.affiliation:
+        found["affiliation"] = {"@type": "Organization", "name": one.affiliation}
+    if one.email:
+        found["email"] = one.email
+    return found

@@ -1,0 +1,76 @@
+"""A folder as PsychLing-101 wants it, made by the scripts that it holds."""
+
+import json
+import shutil
+from pathlib import Path
+
+from analysis.archive.coarsen import Rows
+from analysis.archive.metadata import Metadata
+from analysis.archive.package import Package
+from analysis.archive.psychling import generate_prompts, preprocess_data
+from analysis.archive.shown import shown_texts
+from experiment.records import SIDES
+from experiment.tables.column import Column, TableSchema
+from experiment.tables.files import write_table
+
+_ORIGINAL = ("items", "trials", "responses", "participants", "verdicts")
+_TEXTS = TableSchema(
+    "texts",
+    "Each version of each item as it was shown.",
+    ("item_id", "version"),
+    (
+        Column("item_id", "string", "the item's id within the study"),
+        Column("version", "string", "the version"),
+        Column("text", "string", "the text on the screen"),
+    ),
+)
+_README = """\
+# {title}
+
+{description}
+
+{citation}
+
+`original_data` holds the tables of the export that the scripts need, with participants under random
+references. `preprocess_data.py` makes `processed_data/exp1.csv` and `CODEBOOK.csv`,
+`generate_prompts.py` makes `prompts.jsonl.zip`; both need Python alone. In prompts the options bear
+letters drawn for each participant; `exp1.csv` keeps the labels of the screen.
+"""
+
+
+def write_psychling(package: Package, rows: Rows, about: Metadata, folder: Path) -> None:
+    """Write the folder: original data, scripts, and what these make."""
+    original = folder / "original_data"
+    original.mkdir(parents=True)
+    for table in package.tables:
+        if table.name in _ORIGINAL:
+            write_table(table, rows(table), original / f"{table.name}.csv")
+    write_table(_TEXTS, shown_texts(package, about.study), original / "texts.csv")
+    (original / "study.json").write_text(_study(about), "utf-8")
+    for script in (preprocess_data, generate_prompts):
+        source = Path(str(script.__file__))
+        shutil.copyfile(source, folder / source.name)
+        script.main(folder)
+    text = _README.format(title=about.title, description=about.description, citation=about.citation)
+    (folder / "README.md").write_text(text, "utf-8")
+
+
+def _study(about: Metadata) -> str:
+    study = about.study
+    parameters = study.trial.parameters
+    answers: list[str] = []
+    labels = list(study.trial.keys)
+    if study.response == "rating":
+        points = parameters.get("points", 7)
+        answers = [str(n) for n in range(1, (points if isinstance(points, int) else 7) + 1)]
+        labels = answers
+    elif study.response == "yes_no":
+        answers = ["yes", "no"]
+    content = {
+        "experiment": f"{study.name}/exp1",
+        "instructions": study.text("instructions").strip(),
+        "labels": labels,
+        "answers": answers,
+        "sides": [str(side) for side in SIDES],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

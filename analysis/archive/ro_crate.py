@@ -1,0 +1,124 @@
+"""RO-Crate 1.2: every file of the archive, who made it, from which run, with which program."""
+
+import json
+from pathlib import Path
+
+from analysis.archive.metadata import Metadata
+from analysis.archive.package import media_type, sha256
+
+FILE = "ro-crate-metadata.json"
+_CONTEXT = "https://w3id.org/ro/crate/1.2/context"
+_SPECIFICATION = "https://w3id.org/ro/crate/1.2"
+_PROGRAM = "#parallax"
+
+
+def write_ro_crate(about: Metadata, folder: Path) -> None:
+    """Write the description of all files of a folder into it."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = [_file(path, folder) for path in paths if path.name != FILE]
+    people = [_person(about, number) for number in range(len(about.creators))]
+    places = {
+        one.affiliation: {"@id": _place(one.affiliation), "@type": "Organization",
+                          "name": one.affiliation}
+        for one in about.creators
+        if one.affiliation
+    }  # fmt: skip
+    graph = [
+        {
+            "@id": FILE,
+            "@type": "CreativeWork",
+            "conformsTo": {"@id": _SPECIFICATION},
+            "about": {"@id": "./"},
+        },
+        _root(about, files, people),
+        {
+            "@id": about.license_url,
+            "@type": "CreativeWork",
+            "name": about.about.license,
+            "description": f"The licence {about.about.license}, as SPDX lists it.",
+        },
+        *people,
+        *places.values(),
+        {
+            "@id": _PROGRAM,
+            "@type": "SoftwareApplication",
+            "name": "Parallax",
+            "version": str(about.provenance["code_version"]),
+            "url": "https://pypi.org/project/parallax-experiments/",
+        },
+        {
+            "@id": "#run",
+            "@type": "CreateAction",
+            "name": f"Run {about.provenance['run']} of {about.provenance['study']}",
+            "instrument": {"@id": _PROGRAM},
+            "result": {"@id": "./"},
+            "agent": [{"@id": one["@id"]} for one in people],
+        },
+        *files,
+    ]
+    text = json.dumps({"@context": _CONTEXT, "@graph": graph}, indent=2, ensure_ascii=False)
+    (folder / FILE).write_text(text + "\n", "utf-8")
+
+
+def _root(
+    about: Metadata, files: list[dict[str, object]], people: list[dict[str, object]]
+) -> dict[str, object]:
+    declared = about.about
+    root: dict[str, object] = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": about.title,
+        "description": about.description,
+        "datePublished": declared.date_published,
+        "license": {"@id": about.license_url},
+        "version": about.version,
+        "keywords": about.keywords,
+        "creditText": about.citation,
+        "author": [{"@id": one["@id"]} for one in people],
+        "mentions": {"@id": "#run"},
+        "hasPart": [{"@id": one["@id"]} for one in files],
+    }
+    if declared.doi:
+        root["identifier"] = f"https://doi.org/{declared.doi}"
+    if declared.funding:
+        root["funding"] = declared.funding
+    for name, text in about.statements.items():
+        root.setdefault("usageInfo", [])
+        usage = root["usageInfo"]
+        assert isinstance(usage, list)
+        usage.append(f"{name}: {text}")
+    return {key: value for key, value in root.items() if value not in ([], "")}
+
+
+def _person(about: Metadata, number: int) -> dict[str, object]:
+    one = about.creators[number]
+    found: dict[str, object] = {
+        "@id": f"https://orcid.org/{one.orcid}" if one.orcid else f"#person-{number + 1}",
+        "@type": "Person",
+        "name": one.name,
+        "givenName": one.given_name,
+        "familyName": one.family_name,
+    }
+    if one.affiliation:
+        found["affiliation"] = {"@id": _place(one.affiliation)}
+    if one.roles:
+        # The taxonomy's names, as CRediT writes them.
+        found["description"] = f"CRediT: {', '.join(one.roles)}"
+    return found
+
+
+def _place(name: str) -> str:
+    return "#" + "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+
+
+def _file(path: Path, folder: Path) -> dict[str, object]:
+    name = path.relative_to(folder).as_posix()
+    return {
+        "@id": name,
+        "@type": "File",
+        "name": name,
+        "description": f"The file {path.name} of {Path(name).parent.name or 'the archive'}.",
+        "encodingFormat": media_type(path.name),
+        "contentSize": str(path.stat().st_size),
+        "sha256": sha256(path),
+    }

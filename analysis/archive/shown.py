@@ -1,0 +1,105 @@
+"""Each version of each item as people read it, and how people answered each item."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from analysis.archive.package import Package, Row
+from experiment.materials.render import render, without_added_stop
+from experiment.records import Variant
+from experiment.studies.study import Study
+from experiment.tables.column import TableSchema
+from experiment.tables.schemas import ITEMS
+
+
+def shown_texts(package: Package, study: Study) -> Iterator[Row]:
+    """Yield item_id, version and text for each version, the context among them."""
+    way = render(study.materials.shown_to_people, own_code=False)
+    apart = study.response == "prefix_completion"
+    own = [one.name for one in _items(package).columns if one.name not in ITEMS.column_names]
+    for row in package.rows(_items(package)):
+        context = str(row["context"])
+        if context:
+            yield _text(row, "context", without_added_stop(context, way))
+        for version in (*Variant, *own):
+            if words := str(row[version] or ""):
+                whole = words if apart or not context else f"{context} {words}"
+                yield _text(row, version, words if apart else way(whole))
+
+
+def _text(row: Row, version: str, text: str) -> Row:
+    return {"item_id": row["item_id"], "version": str(version), "text": text}
+
+
+def _items(package: Package) -> TableSchema:
+    return next(one for one in package.tables if one.name == ITEMS.name)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """An item of two options with what people chose.
+
+    Attributes:
+        item_id: The item.
+        construction: Its construction.
+        condition: Its condition.
+        context: The words before the options as models are given them; empty for sentences.
+        good: The expected option.
+        other: The option against it.
+        n: How many people judged it.
+        share: The share of these who chose the expected option.
+    """
+
+    item_id: str
+    construction: str
+    condition: str
+    context: str
+    good: str
+    other: str
+    n: int
+    share: float
+
+    @property
+    def ceiling(self) -> float:
+        """How often a judge who always gives one answer can agree with single people, at most."""
+        return max(self.share, 1 - self.share)
+
+
+def judged_items(package: Package, study: Study) -> list[JudgedItem]:
+    """Return every item that anybody judged who is kept, in the order of the items."""
+    tables = {one.name: one for one in package.tables}
+    kept = {row["participant"] for row in package.rows(tables["verdicts"]) if row["kept"]}
+    right: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    for row in package.rows(tables["responses"]):
+        if row["participant"] in kept and row["chose_good"] is not None:
+            judged[str(row["item_id"])] += 1
+            right[str(row["item_id"])] += bool(row["chose_good"])
+    way = render(study.materials.shown_to_people, own_code=False)
+    return [
+        _judged(row, way, right, judged)
+        for row in package.rows(_items(package))
+        if judged[str(row["item_id"])]
+    ]
+
+
+def _judged(
+    row: Row, way: Callable[[str], str], right: Counter[str], judged: Counter[str]
+) -> JudgedItem:
+    item_id, context = str(row["item_id"]), str(row["context"])
+    distractor = row["contrast"] == Variant.DISTRACTOR
+    options = [str(row["good"]), str(row["distractor" if distractor else "bad"])]
+    if context:
+        # What follows the context is a part of the same rendered sentence.
+        before = without_added_stop(context, way)
+        whole = [way(f"{context} {option}") for option in options]
+        follows = all(text.startswith(f"{before} ") for text in whole)
+        context = before if follows else ""
+        options = [text.removeprefix(f"{before} ") if follows else text for text in whole]
+    else:
+        options = [way(option) for option in options]
+    n = judged[item_id]
+    return JudgedItem(
+        item_id, str(row["construction"]), str(row["condition"]), context, options[0], options[1],
+        n, right[item_id] / n,
+    )  # fmt: skip

@@ -1,0 +1,136 @@
+"""What in an export may lead back to a person: found and shown before anything is archived."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from analysis.archive.package import Package, Row
+from experiment.studies.study import Study
+from experiment.tables.schemas import ANSWERS, DEVICES
+
+# A combination of answers that fewer people gave may name one of them.
+K = 5
+_SHOWN = 3
+# What looks like somebody's id in a text: an address, a platform's id, a telephone number.
+_IDS = {
+    "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+"),
+    "a platform's id": re.compile(r"\b(?:[0-9a-f]{24}|A[0-9A-Z]{11,20})\b"),
+    "a telephone number": re.compile(r"(?<!\w)\+?\d[\d ()/-]{7,}\d(?!\w)"),
+    "a web address": re.compile(r"https?://\S+"),
+}
+# Columns that describe somebody's device.
+DEVICE_COLUMNS = ("user_agent_family", "refresh_rate_hz", "time_zone_offset_min", "language")
+SCREEN_COLUMNS = ("viewport_width_px", "viewport_height_px")
+EVENT_TEXT = "detail"
+
+
+class Kind(StrEnum):
+    """What may identify somebody."""
+
+    IDS = "ids"
+    FREE_TEXT = "free_text"
+    RARE_ANSWERS = "rare_answers"
+    TIMES = "times"
+    DEVICES = "devices"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Something that may lead back to a person.
+
+    Attributes:
+        kind: What it is.
+        where: The table and the column.
+        what: How often, and examples.
+    """
+
+    kind: Kind
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        """Return it as one line of a list."""
+        return f"{self.kind}: {self.where}: {self.what}"
+
+
+def find_traces(package: Package, study: Study) -> list[Trace]:
+    """Return everything in an export that may identify somebody, in the order of ``Kind``."""
+    answers = list(package.rows(ANSWERS)) if ANSWERS in _named(package, ANSWERS.name) else []
+    free = free_text_fields(study, answers)
+    found = [*_texts(answers, free), *_rare(answers, free)]
+    for table in package.tables:
+        times = [one.name for one in table.columns if one.type == "datetime"]
+        devices = [
+            one for one in (*DEVICE_COLUMNS, *SCREEN_COLUMNS)
+            if one in table.column_names and (one in SCREEN_COLUMNS or table.name == DEVICES.name)
+        ]  # fmt: skip
+        text = [EVENT_TEXT] if table.name == "events" else []
+        if not (times or devices or text):
+            continue
+        counts = Counter[str]()
+        for row in package.rows(table):
+            counts.update(name for name in (*times, *devices, *text) if row[name] not in (None, ""))
+        for names, kind, what in (
+            (times, Kind.TIMES, "exact times"),
+            (devices, Kind.DEVICES, "values that describe a device"),
+            (text, Kind.FREE_TEXT, "texts"),
+        ):
+            found += [
+                Trace(kind, f"{table.name}.{name}", f"{counts[name]:,} {what}")
+                for name in names
+                if counts[name]
+            ]
+    return sorted(found, key=lambda one: list(Kind).index(one.kind))
+
+
+def _named(package: Package, name: str) -> list[object]:
+    return [ANSWERS for table in package.tables if table.name == name]
+
+
+def free_text_fields(study: Study, answers: Iterable[Mapping[str, object]]) -> set[str]:
+    """Return the fields that people could write anything into, unknown ones among them."""
+    closed = {one.name for one in (*study.questionnaire, *study.screening) if one.type != "text"}
+    return {str(row["field"]) for row in answers} - closed
+
+
+def _texts(answers: list[Row], free: set[str]) -> list[Trace]:
+    found = []
+    for field in sorted(free):
+        texts = [str(row["value"]) for row in answers if row["field"] == field and row["value"]]
+        for what, pattern in _IDS.items():
+            if n := sum(bool(pattern.search(text)) for text in texts):
+                found.append(Trace(Kind.IDS, f"answers.{field}", f"{n} with what may be {what}"))
+        if texts:
+            shown = "; ".join(f'"{text[:60]}"' for text in texts[:_SHOWN])
+            found.append(
+                Trace(Kind.FREE_TEXT, f"answers.{field}", f"{len(texts)} texts, such as {shown}")
+            )
+    return found
+
+
+def combinations(
+    answers: Iterable[Mapping[str, object]], free: set[str]
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return each participant's answers to closed questions, as (field, value) pairs."""
+    given: dict[str, list[tuple[str, str]]] = {}
+    for row in answers:
+        if row["field"] not in free:
+            pair = (str(row["field"]), str(row["value"]))
+            given.setdefault(str(row["participant"]), []).append(pair)
+    return {person: tuple(sorted(pairs)) for person, pairs in given.items()}
+
+
+def _rare(answers: list[Row], free: set[str]) -> list[Trace]:
+    counts = Counter(combinations(answers, free).values())
+    rare = sorted((n, combination) for combination, n in counts.items() if n < K)
+    if not rare:
+        return []
+    people = sum(n for n, _ in rare)
+    shown = "; ".join(
+        f"{' and '.join(f'{field} {value}' for field, value in combination)} ({n})"
+        for n, combination in rare[:_SHOWN]
+    )
+    what = f"{len(rare)} combinations of fewer than {K} people, {people} people in all: {shown}"
+    return [Trace(Kind.RARE_ANSWERS, "answers", what)]

@@ -1,0 +1,141 @@
+"""One folder with an export in every form, written whole or not at all."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.archive.coarsen import rows_without
+from analysis.archive.croissant import write_croissant
+from analysis.archive.deposit import write_deposits
+from analysis.archive.frictionless import write_frictionless
+from analysis.archive.metadata import Metadata, metadata_of
+from analysis.archive.package import Package, read_package
+from analysis.archive.psych_ds import write_psych_ds
+from analysis.archive.psychling.write import write_psychling
+from analysis.archive.ro_crate import FILE, write_ro_crate
+from analysis.archive.shown import judged_items
+from analysis.archive.tasks import write_tasks
+from analysis.archive.traces import Kind, Trace, find_traces
+from analysis.errors import AnalysisError
+from experiment.studies.load import load_study
+from experiment.studies.publication import About
+from experiment.studies.study import Study
+from experiment.tables.atomic_write import atomic_folder
+
+README = "README.md"
+DATA, PSYCH_DS, PSYCHLING, DEPOSIT = "data", "psych-ds", "psychling-101", "deposit"
+TASKS = ("lm_eval", "inspect")
+_OWN = (README, DATA, PSYCH_DS, PSYCHLING, DEPOSIT, *TASKS, FILE)
+_PAIRS = ("sentence_pair", "prefix_completion")
+_README = """\
+# {title}
+
+{description}
+
+| Folder or file | What it is |
+|---|---|
+| `{data}/` | the tables as a Data Package (Frictionless 2) and as Croissant 1.1 |
+| `{psych_ds}/` | the tables as a Psych-DS data set |
+| `{psychling}/` | the sessions as prompts, as PsychLing-101 takes them, with the scripts |
+{tasks}| `{deposit}/` | the metadata that Zenodo and Dataverse take |
+| `{crate}` | RO-Crate 1.2: every file, with its checksum |
+
+Cite: {citation}
+
+{people}
+{statements}
+What was coarsened before archiving: {coarsened}.
+"""
+_TASKS = """\
+| `lm_eval/` | the items as a task of lm-evaluation-harness, with what people chose |
+| `inspect/` | the items as a task of Inspect, with what people chose |
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An export read for an archive.
+
+    Attributes:
+        package: Its tables.
+        study: Its study.
+        traces: What in it may lead back to a person.
+    """
+
+    package: Package
+    study: Study
+    traces: Sequence[Trace]
+
+    @property
+    def kinds(self) -> set[Kind]:
+        """The kinds of traces that it has."""
+        return {one.kind for one in self.traces}
+
+
+def read_source(export: Path) -> Source:
+    """Read an export, compare it with its checksums, and look for traces of people.
+
+    Raises:
+        ParallaxError: It is no export, or was changed since it was written.
+    """
+    package = read_package(export)
+    study = load_study(str(export / "study"))
+    return Source(package, study, find_traces(package, study))
+
+
+def write_archive(
+    source: Source, about: About | None, coarsened: Collection[Kind], out: Path
+) -> None:
+    """Write the archive; an earlier one there is replaced, the export is not touched.
+
+    Args:
+        source: The export.
+        about: What archives ask, in place of what the study declares.
+        coarsened: The kinds of traces to take out.
+        out: Where to.
+
+    Raises:
+        AnalysisError: Something that archives ask for is not declared, or the folders are one.
+        WritingError: The folder holds something else, or cannot be written.
+    """
+    package, study = source.package, source.study
+    if (
+        out.resolve() == package.folder.resolve()
+        or package.folder.resolve() in out.resolve().parents
+    ):
+        raise AnalysisError(
+            "the archive would lie in the export itself", where=str(out), expected="another folder"
+        )
+    metadata = metadata_of(package, study, about.publication if about else study.publication)
+    rows = rows_without(package, study, coarsened)
+    with atomic_folder(out, _OWN) as folder:
+        write_frictionless(package, rows, metadata, folder / DATA)
+        write_croissant(package, metadata, folder / DATA)
+        write_psych_ds(package, rows, metadata, folder / PSYCH_DS)
+        write_psychling(package, rows, metadata, folder / PSYCHLING)
+        if study.response in _PAIRS:
+            write_tasks(judged_items(package, study), metadata, folder)
+        write_deposits(metadata, folder / DEPOSIT)
+        (folder / README).write_text(_readme(metadata, study, coarsened), "utf-8")
+        write_ro_crate(metadata, folder)
+
+
+def _readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> str:
+    people = []
+    for one in about.creators:
+        roles = f": {', '.join(one.roles)}" if one.roles else ""
+        people.append(f"- {', '.join(filter(None, (one.name, one.affiliation)))}{roles}")
+    return _README.format(
+        title=about.title,
+        description=about.description,
+        data=DATA,
+        psych_ds=PSYCH_DS,
+        psychling=PSYCHLING,
+        deposit=DEPOSIT,
+        crate=FILE,
+        tasks=_TASKS if study.response in _PAIRS else "",
+        citation=about.citation,
+        people="\n".join(people),
+        statements="".join(f"\n{name}: {text}\n" for name, text in about.statements.items()),
+        coarsened=", ".join(sorted(coarsened)) or "nothing",
+    )

@@ -1,0 +1,1 @@
+"""A human baseline of a model evaluation, reported by a published checklist."""

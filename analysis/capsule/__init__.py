@@ -1,0 +1,1 @@
+"""A comparison packed with all that it needs to be made again, and made again."""

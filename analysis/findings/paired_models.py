@@ -1,0 +1,115 @@
+"""Models against models on one benchmark: who is better, by how much, and with how many items."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.items_needed import items_needed
+from analysis.statistics.paired import adjusted, models_against_models
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.provenance import counted
+
+PARADIGM = "paradigm"
+_ALL = "All items"
+
+
+def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
+    """Return each pair of models over all items and in each paradigm.
+
+    Args:
+        logs: By model, as ``analysis.readers.item_logs`` gives them.
+        margin: Differences smaller than this count as none.
+
+    Returns:
+        As ``models_against_models``, with p_holm and p_fdr of all items adjusted over the pairs of
+        models, and variance, design_effect and n_items_needed for a difference of the margin.
+    """
+    found = models_against_models(logs, PARADIGM, margin, clustered=True)
+    whole = found[PARADIGM] == ""
+    over_pairs = adjusted(found[whole].drop(columns=["p_holm", "p_fdr"]))
+    found.loc[whole, ["p_holm", "p_fdr"]] = over_pairs[["p_holm", "p_fdr"]].to_numpy()
+    needed = pd.DataFrame(
+        [
+            {
+                "first_model": first,
+                "second_model": second,
+                PARADIGM: "",
+                **_needed(logs, first, second, margin),
+            }
+            for first, second in combinations(logs, 2)
+        ]
+    )
+    return found.merge(needed, "left", on=["first_model", "second_model", PARADIGM])
+
+
+def _needed(
+    logs: Mapping[str, pd.DataFrame], first: str, second: str, margin: float
+) -> dict[str, float]:
+    both = logs[first].merge(
+        logs[second][["item_id", "correct"]], on="item_id", suffixes=("", "_2")
+    )
+    differences = both["correct"].astype(float) - both["correct_2"].astype(float)
+    found = items_needed(np.array(differences, dtype=np.float64), both[PARADIGM], margin)
+    return {name.replace("n_items", "n_items_needed"): value for name, value in found.items()}
+
+
+def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> tuple[Table, Table]:
+    """Return the table over all items, and that of each paradigm."""
+    labelled = found.assign(
+        label=found["first_model"] + " - " + found["second_model"],
+        group="",
+    ).rename(columns={"low": "difference_low", "high": "difference_high"})
+    whole = labelled[labelled[PARADIGM] == ""]
+    parts = labelled[labelled[PARADIGM] != ""].assign(
+        group=lambda rows: rows["label"], label=lambda rows: rows[PARADIGM]
+    )
+    n_paradigms = max(parts[PARADIGM].nunique(), 1)
+    n_items = counted(int(whole["n_items"].max()), "item")
+    columns = (
+        Column("label", "", "text"),
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("difference", "Difference", "estimate"),
+        Column("only_first", "Only first right", "count"),
+        Column("only_second", "Only second right", "count"),
+        Column("p", "p", "p"),
+        Column("p_holm", "p (Holm)", "p"),
+        Column("p_equivalence", "p (equivalence)", "p"),
+    )
+    clusters = (
+        f"the {n_paradigms} paradigms are the independent units"
+        if n_paradigms > 1
+        else "items are the independent units, because there is one paradigm"
+    )
+    notes = (
+        f"Differences of accuracies on the items that both models answered, with 95% intervals; "
+        f"{clusters}.",
+        "p: McNemar's exact test, whose items count as independent. p (equivalence): of a "
+        f"difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
+    )
+    first = Table(
+        "paired",
+        "Models against models",
+        f"{n_items} in {counted(n_paradigms, 'paradigm')}.",
+        whole.reset_index(drop=True),
+        (*columns, Column("n_items_needed", "Items needed", "count")),
+        (
+            *notes,
+            "p (Holm): over the pairs of models.",
+            f"Items needed: to find a difference of {margin:g} with a power of 80%, at the "
+            "variance and the likeness within paradigms seen here.",
+        ),
+        tuple(origin),
+    )
+    second = Table(
+        "paired_by_paradigm",
+        "By paradigm",
+        "Intervals over the items of each paradigm.",
+        parts.reset_index(drop=True),
+        columns,
+        (notes[1], "p (Holm): over the paradigms of one pair of models."),
+        tuple(origin),
+    )
+    return first, second

@@ -1,0 +1,111 @@
+"""What was planned against what was done, line by line."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from analysis.data.frames import read_exported
+from analysis.findings.finding import Finding, Given
+from analysis.findings.findings import Findings
+from analysis.tables.accuracy_table import Column
+from analysis.tables.section import Section
+from experiment.errors import StudyError, TableError
+from experiment.plan.plan import Plan, lists_hash, read_plan
+from experiment.tables.schemas import LISTS
+
+_LONGEST = 40
+
+
+def _run(given: Given) -> Findings:
+    try:
+        plan = read_plan(given.run.study)
+    except StudyError as error:
+        return Findings(left_out=(f"The plan cannot be compared: {error}",))
+    if plan is None:
+        return Findings()
+    rows = [
+        {"label": name, "planned": _short(before), "done": _short(after), "deviation": deviation}
+        for name, before, after, deviation in _lines(plan, given)
+    ]
+    n = sum(row["deviation"] != "-" for row in rows)
+    table = given.context.table(
+        "plan",
+        "Planned and done",
+        f"The plan frozen on {plan.frozen_on}, SHA-256 {plan.sha256[:12]}, against the run: "
+        f"{n or 'no'} deviation{'' if n == 1 else 's'}.",
+        pd.DataFrame(rows),
+        (
+            Column("label", "", "text"),
+            Column("planned", "Planned", "text"),
+            Column("done", "Done", "text"),
+            Column("deviation", "Deviation", "text"),
+        ),
+        notes=tuple(
+            f"Amended on {one['on']}: {one['reason']} ({', '.join(one['changes']) or 'nothing'})."
+            for one in plan.amendments
+        ),
+        section=Section.PARTICIPANTS,
+    )
+    return Findings(tables=(table,))
+
+
+def _lines(plan: Plan, given: Given) -> Iterator[tuple[str, object, object, str]]:
+    values, run, study = plan.values, given.run, given.run.study
+    flow = given.context.origin.flow
+    done: dict[str, Any] = {
+        "seed": run.facts.seed,
+        "materials_hash": run.facts.materials_hash,
+        "lists_hash": _lists(given),
+        "response": study.response,
+        "trial": study.trial.model_dump(mode="json"),
+        "exclusion": [rule.model_dump(mode="json") for rule in study.exclusion],
+        "attention": study.attention.model_dump(mode="json") if study.attention else None,
+        "screening": [one.model_dump(mode="json") for one in study.screening],
+        "comprehension": study.comprehension.model_dump(mode="json")
+        if study.comprehension
+        else None,
+        "questionnaire": [one.model_dump(mode="json") for one in study.questionnaire],
+    }
+    for name, after in done.items():
+        yield name, values.get(name), after, "-" if values.get(name) == after else "changed"
+    wanted, finished = values["n_participants"], flow.finished
+    short = "" if finished is None else f"{finished - wanted:+d}"
+    yield "n_participants", wanted, finished, "-" if finished == wanted else f"{short} finished"
+    planned_margin = values["comparisons"].get("margin")
+    yield (
+        "comparisons.margin",
+        planned_margin,
+        given.margin,
+        "-" if planned_margin == given.margin else "not planned" if planned_margin is None
+        else "changed",
+    )  # fmt: skip
+    comparisons = study.analysis.model_dump(mode="json")
+    for name, before in values["comparisons"].items():
+        if name != "margin":
+            same = comparisons[name] == before
+            yield f"comparisons.{name}", before, comparisons[name], "-" if same else "changed"
+    formula = given.options.formula
+    yield "mixed model's formula", None, formula, "not planned" if formula else "-"
+
+
+def _lists(given: Given) -> str:
+    try:
+        frame = read_exported(LISTS, given.run.folder, LISTS.column_names)
+    except TableError:
+        return ""
+    rows = frame[["list", "item_id", "kind"]].itertuples(index=False, name=None)
+    return lists_hash((int(number), str(item), str(kind)) for number, item, kind in rows)
+
+
+def _short(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
+
+
+PLAN = Finding("plan", Section.PARTICIPANTS, _run, of=())

@@ -1,0 +1,204 @@
+"""The tables ``publication`` and ``baseline``: what archives and reviewers ask beside the run."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from experiment.errors import StudyError, wrong_keys
+
+_Texts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
+]
+# Contributor Roles Taxonomy, ANSI/NISO Z39.104-2022.
+CreditRole = Literal[
+    "Conceptualization",
+    "Data curation",
+    "Formal analysis",
+    "Funding acquisition",
+    "Investigation",
+    "Methodology",
+    "Project administration",
+    "Resources",
+    "Software",
+    "Supervision",
+    "Validation",
+    "Visualization",
+    "Writing - original draft",
+    "Writing - review & editing",
+]
+# What an item of the checklist may be answered with, besides figures and texts.
+YesNo = Literal["yes", "partial", "no", "not applicable"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Contributor(_Table):
+    """Somebody who made the study or its data."""
+
+    given_name: str = Field(min_length=1, description="the given name")
+    family_name: str = Field(min_length=1, description="the family name")
+    orcid: str = Field(
+        default="",
+        pattern=r"^(\d{4}-\d{4}-\d{4}-\d{3}[\dX])?$",
+        description="the ORCID iD, such as 0000-0002-1825-0097",
+    )
+    affiliation: str = Field(default="", description="the institution")
+    email: str = Field(default="", description="an address that may be published")
+    roles: Annotated[
+        tuple[CreditRole, ...],
+        BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
+    ] = Field(default=(), description="CRediT roles, as the taxonomy writes them")
+
+    @property
+    def name(self) -> str:
+        """The whole name."""
+        return f"{self.given_name} {self.family_name}"
+
+
+class Publication(_Table):
+    """What archives ask of a data set, besides its files."""
+
+    description: str = Field(default="", description="what the data are, in a few sentences")
+    keywords: _Texts = Field(default=(), description="what somebody would search for")
+    license: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9.+-]*$",
+        description="the licence of the data: an SPDX identifier, such as CC-BY-4.0",
+    )
+    contributors: Annotated[
+        tuple[Contributor, ...],
+        BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
+    ] = Field(default=(), description="who made the study and its data, in their order")
+    funding: str = Field(default="", description="who paid for the study, with the grant's number")
+    data_availability: str = Field(
+        default="", description="where the data can be had, or why not, in a sentence"
+    )
+    data_url: str = Field(default="", description="the address of the published data")
+    materials_url: str = Field(default="", description="the address of the published materials")
+    code_url: str = Field(default="", description="the address of the published analysis")
+    date_published: str = Field(
+        default="",
+        pattern=r"^(\d{4}-\d{2}-\d{2})?$",
+        description="the day the data are published, such as 2026-11-30",
+    )
+    doi: str = Field(
+        default="",
+        pattern=r"^(10\.\d{4,9}/\S+)?$",
+        description="the data's DOI, such as 10.5281/zenodo.1234567",
+    )
+    preregistration: str = Field(
+        default="", description='the address of the preregistration, or "none"'
+    )
+    paper_title: str = Field(default="", description="the paper's title")
+    paper_url: str = Field(default="", description="the paper's address")
+    paper_year: int | None = Field(default=None, description="the year it was published")
+    paper_venue: str = Field(default="", description="the journal or the conference")
+
+
+class Baseline(_Table):
+    """What the checklist for human baselines asks, and no run can know."""
+
+    eval_type: _Texts = Field(
+        default=(), description="what is evaluated: knowledge, capabilities, propensity, agent"
+    )
+    eval_mode: _Texts = Field(default=(), description="text, visual, audio, other")
+    dataset_items: int | None = Field(
+        default=None, gt=0, description="how many items the whole evaluation has"
+    )
+    sampling_of_items: str = Field(
+        default="", description="how the people's items were drawn from all of them"
+    )
+    adjusted_for_both: YesNo | None = Field(
+        default=None, description="whether instructions and items account for people and models"
+    )
+    iterative_design: YesNo | None = Field(
+        default=None, description="whether the setup was piloted or validated by experts"
+    )
+    iterative_design_details: str = Field(default="", description="how")
+    effort_controlled: YesNo | None = Field(
+        default=None, description="whether people's and models' effort was controlled"
+    )
+    power_analysis: YesNo | None = Field(
+        default=None, description="whether a power analysis set the number of participants"
+    )
+    minimum_effect: str = Field(
+        default="", description="the smallest effect that it detects, and with what power"
+    )
+    population: YesNo | None = Field(
+        default=None, description="whether a population of interest is named"
+    )
+    population_criteria: _Texts = Field(
+        default=(), description="by what it is delimited, such as language or age"
+    )
+    sampling_of_people: str = Field(
+        default="",
+        description="crowdsource, convenience sample, simple or stratified random sample, or other",
+    )
+    recruitment_criteria: str = Field(
+        default="", description="by what people were chosen before the study, beside its settings"
+    )
+    author_participants: YesNo | None = Field(
+        default=None, description="whether authors took part themselves"
+    )
+    earlier_exposure_excluded: YesNo | None = Field(
+        default=None, description="whether people who knew the items were kept out"
+    )
+    compensation: str = Field(
+        default="",
+        description="what people got where no platform paid them, such as course credit",
+    )
+    training_paid: YesNo | None = Field(default=None, description="whether practice was paid")
+    training_pay: str = Field(default="", description="how much each person got for the practice")
+    same_interface: YesNo | None = Field(
+        default=None, description="whether people and models had the same interface"
+    )
+    interface_adjusted: YesNo | None = Field(
+        default=None, description="whether the difference was adjusted for"
+    )
+    instructions_adjusted: YesNo | None = Field(
+        default=None, description="whether a difference of instructions was adjusted for"
+    )
+    same_tools: YesNo | None = Field(
+        default=None, description="whether people and models had the same tools"
+    )
+    tools_enforced: YesNo | None = Field(
+        default=None, description="whether it was enforced that people used no others"
+    )
+    ai_tools: str = Field(default="", description="the AI tools that people had, with versions")
+    no_data_because: str = Field(
+        default="", description="why the data are not public, where they are not"
+    )
+
+
+class About(_Table):
+    """A file of its own with the two tables: what became known after the launch."""
+
+    publication: Publication = Publication()
+    baseline: Baseline = Baseline()
+
+
+def read_about(path: Path) -> About:
+    """Read a file that holds the tables ``publication`` and ``baseline``, or one of them.
+
+    Raises:
+        StudyError: The file cannot be read, or a key or a value is wrong.
+    """
+    try:
+        return About.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except ValidationError as error:
+        raise StudyError(
+            wrong_keys(error),
+            where=str(path),
+            expected="the keys of [publication] and [baseline] that docs/studies.md lists",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise StudyError(
+            f"the file cannot be read: {error}",
+            where=str(path),
+            expected="a TOML file with the tables [publication] and [baseline]",
+        ) from error
