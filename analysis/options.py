@@ -1,7 +1,9 @@
 """What whoever compares may choose."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import pandas as pd
 
 from analysis.data.load import Scores
 from analysis.data.takers import Taken
@@ -23,6 +25,8 @@ class ComparisonOptions:
         formula: The mixed model's fixed and random effects; None for the usual ones.
         margin: Differences of accuracies smaller than this count as none; None for the study's.
         takers: What models answered that took the run's sessions.
+        surprisal: By model, the surprisals of the words that were read, in bits: text_id, position,
+            text, surprisal_bits.
     """
 
     resamples: int = 10_000
@@ -35,3 +39,4 @@ class ComparisonOptions:
     formula: str | None = None
     margin: float | None = None
     takers: Sequence[Taken] = ()
+    surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
