@@ -203,6 +203,23 @@ _LM = {
     "convert": Lazy("lm.commands.convert", "Turn a published CHECKPOINT into a model folder."),
 }
 
+_READING = {
+    "surprisal": Lazy(
+        "analysis.commands.reading",
+        "Write MODEL's surprisal of every word or region that participants of a study read.",
+    ),
+}
+_MAZE = {
+    "distractors": Lazy(
+        "analysis.commands.maze",
+        "Write TABLE with a distractor for every word of its sentences, chosen by MODEL.",
+    ),
+    "audit": Lazy(
+        "analysis.commands.maze:audit_",
+        "Check every promise about the distractors of TABLE, under MODEL.",
+    ),
+}
+
 cli = LazyGroup(
     name="parallax",
     help="Put the same forced choice to people and to language models.",
@@ -230,6 +247,8 @@ _GROUPS = (
     ("Study", "study", "Write, check, show and preview a study of your own.", _OWN_STUDY),
     ("Server", "db", "The database: its schema, its backups.", _DB),
     ("Analysis", "import", "Import what other programs collected.", _IMPORT),
+    ("Study", "maze", "Make and check the distractors of a Maze.", _MAZE),
+    ("Models", "reading", "Score what participants read word by word.", _READING),
     ("Models", "lm", "Train language models and score the materials with them.", _LM),
 )
 for _section, _name, _help, _commands in _GROUPS:

@@ -3,6 +3,7 @@
 python analysis/compare.py --run EXPORT_DIR [--scores scores.parquet ...] --out DIR
 """
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pandas as pd
 from tqdm import tqdm
 
 # Run as a script, this folder comes first and hides the standard library's ``statistics``: last.
@@ -18,6 +20,7 @@ sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 from analysis import comparison
 from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores
 from analysis.data.takers import load_all_taken
+from analysis.data.word_predictors import read_surprisal
 from analysis.findings.lexical import count_corpus_words
 from analysis.options import ComparisonOptions
 from analysis.readers.judgments import read_judgments
@@ -87,6 +90,13 @@ def compare(
     type=_PATH,
     help="A folder that `parallax take` wrote; repeat it for more models.",
 )
+@click.option(
+    "--surprisal",
+    multiple=True,
+    type=_PATH,
+    help="A table that `parallax reading surprisal` wrote, of a study that is read step by step; "
+    "repeat it for more models, which are called as their files.",
+)
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
     "--resamples",
@@ -137,6 +147,7 @@ def command(
     accept_low_accuracy: bool,
     scores: tuple[Path, ...],
     takers: tuple[Path, ...],
+    surprisal: tuple[Path, ...],
     out: Path,
     unigram: Path | None,
     corpus: Path | None,
@@ -155,6 +166,7 @@ def command(
         about=read_about(about) if about else None,
         **values,
     )
+    options = replace(options, surprisal={path.stem: _bits(path) for path in surprisal})
     people = _people(run, judgments, items, mapping)
     if takers:
         people = load_run(people) if isinstance(people, Path) else people
@@ -177,6 +189,13 @@ def _people(
     if judgments and not run:
         return read_judgments(judgments, items, mapping)
     raise click.UsageError("Name either --run, or --judgments (with --items and --mapping).")
+
+
+def _bits(path: Path) -> pd.DataFrame:
+    """Return a table of surprisals, in bits."""
+    frame, unit = read_surprisal(path)
+    bits = frame[unit] if unit == "surprisal_bits" else frame[unit] / math.log(2)
+    return frame.assign(surprisal_bits=bits)[["text_id", "position", "text", "surprisal_bits"]]
 
 
 def _word_counts(corpus: Path) -> Mapping[str, int]:

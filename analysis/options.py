@@ -1,7 +1,9 @@
 """What whoever compares may choose."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import pandas as pd
 
 from analysis.data.load import Scores
 from analysis.data.takers import Taken
@@ -25,6 +27,8 @@ class ComparisonOptions:
         margin: Differences of accuracies smaller than this count as none; None for the study's.
         takers: What models answered that took the run's sessions.
         about: What archives and the checklist ask, in place of what the study declares.
+        surprisal: By model, the surprisals of the words that were read, in bits: text_id, position,
+            text, surprisal_bits.
     """
 
     resamples: int = 10_000
@@ -38,3 +42,4 @@ class ComparisonOptions:
     margin: float | None = None
     takers: Sequence[Taken] = ()
     about: About | None = None
+    surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)

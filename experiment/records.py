@@ -112,6 +112,49 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
+class Steps:
+    """What a browser measured of a trial that is read step by step: a word or region at a time.
+
+    Each tuple has one entry per step that was shown, in their order.
+
+    Attributes:
+        onset_ms: When the step was painted, in milliseconds since the first one was.
+        rt_ms: From its painting to the beginning of the first press; None where it took a day.
+        sources: What its painting is known from, a letter each: p for the browser's own
+            presentation time, f for two animation frames.
+        uncertainty_ms: How exactly that is known.
+        wrong: How often the wrong one of two words was pressed; empty where there is one.
+        done_ms: From the painting to the press that led on, where there are two words.
+        question_ms: From the painting of the question after the last step to its answer; None
+            where there was none.
+    """
+
+    onset_ms: tuple[float, ...]
+    rt_ms: tuple[float | None, ...]
+    sources: str
+    uncertainty_ms: tuple[float, ...]
+    wrong: tuple[int, ...] = ()
+    done_ms: tuple[float | None, ...] = ()
+    question_ms: float | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every list has an entry for each step."""
+        of_each = (self.rt_ms, self.sources, self.uncertainty_ms)
+        of_pairs = (self.wrong, self.done_ms)
+        n = len(self.onset_ms)
+        return all(len(one) == n for one in of_each) and {len(one) for one in of_pairs} <= {0, n}
+
+    @property
+    def total_ms(self) -> float | None:
+        """From the first painting to the last press, without the question; None where unknown."""
+        last = (self.done_ms or self.rt_ms)[-1:]
+        if not last or last[0] is None:
+            return None
+        return round(self.onset_ms[-1] + last[0], 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Judgment:
     """One answered trial, as the exclusion rules see it.
 
@@ -130,6 +173,8 @@ class Judgment:
         version: The version that was on the screen alone; empty where options were.
         answer: What was answered, as an exclusion's evidence names it; empty where it is the
             side.
+        steps: What was measured of each word or region of what was read step by step; None of
+            other trials.
     """
 
     position: int
@@ -144,6 +189,7 @@ class Judgment:
     rating: int | None = None
     version: str = ""
     answer: str = ""
+    steps: Steps | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,7 @@ class ExportedRun:
     responses: pd.DataFrame
     verdicts: pd.DataFrame
     answers: pd.DataFrame | None = None  # to the questionnaire; None where nobody knows them
+    readings: pd.DataFrame | None = None  # word by word; None where nothing is read so
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,19 @@ def load_run(folder: Path, *, models: bool = False) -> ExportedRun:
         responses=_with_sound_times(answered["responses"], folder),
         verdicts=read_exported(VERDICTS, folder, _VERDICT_COLUMNS),
         answers=read_exported(ANSWERS, folder, ANSWERS.column_names),
+        readings=_readings(study, folder),
     )
+
+
+def _readings(study: Study, folder: Path) -> pd.DataFrame | None:
+    """Return what was measured of each word; None where nothing is read step by step."""
+    try:
+        table = response_of(study, own_code=False).step_table
+    except ParallaxError:
+        return None
+    if table is None:
+        return None
+    return read_exported(table, folder, table.column_names, categorical=True)
 
 
 def _with_sound_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:

@@ -78,7 +78,7 @@ def _refused(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
 def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, *, rated: bool) -> _Fitted:
     effects = fixed_columns(rows["cell"], cross, study.analysis)
     fixed = pd.concat([effects, *_covariates(rows, study)], axis=1)
-    terms = [_term(unit, rows[column], effects) for unit, column in _units(rows, study)]
+    terms = [random_term(unit, rows[column], effects) for unit, column in _units(rows, study)]
     answers = rows["rating" if rated else "chose_good"].to_numpy()
     model, left_out = fit_by_rule(answers, fixed, terms)
     return _Fitted(model, left_out, _in_words(model))
@@ -105,7 +105,7 @@ def _covariates(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
             yield levels - levels.mean()
 
 
-def _term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTerm:
+def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTerm:
     """Return an intercept and the slopes of all effects that a level of the unit can tell apart.
 
     Within a participant of one group a factor's slope and that of its interaction with the group

@@ -74,6 +74,7 @@ class Need(StrEnum):
 
     MODELS = "scores of a model"
     TAKERS = "the option --takers"
+    SURPRISAL = "the option --surprisal"
     ITEM_CURVES = "the option --curves or --curves-of"
 
     def is_met(self, given: Given) -> bool:
@@ -82,6 +83,8 @@ class Need(StrEnum):
             return bool(given.scores)
         if self is Need.TAKERS:
             return bool(given.options.takers)
+        if self is Need.SURPRISAL:
+            return bool(given.options.surprisal)
         return given.options.curves or bool(given.options.curve_items)
 
 

@@ -12,6 +12,8 @@ ANALYSES = Registry(
     "analysis of a type of response",
     {
         "choice": "analysis.responses.choice:CHOICE",
+        "maze": "analysis.responses.reading:MAZE_ANALYSIS",
+        "self_paced": "analysis.responses.reading:SELF_PACED_ANALYSIS",
         "rating": "analysis.responses.rating:RATING",
         "yes_no": "analysis.responses.yes_no:YES_NO_ANALYSIS",
     },

@@ -9,6 +9,7 @@ class Section(StrEnum):
     PARTICIPANTS = "Participants"
     ANSWERS = "Answers"
     RATINGS = "Ratings"
+    READING = "Reading"
     ACCURACY = "Accuracy"
     TAKERS = "Models that took the session"
     AGREEMENT = "Are the errors the same errors?"

@@ -47,6 +47,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     text_checks.texts,
     material_checks.constructions,
     analysis_checks.named,
+    material_checks.readable,
     material_checks.lists,
     material_checks.templates,
     lint,

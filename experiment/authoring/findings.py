@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError
@@ -41,6 +42,23 @@ class Examined:
                 text = ""
             self._lines = TomlLines(text, {"response": EARLIER_RESPONSE})
         return place(str(self.study.folder / STUDY_FILE), self._lines, path)
+
+    def place_of(self, item: Item) -> str:
+        """Return where an item stands: the file and line of the table that names it; empty else."""
+        if self.study.trial.practice and item.template == "practice":
+            return self.name_of(self.study.trial.practice)
+        file = self.study.materials.items
+        if not file or Path(file).suffix not in (".tsv", ".csv"):
+            return ""
+        try:
+            text = self.study.read(file)
+        except (OSError, UnicodeDecodeError):
+            return ""
+        divider = "\t" if file.endswith(".tsv") else ","
+        for number, line in enumerate(text.splitlines(), start=1):
+            if item.item_id in line.split(divider)[:1]:
+                return f"{self.name_of(file)}, line {number}"
+        return ""
 
     def name_of(self, file: str) -> str:
         """Return a file of the study as messages name it."""

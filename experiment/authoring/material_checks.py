@@ -65,6 +65,31 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
             yield placed(unknown, examined.at("constructions", number, "name"))
 
 
+def readable(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield items that cannot be read step by step; without them no list can be built."""
+    try:
+        response = response_of(examined.study)
+    except ParallaxError:
+        # It is named with its own key.
+        return
+    if response.step_table is None:
+        return
+    wrong = []
+    for item in examined.items:
+        try:
+            response.versions(item)
+        except ParallaxError as error:
+            wrong.append(placed(error, examined.place_of(item) or examined.at("response")))
+    if not wrong:
+        wrong += [
+            placed(flaw, examined.place_of(item) or examined.at("response"))
+            for item, flaw in response.flaws(examined.items)
+        ]
+    if wrong:
+        examined.items = []
+    yield from wrong
+
+
 def lists(examined: Examined) -> Iterator[ParallaxError]:
     """Build the lists and audit them; yield what fails."""
     study = examined.study
@@ -167,7 +192,7 @@ def showing(examined: Examined) -> Iterator[ParallaxError]:
             response.screens(item, rendering)
             response.versions(item)
         except ParallaxError as error:
-            yield placed(error, examined.at("response"))
+            yield placed(error, examined.place_of(item) or examined.at("response"))
             return
 
 

@@ -94,8 +94,7 @@ def new_study(
         _copy_minimal(folder, name)
         return None
     _refuse_unknown(language)
-    alone = not response or response_class(response).alone
-    found = read_materials(source, named, alone=alone, language=language)
+    found = _read(source, named, response, language)
     asking = ask(found, response, language)
     design = plan_design(found.items, asking.response.balanced_over)
     if block:
@@ -136,6 +135,17 @@ def _odd(
     return tuple(said)
 
 
+def _read(source: Path, named: Mapping[str, str], response: str, language: str) -> Found:
+    asked = response_class(response) if response else None
+    return read_materials(
+        source,
+        named,
+        alone=asked is None or asked.alone,
+        regions=None if asked is None else asked.step_table is not None,
+        language=language,
+    )
+
+
 def _refuse_unknown(language: str) -> None:
     if not langcodes.tag_is_valid(language):
         raise StudyError(
@@ -162,7 +172,8 @@ def _write(made: NewStudy, into: Path, title: str, language: str) -> None:
     (into / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8")
     write_table(*item_table(found.items), into / ITEMS_FILE)
     if found.practice:
-        (into / PRACTICE_FILE).write_text(practice_toml(found.practice), encoding="utf-8")
+        text = practice_toml(found.practice, columns=asking.response.step_table is not None)
+        (into / PRACTICE_FILE).write_text(text, encoding="utf-8")
     _write_texts(into / "texts" / language, asking, design)
 
 

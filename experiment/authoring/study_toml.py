@@ -53,14 +53,22 @@ def study_toml(
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def practice_toml(drafts: Iterable[Draft]) -> str:
-    """Return the text of a file of practice trials: these rows, in their order."""
+def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
+    """Return the text of a file of practice trials: these rows, in their order.
+
+    Args:
+        drafts: The rows.
+        columns: Whether the type of response reads columns of the table's own.
+    """
     lines = ["# Shown before the session, in this order; feedback is what participants then read."]
     for draft in drafts:
         lines += ["", "[[practice]]"]
         for name in ("context", "good", "bad", "distractor"):
             if text := getattr(draft, name):
                 lines.append(f"{name} = {_quoted(text)}")
+        if columns and (own := {name: text for name, text in draft.extra.items() if text}):
+            listed = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in own.items())
+            lines.append(f"columns = {{ {listed} }}")
     return "\n".join(lines) + "\n"
 
 

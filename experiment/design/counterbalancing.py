@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from itertools import cycle
 
 from experiment.design.lists import ListEntry
@@ -42,7 +43,12 @@ def arrangements(
         cells = list(zip(constructions, conditions, strict=True))
         shown = _one_of_two(versions, cells, seed, list_, place)
     return [
-        response.arrangement(entry.item, options)
+        response.drawn(
+            entry.item,
+            response.arrangement(entry.item, options),
+            partial(generator, seed, "drawn", list_, place // 2, entry.item.item_id),
+            mirrored=place % 2 == 1,
+        )
         for entry, options in zip(entries, shown, strict=True)
     ]
 

@@ -1,11 +1,11 @@
 """What stands on the screen of a trial, and what is answered."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
-from experiment.records import Item, Side
+from experiment.records import Item, Side, Steps
 
 Render = Callable[[str], str]
 
@@ -34,12 +34,14 @@ class Shown:
         second: The second option; empty where there is one text alone.
         prefix: What stands above them; empty where nothing does.
         more: Further options.
+        besides: What else the page's script needs to show the trial, by name.
     """
 
     first: str
     second: str = ""
     prefix: str = ""
     more: tuple[str, ...] = ()
+    besides: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -63,10 +65,14 @@ class Arrangement:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer as it is sent and stored: a place on the screen, or a point of a scale."""
+    """An answer as it is sent and stored: a place on the screen, or a point of a scale.
+
+    What is read step by step has its steps, and a side only where a question came after it.
+    """
 
     side: Side | None = None
     rating: int | None = None
+    steps: Steps | None = None
 
     @property
     def place(self) -> str:
@@ -83,10 +89,11 @@ class Judged:
     rating: int | None = None
     version: str = ""
     answer: str = ""
+    steps: Steps | None = None
 
     def fields(self) -> dict[str, Any]:
         """Return them by name."""
-        return asdict(self)
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)

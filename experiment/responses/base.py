@@ -2,11 +2,12 @@
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Side, Variant
 from experiment.responses.answer import (
     Arrangement,
@@ -20,7 +21,7 @@ from experiment.responses.answer import (
 )
 from experiment.responses.proposed_rules import CatchTrials, no_rule, rules_of_errors
 from experiment.simulation.responders import Responder
-from experiment.tables.column import Column
+from experiment.tables.column import Column, TableSchema
 
 __all__ = [
     "Arrangement",
@@ -46,6 +47,9 @@ class ResponseType(BaseModel, ABC):
         script: The page's program that reads an answer, likewise.
         columns: What one answer measures, as the exported table of responses has it.
         trial_columns: What the exported table of trials has besides, or in another form.
+        step_table: The exported table of what was measured of each word or region, for types
+            that show a sentence step by step; None for all others.
+        default_keys: The keys that choose, where the study names none; empty for the digits from 1.
         typical_rt_ms: How long people take, in milliseconds; simulated ones do where the study
             says nothing else.
         gives: What its answers tell. Rules, checks and bonuses that need something else are
@@ -65,6 +69,8 @@ class ResponseType(BaseModel, ABC):
     script: ClassVar[str] = "choice/choice.js"
     columns: ClassVar[tuple[Column, ...]]
     trial_columns: ClassVar[tuple[Column, ...]] = ()
+    step_table: ClassVar[TableSchema | None] = None
+    default_keys: ClassVar[tuple[str, ...]] = ()
     typical_rt_ms: ClassVar[float]
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.RIGHT})
     balance: ClassVar[Balance] = Balance.SIDES
@@ -113,6 +119,33 @@ class ResponseType(BaseModel, ABC):
         """Return what is stored of a trial that shows these versions of an item, in this order."""
         return Arrangement(SIDES[options.index(Variant.GOOD)], options)
 
+    def drawn(
+        self,
+        item: Item,
+        arranged: Arrangement,
+        draw: Callable[[], random.Random],
+        *,
+        mirrored: bool,
+    ) -> Arrangement:
+        """Return an arrangement with what is drawn anew for each participant.
+
+        Args:
+            item: The item.
+            arranged: Its arrangement as the design balances it.
+            draw: Returns the source of randomness, the same for two neighbouring places.
+            mirrored: Whether it is the second of the two, which gets the opposite.
+        """
+        return arranged
+
+    def practised(self, item: Item, good_side: Side) -> Arrangement:
+        """Return what a practice trial shows: the same for everybody.
+
+        Args:
+            item: What is practised.
+            good_side: Where its good option stands.
+        """
+        return Arrangement(good_side)
+
     @property
     def balanced_over(self) -> int:
         """Over how many neighbouring places of a list it is balanced."""
@@ -140,7 +173,8 @@ class ResponseType(BaseModel, ABC):
             given: The answer.
             options: The versions on its screen, joined by spaces; None of a pair.
         """
-        return given.rating is None and given.side in SIDES[: self.n_offered(options)]
+        plain = given.rating is None and given.steps is None
+        return plain and given.side in SIDES[: self.n_offered(options)]
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
         """Return what an answer says of the trial."""
@@ -163,6 +197,28 @@ class ResponseType(BaseModel, ABC):
     def exported(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of the responses with what follows from its stored columns."""
         return row
+
+    def step_rows(
+        self, item: Item, shown: Arrangement, given: Given
+    ) -> Iterator[dict[str, object]]:
+        """Yield the rows of ``step_table`` that an answer gives, without whose and where.
+
+        Args:
+            item: What was read.
+            shown: What was on the screen of it.
+            given: The answer.
+        """
+        yield from ()
+
+    # How an item is checked.
+
+    def flaws(self, items: Sequence[Item]) -> Iterator[tuple[Item, StudyError]]:
+        """Yield what is wrong with items beside each other, each with the item it is about."""
+        yield from ()
+
+    def unbalanced(self, shown: Sequence[Arrangement]) -> Iterator[str]:
+        """Yield what of a session's trials is not balanced beyond ``balance``."""
+        yield from ()
 
     # How it is simulated.
 

@@ -11,13 +11,15 @@ from experiment.responses.base import ResponseType
 from experiment.responses.earlier import adapted
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
-from experiment.tables.schemas import RESPONSES, TRIALS
+from experiment.tables.schemas import EXPORT_TABLES, RESPONSES, TRIALS
 
 # In the order in which a new study's items are asked which of them suits.
 RESPONSE_TYPES = Registry(
     "type of response",
     {
         "yes_no": "experiment.responses.yes_no.yes_no:YesNo",
+        "maze": "experiment.responses.reading.maze:Maze",
+        "self_paced": "experiment.responses.reading.self_paced:SelfPaced",
         "rating": "experiment.responses.rating.rating:Rating",
         "option_list": "experiment.responses.choice.option_list:OptionList",
         "prefix_completion": "experiment.responses.choice.prefix_completion:PrefixCompletion",
@@ -78,14 +80,14 @@ def response_of(study: Study, *, own_code: bool = True) -> ResponseType:
 def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
     """Return the keys that choose the first answer, the second, and so on.
 
-    They are those of the study; where it names none, the digits from 1.
+    They are those of the study; where it names none, the type's own, or the digits from 1.
 
     Raises:
         StudyError: The study names fewer keys, or more, than there are answers.
     """
     n, keys = response.n_answers, study.trial.keys
     if "keys" not in study.trial.model_fields_set:
-        keys = tuple(map(str, range(1, n + 1)))
+        keys = response.default_keys or tuple(map(str, range(1, n + 1)))
     if len(keys) != n:
         raise StudyError(
             f"{len(keys)} keys choose among {n} answers",
@@ -94,6 +96,13 @@ def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
             remedy="Leave the keys out to use the digits from 1",
         )
     return keys
+
+
+def export_tables(response: ResponseType) -> tuple[TableSchema, ...]:
+    """Return every table of an export, as a type of response fills them."""
+    shown = {table.name: table for table in tables_shown(response)}
+    steps = (response.step_table,) if response.step_table else ()
+    return (*(shown.get(table.name, table) for table in EXPORT_TABLES), *steps)
 
 
 def tables_shown(response: ResponseType) -> tuple[TableSchema, TableSchema]:

@@ -41,6 +41,13 @@ class Analysis(BaseModel):
         description="columns of the items and questions of the questionnaire that the mixed "
         "model of the design holds constant",
     )
+    least_rt_ms: float = Field(
+        default=100,
+        ge=0,
+        description="times of words or regions below this are left out, ms; of what is read step "
+        "by step",
+    )
+    most_rt_ms: float = Field(default=5000, gt=0, description="and those above this")
     repeats: str = Field(
         default="",
         description="a column of the items whose values repeat over frames as well, such as a "

@@ -20,6 +20,9 @@ class _Pair(BaseModel):
     bad: str = Field(default="", description="the other option; none where one is rated")
     distractor: str = Field(default="", description="a third option, where there are three")
     feedback: str = Field(default="", description="what the participant reads after the choice")
+    columns: dict[str, str] = Field(
+        default={}, description="what the type of response reads besides, such as a question"
+    )
 
 
 class _File(BaseModel):
@@ -91,6 +94,7 @@ def _item(number: int, pair: _Pair) -> Item:
         good=pair.good,
         bad=pair.bad,
         distractor=pair.distractor,
+        extra=tuple(pair.columns.items()),
     )
 
 

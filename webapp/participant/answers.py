@@ -17,7 +17,8 @@ from webapp.sessions.record_batch import SentAnswer
 
 answers_address = Blueprint("answers", __name__)
 
-LARGEST_ANSWER_BYTES = 4096
+# With the times of the most words that a trial may have.
+LARGEST_ANSWER_BYTES = 12_288
 # What the log and the metrics call the address below.
 SAVE = "answers.save"
 

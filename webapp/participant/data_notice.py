@@ -7,6 +7,7 @@ the exported columns against it.
 from collections.abc import Iterator
 
 from experiment.exclusion.by_score import decided_by_score
+from experiment.responses.registry import response_class
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 
@@ -22,12 +23,7 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
         "Two random codes instead of your name, of which one is shown only to you, and the times at"
         " which you came, agreed, came back and finished."
     )
-    yield gettext(
-        "For each of your choices: what you chose, when you pressed and let go, and how exactly"
-        " that was measured; whether by key, mouse or touch, and how far and until when the mouse"
-        " moved; presses that came too early; how often the choice was shown; the size of the page,"
-        " whether the page was hidden or lost focus meanwhile, and the time of day."
-    )
+    yield from _of_answers(study)
     yield gettext(
         "Once, of each device you open the session on: the browser's family (such as Firefox), the"
         " screen's refresh rate, the time zone's offset, the language, and whether the browser says"
@@ -68,6 +64,21 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
         "You may see your data, have them corrected or erased, have them kept without being used,"
         " object, and complain to your country's data protection authority."
     )
+
+
+def _of_answers(study: Study) -> Iterator[str]:
+    """Yield what is stored about each answer."""
+    yield gettext(
+        "For each of your choices: what you chose, when you pressed and let go, and how exactly"
+        " that was measured; whether by key, mouse or touch, and how far and until when the mouse"
+        " moved; presses that came too early; how often the choice was shown; the size of the page,"
+        " whether the page was hidden or lost focus meanwhile, and the time of day."
+    )
+    if response_class(study.response).step_table:
+        yield gettext(
+            "For each word or part of a sentence: when it appeared and how long you took, and where"
+            " there were two words, which ones you chose."
+        )
 
 
 def consent_text(study: Study, *, known_to_platform: bool) -> str:

@@ -6,24 +6,26 @@ person stays in the database. Nor does any row tell of somebody whose data are r
 
 import json
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, not_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from experiment.materials.read import item_from_row
 from experiment.participation import Ending
 from experiment.payment.payment import PaymentKind, PaymentState
-from experiment.responses.registry import response_of, tables_shown
+from experiment.responses.registry import export_tables as tables_of
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.judge import JUDGE, PERSON, PROGRAM
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
+from experiment.tables.reading_table import READINGS
 from experiment.tables.schemas import (
     ANSWERS,
     CONSENTS,
     DEVICES,
     ENDINGS,
-    EXPORT_TABLES,
     ITEMS,
     LISTS,
     PARTICIPANTS,
@@ -51,6 +53,8 @@ from webapp.database.models import (
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.integrity import integrity_rows
 from webapp.runs.runs import study_as_launched
+from webapp.runs.stored_answers import arrangement_of, given_of
+from webapp.sessions.steps import read_steps
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")
@@ -63,6 +67,9 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         hidden = set(session.scalars(unnamed))
         rows = integrity_rows(session, run, study_as_launched(session, run))
         yield from (row for row in rows if row["participant"] not in hidden)
+        return
+    if table.name == READINGS.name:
+        yield from _step_rows(session, run)
         return
     complete = _completion(session, run, table)
     query = _queries(run)[table.name].add_columns(*_further(table), *_judge(run, table))
@@ -85,7 +92,12 @@ def _further(table: TableSchema) -> list[ColumnElement[Any]]:
     """
     if table.name not in (TRIALS.name, RESPONSES.name):
         return []
-    known = {"options": Trial.options, "version": Trial.options, "rating": Response.rating}
+    known = {
+        "options": Trial.options,
+        "version": Trial.options,
+        "rating": Response.rating,
+        "n_steps": Response.steps,
+    }
     return [known[name].label(name) for name in known if name in table.column_names]
 
 
@@ -95,6 +107,10 @@ def _completion(
     """Return what makes a row of the table from its stored columns."""
     if table.name == RESPONSES.name:
         response = response_of(study_as_launched(session, run))
+        if response.step_table:
+            return lambda row: response.exported(
+                row | {"steps": read_steps(cast("str | None", row["n_steps"]))}
+            )
         if response.completes_rows:
             return response.exported
     return _with_text if table.name == EVENTS.name else lambda row: row
@@ -105,13 +121,28 @@ def _with_text(row: dict[str, object]) -> dict[str, object]:
     return row | {"detail": json.dumps(row["detail"], ensure_ascii=False, sort_keys=True)}
 
 
+def _step_rows(session: Session, run: Run) -> Generator[dict[str, object]]:
+    """Yield a row for each word or region that was read."""
+    response = response_of(study_as_launched(session, run))
+    judge = PROGRAM if run.simulated else PERSON
+    query = _trials(run, _REF, Trial, RunItem.item, Response).join(
+        Response, Response.trial_id == Trial.id
+    )
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
+        for person, trial, item, stored in found:
+            whose = {"participant": person, "position": trial.position, "item_id": item["item_id"]}
+            for row in response.step_rows(
+                item_from_row(item), arrangement_of(trial), given_of(stored)
+            ):
+                yield {**whose, **row, JUDGE.name: judge}
+
+
 def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
     """Return the tables of a run, as its type of response and its study's own items fill them."""
     item = session.scalars(_of_lists(run, RunItem.item).limit(1)).first()
-    shown = {table.name: table for table in tables_shown(response_of(study))}
     return [
-        table.extended(item or ()) if table.name == ITEMS.name else shown.get(table.name, table)
-        for table in EXPORT_TABLES
+        table.extended(item or ()) if table.name == ITEMS.name else table
+        for table in tables_of(response_of(study))
     ]
 
 
@@ -263,7 +294,7 @@ def _payments(run: Run) -> Select[Any]:
     )
 
 
-def _trials(run: Run, *columns: _Columns) -> Select[Any]:
+def _trials(run: Run, *columns: Any) -> Select[Any]:  # noqa: ANN401 (columns or whole rows)
     return (
         _of_participants(run, *columns)
         .join(Trial, Trial.participant_id == Participant.id)

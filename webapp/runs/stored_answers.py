@@ -3,6 +3,7 @@
 from experiment.records import Side
 from experiment.responses.base import Arrangement, Given
 from webapp.database.models import Response, Trial
+from webapp.sessions.steps import read_steps
 
 
 def arrangement_of(trial: Trial) -> Arrangement:
@@ -13,4 +14,8 @@ def arrangement_of(trial: Trial) -> Arrangement:
 
 def given_of(stored: Response) -> Given:
     """Return a stored answer."""
-    return Given(Side(stored.chosen_side) if stored.chosen_side else None, stored.rating)
+    return Given(
+        Side(stored.chosen_side) if stored.chosen_side else None,
+        stored.rating,
+        read_steps(stored.steps),
+    )

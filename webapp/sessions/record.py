@@ -18,6 +18,7 @@ from webapp.errors import RequestError
 from webapp.sessions.lease import come_back
 from webapp.sessions.leave import catch_errors, leave
 from webapp.sessions.measurements import EVENTS, Measurements, keep_events
+from webapp.sessions.steps import SentSteps, stored_steps
 
 # Of who never consented, or took it back, nothing more is stored.
 NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
@@ -30,18 +31,20 @@ class GivenAnswer(Measurements):
     position: int = Field(ge=1, le=100_000, description="the trial answered")
     side: Side | None = Field(default=None, description="where the chosen option stood")
     rating: int | None = Field(default=None, ge=1, le=9, description="or the point of the scale")
+    steps: SentSteps | None = Field(default=None, description="what was read step by step")
     input_method: Literal["key", "pointer", "touch"] = Field(description="how it was chosen")
 
     @model_validator(mode="after")
     def _one_answer(self) -> Self:
-        if (self.side is None) == (self.rating is None):
+        given = (self.side is not None, self.rating is not None)
+        if all(given) or not (any(given) or self.steps):
             raise ValueError("give either side or rating")
         return self
 
     @property
     def given(self) -> Given:
         """The answer alone, as its type of response reads it."""
-        return Given(self.side, self.rating)
+        return Given(self.side, self.rating, self.steps.steps if self.steps else None)
 
 
 def read_answer(body: bytes) -> GivenAnswer:
@@ -171,6 +174,7 @@ def response_values(trial_id: int, answer: GivenAnswer, now: datetime) -> dict[s
         "input_method": answer.input_method,
         **answer.columns(),
         "recorded_at": now,
+        "steps": stored_steps(answer.given.steps),
     }
 
 

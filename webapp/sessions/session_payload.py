@@ -14,7 +14,7 @@ from experiment.responses.base import Gives
 from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before
-from experiment.trials.practice import read_practice
+from experiment.trials.practice import Practice, read_practice
 from webapp.database.models import Device, Participant, Response, Run, RunItem, Trial
 
 _PREVIEWED_TRIALS = 30
@@ -181,7 +181,16 @@ class _Screen:
         texts: dict[str, str] = dict(zip(SIDES, shown.options, strict=False))
         if shown.prefix:
             texts["prefix"] = shown.prefix
-        return cast(ShownTrial, {"position": position, **texts})
+        return cast(ShownTrial, {"position": position, **texts, **shown.besides})
+
+    def _practice(self, number: int, each: Practice) -> ShownPractice:
+        shown = self._response.practised(each.item, each.good_side)
+        right = shown.good_side if Gives.RIGHT in self._response.gives else None
+        return ShownPractice(
+            **self.trial(number, each.item, shown.good_side, " ".join(shown.options) or None),
+            correct=right or "",
+            feedback=each.feedback,
+        )
 
     def work(
         self,
@@ -195,11 +204,7 @@ class _Screen:
         """Return a session of these trials under the study's settings; ``blocks`` are theirs."""
         pages = pages_before(self._study, blocks)
         practice = [
-            ShownPractice(
-                **self.trial(number, each.item, each.good_side),
-                correct=each.good_side if Gives.RIGHT in self._response.gives else "",
-                feedback=each.feedback,
-            )
+            self._practice(number, each)
             for number, each in enumerate(read_practice(self._study), start=1)
         ]
         return Work(

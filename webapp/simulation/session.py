@@ -119,7 +119,6 @@ class SimulatedSession:
             "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
             "position": trial["position"],
             **self._answered(known, options),
-            "rt_ms": round(reaction_time_ms(rng, self._plan.median_rt_ms), 1),
             "input_method": rng.choice(INPUT_METHODS),
             "client_time": utc_now().isoformat(),
         }
@@ -134,7 +133,9 @@ class SimulatedSession:
                 expected=f'a responder with the method "{response.responder_method}"',
             )
         given = response.simulate(self._responder, known, options, self._rng)
-        return {name: value for name, value in asdict(given).items() if value is not None}
+        sent = {name: value for name, value in asdict(given).items() if value is not None}
+        took_ms = round(reaction_time_ms(self._rng, self._plan.median_rt_ms), 1)
+        return sent | {"rt_ms": given.steps.total_ms if given.steps else took_ms}
 
     def _reply(self, question: Question) -> str:
         wanted = self._plan.accepted.get(question.name, ())

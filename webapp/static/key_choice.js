@@ -36,11 +36,13 @@ export function openKeys(place, keys, signal) {
  */
 function label(place, keys) {
   place.classList.toggle("without-keys", !keys.on);
-  place.querySelectorAll("[data-side]").forEach((option, index) => {
-    const key = keys.keys[index] ?? "";
+  for (const option of place.querySelectorAll("[data-side]")) {
+    // A page may have two groups of answers, such as the words of a Maze and those to its question.
+    const group = option.closest("[role=group]") ?? place;
+    const key = keys.keys[[...group.querySelectorAll("[data-side]")].indexOf(option)] ?? "";
     const shown = option.querySelector(".key");
     if (shown) shown.textContent = key;
     if (keys.on) option.setAttribute("aria-keyshortcuts", key);
     else option.removeAttribute("aria-keyshortcuts");
-  });
+  }
 }

@@ -8,6 +8,7 @@
  * @property {number} position
  * @property {string} [side] Where the chosen option stood.
  * @property {number} [rating] Or the point of the scale.
+ * @property {object} [steps] Or what was measured of each step of what was read.
  * @property {number | null} rt_ms From painting to the beginning of the press.
  * @property {number | null} release_ms From painting to its end.
  * @property {"key" | "pointer" | "touch"} input_method

@@ -13,6 +13,25 @@ import { Presses, released } from "./presses.js";
  * @typedef {object} ReadsAnswers
  * @property {(option: HTMLElement) => { side?: string, rating?: number }} answer
  * @property {(option: HTMLElement, trial: Trial) => boolean} offered
+ * @property {(tools: Tools) => View} [view] What shows its trials, where that is not ``TrialView``.
+ */
+/**
+ * A way of showing trials.
+ * @typedef {object} View
+ * @property {Trial | undefined} trial The trial on the screen; undefined when it is answered.
+ * @property {(trial: Trial) => void} show
+ * @property {() => void} close Takes no press any more.
+ */
+/**
+ * What the page gives to a view: see the parameters of ``TrialView``, and its tools.
+ * @typedef {object} Tools
+ * @property {HTMLElement} place
+ * @property {import("./keys.js").Keys} keys
+ * @property {{ lockout_ms: number, gap_ms?: number }} settings
+ * @property {(trial: Trial, choice: Choice, afterwards: Afterwards | undefined) => void} onChoice
+ * @property {AbortSignal} signal
+ * @property {typeof OnsetClock} OnsetClock
+ * @property {typeof Presses} Presses
  */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms">} Choice */
 
@@ -25,6 +44,18 @@ const DAY_MS = 86_400_000;
 // Nobody holds a key for longer who goes on to the next trial.
 const LONGEST_HOLD_MS = 400;
 const MOST_PREMATURE = 20;
+
+/**
+ * What shows the trials of a type of response.
+ * @param {ReadsAnswers} reads
+ * @param {Omit<Tools, "OnsetClock" | "Presses">} given
+ * @returns {View}
+ */
+export function viewOf(reads, given) {
+  if (reads.view) return reads.view({ ...given, OnsetClock, Presses });
+  const { place, keys, settings, onChoice, signal } = given;
+  return new TrialView(place, keys, settings, reads, onChoice, signal);
+}
 
 export class TrialView {
   /** @type {Trial | undefined} The trial on the screen, until it is answered. */

@@ -9,7 +9,7 @@ import { asked, goTo, show } from "./navigation.js";
 import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
 import { openStore } from "./store.js";
-import { TrialView, fill } from "./trial.js";
+import { fill, viewOf } from "./trial.js";
 
 /** @typedef {import("./sequence.js").Trial} Trial */
 /** @typedef {import("./trial.js").Choice} Choice */
@@ -112,7 +112,7 @@ class WorkingPage {
     openKeys(byId("trial"), keys, signal);
     const onChoice = (/** @type {Parameters<WorkingPage["_onChoice"]>} */ ...choice) =>
       this._onChoice(...choice);
-    this.#view = new TrialView(byId("trial"), keys, session, reads, onChoice, signal);
+    this.#view = viewOf(reads, { place: byId("trial"), keys, settings: session, onChoice, signal });
     this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#here}`);
     this.#listen(this.#begin());
     // Whoever opens a session that another browser began is told so, and asked.

@@ -27,8 +27,20 @@ def session_checks(study: Study, built: BuiltLists, composition: Composition) ->
         yield from option_checks(sessions)
     else:
         yield from _side_checks(study.design, sessions, response.balance)
+    if response.step_table:
+        yield check(
+            "sides of right words, in a trial",
+            "half on each, at most three running, where there are two",
+            _uneven(response, sessions),
+        )
     found = _excluded(study, response, sessions)
     yield check("a session without an error", "kept by every rule", found)
+
+
+def _uneven(response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:
+    for session in sessions:
+        shown = [Arrangement(one.good_side, one.options, one.points) for one in session.trials]
+        yield from (f"{session.name}: {found}" for found in response.unbalanced(shown))
 
 
 def _side_checks(design: Design, sessions: Sequence[Session], balance: Balance) -> Iterator[Check]:

@@ -31,6 +31,7 @@ from experiment.materials.formats.published_pairs import (
     read_templates,
 )
 from experiment.materials.formats.raw import RawTable, read_raw
+from experiment.materials.formats.regions import from_region_columns, without_bars
 from experiment.materials.formats.suite import is_suite
 from experiment.materials.formats.syntaxgym import read_suite
 from experiment.materials.read import read_items
@@ -69,6 +70,7 @@ def read_materials(
     *,
     identical: bool = False,
     alone: bool = False,
+    regions: bool | None = False,
     language: str = "",
 ) -> Found:
     """Return the items of a file in any of the formats.
@@ -80,6 +82,8 @@ def read_materials(
             several headers with a plus sign between them, where they make the condition together.
         identical: Whether a pair's two sentences may be the same.
         alone: Whether a row may be one sentence that stands against no other, to be rated.
+        regions: Whether bars in a sentence, or columns such as region_1, divide its regions; None
+            where they do if every sentence has some.
         language: The items' language (BCP 47), which tells what a text is in that is no Unicode.
 
     Raises:
@@ -103,14 +107,21 @@ def read_materials(
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     if is_colorless_green(table.columns):
         drafts, left_out = read_colorless_green(table, identical=identical)
-        return _found(drafts, path, "a table of Gulordava et al. (2018)", [*table.notes, *left_out])
+        said = [*table.notes, *left_out]
+        return _found(drafts, path, "a table of Gulordava et al. (2018)", said)
+    if regions is not False:
+        table = from_region_columns(table)
     return _from_table(
-        join_lists(order_options(table)), named or {}, identical=identical, alone=alone
+        join_lists(order_options(table)),
+        named or {},
+        identical=identical,
+        alone=alone,
+        regions=regions,
     )
 
 
 def _from_table(
-    table: RawTable, named: Mapping[str, str], *, identical: bool, alone: bool
+    table: RawTable, named: Mapping[str, str], *, identical: bool, alone: bool, regions: bool | None
 ) -> Found:
     factors = named_factors(table, named)
     own = {name: header for name, header in named.items() if not (factors and name == CONDITION)}
@@ -124,11 +135,15 @@ def _from_table(
     else:
         drafts = read_pairs(table, columns, identical=identical)
         format_ = _name(table, columns)
+    drafts, divided = (
+        (drafts, []) if regions is False else without_bars(drafts, everywhere=regions is None)
+    )
     read_as = [f"{ours} from {header}" for ours, header in columns.items() if ours != header]
     notes = [
         *table.notes,
         *([f"Read as: {', '.join(read_as)}."] if read_as else []),
         *crossed,
+        *divided,
         *_kinds(table, columns),
     ]
     practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)

@@ -50,7 +50,8 @@ class Scale(OneVersion):
 
     def accepts(self, given: Given, options: str | None) -> bool:
         """Return whether it is a point of the scale."""
-        return given.side is None and given.rating in range(1, self.n_answers + 1)
+        plain = given.side is None and given.steps is None
+        return plain and given.rating in range(1, self.n_answers + 1)
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
         """Return the point; no rating is right or wrong."""

@@ -138,6 +138,7 @@ class Response(Base):
     pointer_path_px: Mapped[float | None]
     pointer_stopped_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.steps
 
 
 class Device(Base):

@@ -1,0 +1,75 @@
+"""``parallax reading``: the surprisals of what participants read step by step."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from analysis.errors import AnalysisError
+from experiment.materials.formats.regions import joined
+from experiment.materials.read import load_items
+from experiment.materials.render import split_lower_case_tokens
+from experiment.records import Item
+from experiment.responses.reading.reading import Read
+from experiment.responses.registry import response_of
+from experiment.studies.load import load_study
+from experiment.tables.atomic_write import atomic_write
+from lm.registry import Device, load_scorer
+from lm.scorer import HasSubwords, Scorer
+from lm.surprisal import NATS_PER_BIT, surprisals
+
+
+@click.command()
+@click.argument("model")
+@click.argument("source", metavar="STUDY_OR_EXPORT")
+@click.option("--out", type=click.Path(path_type=Path), required=True,
+              help="The table to write (.tsv); its name is the model's in a report.")  # fmt: skip
+@click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
+def surprisal(model: str, source: str, out: Path, device: Device) -> None:
+    """Write MODEL's surprisal of every word or region that participants of a study read.
+
+    STUDY_OR_EXPORT is a study that is read step by step, or the folder of an exported run. Give the
+    table to `parallax compare --surprisal`.
+    """
+    inside = Path(source) / "study"
+    study = load_study(str(inside) if inside.is_dir() else source)
+    response = response_of(study, own_code=False)
+    if not isinstance(response, Read):
+        raise AnalysisError(
+            f'the study "{study.name}" is not read step by step: its response is "{response.name}"',
+            where=source,
+            expected='the response "self_paced" or "maze"',
+        )
+    scorer = load_scorer(model, device)
+    texts = list(_texts(response, load_items(study)))
+    pieces = [[_given(scorer, text) for text in steps] for _, steps in texts]
+    # A script that writes no spaces between the words of a sentence has none between its steps.
+    spaces = any(joined(steps) == " ".join(steps) for _, steps in texts)
+    found = surprisals(scorer, pieces, spaces=spaces)
+    with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(["text_id", "position", "text", "surprisal_bits", "n_tokens", "n_unknown"])
+        for (name, steps), own in zip(texts, found, strict=True):
+            for number, (text, piece) in enumerate(zip(steps, own, strict=True), start=1):
+                bits = f"{piece.surprisal_nats / NATS_PER_BIT:.6f}"
+                writer.writerow([name, number, text, bits, piece.n_tokens, piece.n_unknown])
+    click.echo(
+        f"{out}: {sum(map(len, found)):,} steps of {len(texts):,} sentences by {scorer.name}"
+    )
+
+
+def _texts(response: Read, items: Iterable[Item]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each version's name in the tables, and its steps."""
+    for item in items:
+        for version in response.versions(item):
+            steps = [step.text for step in response.steps(item, version)]
+            yield f"{item.item_id}:{version}", steps
+
+
+def _given(scorer: Scorer, text: str) -> str:
+    """Return a step as the model takes it: models of words have marks as words of their own."""
+    if isinstance(scorer, HasSubwords):
+        return text
+    return split_lower_case_tokens(text) or text

@@ -1,0 +1,74 @@
+"""Reading times of a run: by word or by region, with the judgments' own columns."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.load import ExportedRun
+from experiment.studies.study import Study
+
+_KEYS = ["participant", "position"]
+# What a reading takes from its trial.
+_OF_TRIAL = ("construction", "condition", "cell", "unit", "kind", "chose_good")
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Readings of the analysed trials.
+
+    Attributes:
+        frame: One row per word or region that was read, with its trial's columns, ``rt_ms`` and
+            ``log_rt``.
+        left_out: Which were left out, and by what rule, in sentences.
+    """
+
+    frame: pd.DataFrame
+    left_out: tuple[str, ...]
+
+
+def readings_of(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
+    """Return the readings of judgments, without times that the study's rule leaves out.
+
+    Args:
+        run: The run, of a study that is read step by step.
+        judgments: The trials, with cell and unit.
+    """
+    assert run.readings is not None
+    trials = judgments[[*_KEYS, *(name for name in _OF_TRIAL if name in judgments)]]
+    trials = trials.assign(participant=trials["participant"].astype(str))
+    readings = run.readings.assign(participant=run.readings["participant"].astype(str))
+    frame = readings.drop(columns=["judge"]).merge(trials, "inner", on=_KEYS, validate="m:1")
+    kept, left_out = _within(frame, run.study)
+    times = kept["rt_ms"].to_numpy(dtype=float)
+    return Readings(kept.assign(log_rt=np.log(times)).reset_index(drop=True), left_out)
+
+
+def _within(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    plan = study.analysis
+    times = frame["rt_ms"].astype(float)
+    inside = (times >= max(plan.least_rt_ms, 1e-9)) & (times <= plan.most_rt_ms)
+    if inside.all():
+        return frame, ()
+    return frame[inside], (
+        f"{int((~inside).sum()):,} of {len(frame):,} reading times were left out: below "
+        f"{plan.least_rt_ms:g} ms, above {plan.most_rt_ms:g} ms, or not measured (the study's "
+        "rule, [analysis] least_rt_ms and most_rt_ms).",
+    )
+
+
+def by_region(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return readings by region: the times of a region's words together.
+
+    A region of which a word was left out, or (in a Maze) chosen wrongly, has no time.
+    """
+    keys = [*_KEYS, "region"]
+    others = [str(name) for name in frame if name not in (*keys, "step", "text", "rt_ms", "log_rt")]
+    found = frame.groupby(keys, sort=False, observed=True).agg(
+        rt_ms=("rt_ms", "sum"),
+        n_words=("step", "size"),
+        text=("text", lambda words: " ".join(map(str, words))),
+        **{name: (name, "first") for name in others},
+    )
+    found = found.reset_index()
+    return found.assign(log_rt=np.log(found["rt_ms"].astype(float)))

@@ -1,0 +1,58 @@
+"""Reading times by region: a line for each condition, a panel for each construction."""
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from analysis.figures.style import (
+    MODELS,
+    PAGE_INCHES,
+    PEOPLE,
+    STYLE,
+    bare,
+    new_figure,
+    warn_of_programs,
+)
+
+_LINES = ((PEOPLE, "o"), *MODELS)
+_HEIGHT_INCHES, _STEP, _LONGEST = 2.4, 0.08, 14
+
+
+def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Figure:
+    """Draw the mean reading time of each region, with its interval.
+
+    Args:
+        panels: By title: region, cell, example, rt_ms, rt_ms_low, rt_ms_high.
+        simulated: Whether the figure must say that programs answered.
+    """
+    with mpl.rc_context(STYLE):
+        figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES * len(panels))
+        grid = figure.subplots(len(panels), 1, squeeze=False).ravel()
+        for axes, (title, rows) in zip(grid, panels.items(), strict=True):
+            cells = list(dict.fromkeys(rows["cell"].astype(str)))
+            for number, cell in enumerate(cells):
+                own = rows[rows["cell"].astype(str) == cell]
+                x = own["region"] + _STEP * (number - (len(cells) - 1) / 2)
+                ends = [own["rt_ms"] - own["rt_ms_low"], own["rt_ms_high"] - own["rt_ms"]]
+                colour, marker = _LINES[number % len(_LINES)]
+                axes.errorbar(
+                    x, own["rt_ms"], np.nan_to_num(ends), color=colour, marker=marker,
+                    markersize=4, linewidth=1, elinewidth=0.8, label=cell,
+                )  # fmt: skip
+            first = rows.drop_duplicates("region")
+            words = [_short(str(text)) for text in first["example"]]
+            axes.set_xticks(first["region"], words)
+            axes.set_ylabel("reading time (ms)")
+            axes.set_xlabel(title)
+            axes.legend(frameon=False)
+            bare(axes)
+        if simulated:
+            warn_of_programs(grid[0])
+    return figure
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"

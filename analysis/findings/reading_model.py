@@ -1,0 +1,94 @@
+"""A linear mixed model of the logarithms of each region's reading times."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from analysis.findings.contrasts import fixed_columns
+from analysis.findings.design_model import random_term
+from analysis.findings.finding import Finding, Given
+from analysis.findings.findings import Context, Findings
+from analysis.findings.reading_times import crossed_readings
+from analysis.statistics.clustered import FEWEST_CLUSTERS
+from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear_by_rule
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+
+# A model of more readings, or with more random effects, would take minutes.
+_MOST_ROWS, _MOST_EFFECTS = 20_000, 1_200
+
+
+def _run(given: Given) -> Findings:
+    fitted: dict[tuple[str, int], LinearMixedModel] = {}
+    left_out: list[tuple[str, object]] = []
+    for name, readings, cross in crossed_readings(given):
+        for region, rows in readings.groupby("region", sort=True):
+            clusters = [rows[unit].nunique() for unit in ("participant", "unit")]
+            told = rows["cell"].astype(str).nunique() == len(cross.cells)
+            if min(clusters) < FEWEST_CLUSTERS or not told:
+                left_out.append((name, region))
+                continue
+            if len(rows) > _MOST_ROWS or sum(clusters) * len(cross.cells) > _MOST_EFFECTS:
+                left_out.append((name, region))
+                continue
+            effects = fixed_columns(rows["cell"], cross, given.run.study.analysis)
+            terms = [
+                random_term(unit, rows[column], effects)
+                for unit, column in (("participant", "participant"), ("frame", "unit"))
+            ]
+            fitted[name, int(str(region))] = fit_linear_by_rule(
+                rows["log_rt"].to_numpy(dtype=float), effects, terms
+            )
+    said = (_said(left_out),) if left_out else ()
+    if not fitted:
+        return Findings(left_out=said)
+    found = pd.concat(
+        [
+            one.coefficients.assign(construction=name, region=region)
+            for (name, region), one in fitted.items()
+        ],
+        ignore_index=True,
+    )
+    return Findings((_table(found, fitted, given.context),), {"reading_model": found}, said)
+
+
+def _said(left_out: list[tuple[str, object]]) -> str:
+    names = ", ".join(f"{name} {region}" for name, region in left_out)
+    return (
+        f"The mixed model of reading times was left out for the regions {names}: fewer than "
+        f"{FEWEST_CLUSTERS} participants or frames, a cell without readings, or too many to fit."
+    )
+
+
+def _table(
+    found: pd.DataFrame, fitted: Mapping[tuple[str, int], LinearMixedModel], context: Context
+) -> Table:
+    rows = context.by_construction(found)
+    titles = rows["label"].where(rows["group"] == "", rows["group"] + ": " + rows["label"])
+    label = "Region " + rows["region"].astype(str) + ": " + rows["term"].astype(str)
+    notes = [
+        f"{name}, region {region}: the full model is singular, so {one.left_out} were left out."
+        for (name, region), one in fitted.items()
+        if one.left_out
+    ]
+    return context.table(
+        "reading_model",
+        "Mixed model of reading times",
+        "Linear regression of the logarithm of each region's reading time, by REML as R's lme4 "
+        "fits it: effects + (1 + effects | participant) + (1 + effects | frame).",
+        rows.assign(group=titles, label=label),
+        (
+            Column("label", "", "text"),
+            Column("estimate", "log ms", "estimate"),
+            Column("std_error", "SE", "number"),
+            Column("t", "t", "signed"),
+            Column("p", "p", "p"),
+        ),
+        (*notes, "Intervals and p: Wald, normal."),
+        Section.READING,
+    )
+
+
+READING_MODEL = Finding(
+    "reading_model", Section.READING, _run, of=("self_paced", "maze"), slow=True
+)

@@ -1,0 +1,145 @@
+"""Reading times beside models' surprisals: the slope, and what surprisal adds held out."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.readings import readings_of
+from analysis.data.word_predictors import KEYS, plain_word, with_predictors
+from analysis.errors import AnalysisError
+from analysis.findings.finding import Finding, Given, Need
+from analysis.findings.findings import Findings
+from analysis.findings.reading_times import read_rightly
+from analysis.statistics.held_out import delta_loglik, slope
+from analysis.statistics.resample import codes
+from analysis.tables.accuracy_table import Column
+from analysis.tables.section import Section
+
+_VALUE = "surprisal_bits"
+_BASE = ("length", "prev1_length", "position")
+_FEWEST_UNITS = 4
+
+
+def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
+    """Return what the tables of surprisal call each sentence: its item and version."""
+    return frame["item_id"].astype(str) + ":" + frame["version"].astype(str)
+
+
+def _run(given: Given) -> Findings:
+    found = readings_of(given.run, given.data.judgments)
+    frame = read_rightly(found.frame)
+    frame = frame.assign(text_id=text_ids(frame), read=frame["text"].astype(str))
+    frame = frame.drop(columns=["position", "text"]).rename(columns={"step": "position"})
+    rows, left_out = [], []
+    for model, surprisal in given.options.surprisal.items():
+        joined = _joined(frame, surprisal, model)
+        n_units = joined["unit"].nunique()
+        if n_units < _FEWEST_UNITS:
+            left_out.append(f"Surprisal of {model} was left out: {n_units} frames are too few.")
+            continue
+        rows.append({"model": model, **_told(joined)})
+    table = pd.DataFrame(rows)
+    if table.empty:
+        return Findings(left_out=tuple(left_out))
+    shown = given.context.table(
+        "surprisal_times",
+        "Surprisal and reading times",
+        "By how much a bit of surprisal slows a word, and by how much the surprisals of a word and "
+        "of the one before raise the log-likelihood of a word's mean time that was held out.",
+        table.assign(
+            label=table["model"],
+            **{name: 1000 * table[f"delta_{of}"] for name, of in
+               {"gain": "loglik", "gain_low": "low", "gain_high": "high"}.items()},
+        ),
+        (
+            Column("label", "", "text"),
+            Column("percent", "Per cent a bit", "estimate"),
+            Column("gain", "Nats per 1000 words", "estimate"),
+            Column("n_words", "Words", "count"),
+            Column("n_readings", "Readings", "count"),
+        ),
+        (
+            "The slope: regression of log reading times on length, the length of the word before, "
+            "position, and surprisal; 95% interval clustered by participant and by frame. Held "
+            "out: ten folds of frames (Goodkind & Bicknell, 2018; Wilcox et al., 2023), words' "
+            "means over participants, the same predictors with and without the surprisals of the "
+            "word and of the one before. A sentence's first word is left out.",
+        ),
+        Section.READING,
+    )  # fmt: skip
+    return Findings((shown,), {"surprisal_times": table}, tuple(left_out))
+
+
+def _joined(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.DataFrame:
+    """Return readings with predictors; each must be of the word that was scored.
+
+    Raises:
+        AnalysisError: A word has no surprisal, or another one was scored.
+    """
+    predictors = with_predictors(surprisal, [_VALUE], 1).rename(columns={"text": "scored"})
+    joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
+    lost = joined["scored"].isna()
+    if lost.any():
+        first = joined[lost].iloc[0]
+        raise AnalysisError(
+            f"{int(lost.sum()):,} readings have no surprisal; the first: {first['text_id']}, "
+            f"step {first['position']}",
+            where=f"the surprisals of {model}",
+            expected="the items of the run, divided into the same steps",
+            remedy="Score them with `parallax reading surprisal MODEL EXPORT`",
+        )
+    other = joined["read"].map(plain_word) != joined["scored"].map(plain_word)
+    if other.any():
+        first = joined[other].iloc[0]
+        raise AnalysisError(
+            f'"{first["read"]}" was read and "{first["scored"]}" was scored: {first["text_id"]}, '
+            f"step {first['position']}",
+            where=f"the surprisals of {model}",
+            expected="the words that were read",
+            remedy="Score them with `parallax reading surprisal MODEL EXPORT`",
+        )
+    return joined[~joined["is_first"].astype(bool)].reset_index(drop=True)
+
+
+def _told(joined: pd.DataFrame) -> Mapping[str, float]:
+    y = joined["log_rt"].to_numpy(dtype=float)
+    base = _columns(joined, _BASE)
+    person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
+    own = slope(y, np.column_stack([base, joined[_VALUE]]), [person, unit])
+    words = joined.groupby(KEYS, sort=True).agg(
+        log_rt=("log_rt", "mean"),
+        unit=("unit", "first"),
+        **{name: (name, "first") for name in (*_BASE[:2], _VALUE, f"prev1_{_VALUE}")},
+    ).reset_index()  # fmt: skip
+    more = words[[_VALUE, f"prev1_{_VALUE}"]].to_numpy(dtype=float)
+    gained = delta_loglik(
+        words["log_rt"].to_numpy(dtype=float), _columns(words, _BASE), more,
+        codes(words["unit"].astype(str))[0],
+    )  # fmt: skip
+    percent = {
+        "percent": own.estimate, "percent_low": own.low, "percent_high": own.high
+    }  # fmt: skip
+    return {
+        **{name: 100 * float(np.expm1(value)) for name, value in percent.items()},
+        "delta_loglik": gained.estimate,
+        "delta_low": gained.low,
+        "delta_high": gained.high,
+        "n_words": float(len(words)),
+        "n_readings": float(len(joined)),
+    }
+
+
+def _columns(
+    frame: pd.DataFrame, names: tuple[str, ...]
+) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    return np.column_stack([np.ones(len(frame)), frame[list(names)].to_numpy(dtype=float)])
+
+
+SURPRISAL_TIMES = Finding(
+    "surprisal_times",
+    Section.READING,
+    _run,
+    needs=(Need.SURPRISAL,),
+    of=("self_paced", "maze"),
+)

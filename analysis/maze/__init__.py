@@ -1,0 +1,1 @@
+"""Distractors of a Maze: made by language models, and every promise about them checked."""

@@ -1,0 +1,210 @@
+"""Choosing distractors: improbable under two models, and more so than the right word.
+
+After Boyce, V., Futrell, R. & Levy, R. P. (2020). Maze made easy: Better and easier measurement of
+incremental processing difficulty. Journal of Memory and Language, 111: there one model judges; here
+a second one, which proposes nothing, has to agree.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.data.word_predictors import plain_word
+from analysis.maze.slots import Sentence, Slot
+from analysis.maze.vocabulary import Vocabulary
+from experiment.materials.render import split_lower_case_tokens
+from experiment.seeds import generator
+from lm.scorer import HasSubwords, Scorer
+from lm.surprisal import NATS_PER_BIT
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is promised of every distractor.
+
+    Attributes:
+        threshold_bits: Its least surprisal.
+        margin_bits: By how much that exceeds the right word's, in every sentence.
+        length: By how many letters it may differ from the right word.
+        frequency: By how much its log-frequency may.
+        candidates: How many matched words are tried for a slot.
+        seed: Of the order in which they are tried.
+    """
+
+    threshold_bits: float = 21.0
+    margin_bits: float = 6.0
+    length: int = 1
+    frequency: float = 1.0
+    candidates: int = 60
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A distractor beside one word, as it was found.
+
+    Attributes:
+        sentence: The sentence.
+        position: The word's place, from 0.
+        distractor: What stands beside it.
+        distractor_bits: The distractor's surprisal under each model.
+        right_bits: The right word's.
+        unmet: Which promises are not kept, in words.
+    """
+
+    sentence: Sentence
+    position: int
+    distractor: str
+    distractor_bits: tuple[float, ...]
+    right_bits: tuple[float, ...]
+    unmet: tuple[str, ...]
+
+
+def choose(
+    slots: Sequence[Slot],
+    scorers: Sequence[Scorer],
+    vocabulary: Vocabulary,
+    wanted: Wanted,
+    progress: Callable[[Sequence[Slot]], Iterable[Slot]] = lambda slots: slots,
+) -> dict[Slot, str]:
+    """Return a distractor for each slot: one that keeps every promise, or else the nearest to it.
+
+    Args:
+        slots: The slots.
+        scorers: The generating model, then the second one.
+        vocabulary: The words.
+        wanted: What is promised.
+        progress: Wraps the slots as they are gone through.
+    """
+    chosen: dict[Slot, str] = {}
+    used: dict[str, set[str]] = {}
+    for slot in slots:
+        for sentence, _ in slot.uses:
+            used.setdefault(slot.frame, set()).update(map(plain_word, sentence.words))
+    for slot in progress(slots):
+        taken = used[slot.frame]
+        rng = generator(wanted.seed, "maze distractors", slot.frame, *map(str, slot.key))
+        words = [word for word in slot.words if word] or ["the"]
+        found = vocabulary.matched(
+            words, wanted.length, wanted.frequency, rng, wanted.candidates + len(taken)
+        )
+        candidates = [word for word in found if word not in taken][: wanted.candidates]
+        if not candidates:
+            near = vocabulary.nearest(words, rng, wanted.candidates + len(taken))
+            candidates = [word for word in near if word not in taken][: wanted.candidates]
+        chosen[slot] = _best(slot, candidates, scorers, wanted)
+        taken.add(chosen[slot])
+    return chosen
+
+
+def _best(slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], wanted: Wanted) -> str:
+    """Return the first candidate that keeps the bounds under all models, or the nearest to them."""
+    short = dict.fromkeys(candidates, 0.0)
+    for scorer in scorers:
+        for sentence, position in slot.uses:
+            bits = surprisals(scorer, sentence, position, [*candidates, sentence.words[position]])
+            right = bits[-1]
+            bound = wanted.threshold_bits
+            if right is not None:
+                bound = max(bound, right + wanted.margin_bits)
+            for word, own in zip(candidates, bits, strict=False):
+                lacking = 1e6 if own is None else max(0.0, bound - own)
+                short[word] = max(short[word], lacking)
+    # The order of the draw decides between those that keep them all.
+    return min(candidates, key=lambda word: short[word])
+
+
+def surprisals(
+    scorer: Scorer, sentence: Sentence, position: int, words: Sequence[str]
+) -> list[float | None]:
+    """Return words' surprisals in bits at a place of a sentence; None of words unknown there."""
+    context = sentence.context(position)
+    if isinstance(scorer, HasSubwords):
+        requests = [(context, word) for word in words]
+    else:
+        given = split_lower_case_tokens(context)
+        requests = [(given, split_lower_case_tokens(plain(word))) for word in words]
+    return [
+        None if scores.unknown.any() else -float(scores.logprobs_nats.sum()) / NATS_PER_BIT
+        for scores in scorer.score(requests)
+    ]
+
+
+def plain(word: str) -> str:
+    """Return a word without the marks at its ends."""
+    return word.strip(".,;:!?()[]\"'\u201c\u201d\u2018\u2019\u00ab\u00bb") or word
+
+
+def audit(
+    sentences: Sequence[Sentence],
+    distractors: Mapping[tuple[int, str], Sequence[str]],
+    slots: Sequence[Slot],
+    scorers: Sequence[Scorer],
+    vocabulary: Vocabulary,
+    wanted: Wanted,
+) -> list[Use]:
+    """Return every use of every distractor, with the promises that it does not keep.
+
+    Each is computed anew from the table as it is written, whoever wrote it.
+
+    Args:
+        sentences: The sentences.
+        distractors: Those of each row and column, the first word's included.
+        slots: Which words are to share theirs.
+        scorers: The models.
+        vocabulary: The words with their frequencies.
+        wanted: What is promised.
+    """
+    shared = {(id(sentence), position): slot for slot in slots for sentence, position in slot.uses}
+    of_slot: dict[Slot, str] = {}
+    found = []
+    for sentence in sentences:
+        own = distractors[sentence.row, sentence.column]
+        seen = set(map(plain_word, sentence.words))
+        for position in range(1, len(sentence.words)):
+            word = plain_word(own[position])
+            unmet = list(_unmatched(word, plain_word(sentence.words[position]), vocabulary, wanted))
+            if word in seen:
+                unmet.append("it occurs in the sentence already")
+            seen.add(word)
+            first = of_slot.setdefault(shared[id(sentence), position], word)
+            if first != word:
+                unmet.append(f'another condition of the frame has "{first}"')
+            bits = [
+                surprisals(
+                    scorer, sentence, position, [plain(own[position]), sentence.words[position]]
+                )
+                for scorer in scorers
+            ]
+            unmet += _probable(bits, scorers, wanted)
+            found.append(
+                Use(
+                    sentence, position, own[position],
+                    tuple(float("nan") if pair[0] is None else pair[0] for pair in bits),
+                    tuple(float("nan") if pair[1] is None else pair[1] for pair in bits),
+                    tuple(unmet),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _unmatched(word: str, right: str, vocabulary: Vocabulary, wanted: Wanted) -> Iterator[str]:
+    if abs(len(word) - len(right)) > wanted.length:
+        yield f"{len(word)} letters beside {len(right)}"
+    apart = abs(vocabulary.frequency(word) - vocabulary.frequency(right))
+    if apart > wanted.frequency + 1e-9:
+        yield f"log-frequencies differ by {apart:.1f}"
+
+
+def _probable(
+    bits: Sequence[Sequence[float | None]], scorers: Sequence[Scorer], wanted: Wanted
+) -> list[str]:
+    unmet = []
+    for (own, right), scorer in zip(bits, scorers, strict=True):
+        if own is None:
+            unmet.append(f"{scorer.name} does not know it")
+            continue
+        if own < wanted.threshold_bits - 1e-9:
+            unmet.append(f"{own:.1f} bits under {scorer.name}")
+        if right is not None and own - right < wanted.margin_bits - 1e-9:
+            unmet.append(f"{own - right:.1f} bits above the right word under {scorer.name}")
+    return unmet

@@ -1,0 +1,141 @@
+"""What needs a distractor: each word of a table's sentences, with those that must share it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.data.word_predictors import plain_word
+from analysis.errors import AnalysisError
+from experiment.materials.formats.columns import find_columns
+from experiment.materials.formats.raw import RawTable, read_raw
+from experiment.materials.formats.regions import BAR
+from experiment.responses.reading.maze import NO_WORD
+
+# Where a sentence stands, and where its distractors are written.
+_COLUMNS = {"sentence": "distractors", "good": "good_distractors", "bad": "bad_distractors"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a table.
+
+    Attributes:
+        row: The row's number, from 0.
+        place: Where it stands in its file.
+        column: The column that its distractors are written into.
+        frame: What its conditions share.
+        words: Its words, with their marks.
+    """
+
+    row: int
+    place: str
+    column: str
+    frame: str
+    words: tuple[str, ...]
+
+    def context(self, position: int) -> str:
+        """Return the words before one, divided by spaces."""
+        return " ".join(self.words[:position])
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Words that share one distractor: the same word in several conditions, or one alone.
+
+    Attributes:
+        frame: What its sentences share.
+        key: What the words have in common: their word and how often it occurred, or their place.
+        uses: The sentences and the position of the word in each, from 0.
+    """
+
+    frame: str
+    key: tuple[object, ...]
+    uses: tuple[tuple[Sentence, int], ...]
+
+    @property
+    def words(self) -> list[str]:
+        """The right words, bare."""
+        return [plain_word(sentence.words[position]) for sentence, position in self.uses]
+
+
+def read_sentences(path: Path, named: Mapping[str, str]) -> tuple[RawTable, list[Sentence]]:
+    """Return a table and its sentences.
+
+    Args:
+        path: The table.
+        named: Our column to the file's header, where the header does not say it.
+
+    Raises:
+        AnalysisError: No column holds sentences, or one has a single word.
+        MaterialsError: The file cannot be read.
+    """
+    table = read_raw(path)
+    found = find_columns(table, named)
+    wanted = ("good", "bad") if "good" in found else ("sentence",)
+    columns = {found[name]: _COLUMNS[name] for name in wanted if name in found}
+    if not columns:
+        raise AnalysisError(
+            f"no column holds sentences; the columns are {', '.join(table.columns)}",
+            where=str(path),
+            expected='the column "sentence", or "good" and "bad"',
+            remedy="Name it: --column sentence=HEADER",
+        )
+    shared = [found[name] for name in ("construction", "item") if name in found]
+    sentences = []
+    for number, row in enumerate(table.rows):
+        frame = " ".join(row.values[name] for name in shared) if "item" in found else str(number)
+        for header, column in columns.items():
+            words = tuple(row.values[header].replace(BAR, " ").split())
+            if len(words) < 2:
+                raise AnalysisError(
+                    f'the sentence "{row.values[header]}" has {len(words)} word(s)',
+                    where=row.place,
+                    expected="two words or more",
+                )
+            sentences.append(Sentence(number, row.place, column, frame, words))
+    return table, sentences
+
+
+def slots_of(sentences: list[Sentence]) -> list[Slot]:
+    """Return the slots of all sentences, in their order; first words have none.
+
+    Sentences of one frame with as many words share the distractors of each place; otherwise a word
+    shares its own with the same word of the other sentences.
+    """
+    frames: dict[str, list[Sentence]] = {}
+    for sentence in sentences:
+        frames.setdefault(sentence.frame, []).append(sentence)
+    return [slot for frame, own in frames.items() for slot in _of_frame(frame, own)]
+
+
+def _of_frame(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
+    aligned = len({len(sentence.words) for sentence in sentences}) == 1 and _alike(sentences)
+    slots: dict[tuple[object, ...], list[tuple[Sentence, int]]] = {}
+    for sentence in sentences:
+        seen = Counter[str]()
+        for position, word in enumerate(sentence.words):
+            bare = plain_word(word)
+            seen[bare] += 1
+            key: tuple[object, ...] = (position,) if aligned else (bare, seen[bare])
+            if position:
+                slots.setdefault(key, []).append((sentence, position))
+    for key, uses in slots.items():
+        yield Slot(frame, key, tuple(uses))
+
+
+def _alike(sentences: list[Sentence]) -> bool:
+    """Return whether places align: a word that differs in its place stands in no other place."""
+    places = list(zip(*(map(plain_word, sentence.words) for sentence in sentences), strict=True))
+    return all(
+        len(set(words)) == 1 or not any(word in other for word in words)
+        for number, words in enumerate(places)
+        for other in (*places[:number], *places[number + 1 :])
+    )
+
+
+def written(sentence: Sentence, chosen: Mapping[int, str]) -> str:
+    """Return a sentence's distractors as its table has them."""
+    return " ".join(
+        [NO_WORD, *(chosen.get(position, "???") for position in range(1, len(sentence.words)))]
+    )

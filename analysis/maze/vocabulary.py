@@ -1,0 +1,70 @@
+"""The words that distractors are taken from: their length and how frequent they are."""
+
+import random
+from bisect import bisect_left, bisect_right
+from pathlib import Path
+
+import numpy as np
+
+from analysis.data.word_predictors import read_frequencies
+from analysis.errors import AnalysisError
+
+_FEWEST = 20
+
+
+class Vocabulary:
+    """Words with logarithms of their frequencies.
+
+    Args:
+        path: A table of frequencies: word, and count, zipf or log_frequency.
+    """
+
+    def __init__(self, path: Path) -> None:
+        found = read_frequencies(path)
+        kept = found[[str(word).isalpha() and len(str(word)) > 1 for word in found.index]]
+        if len(kept) < _FEWEST:
+            raise AnalysisError(
+                f"the table has {len(kept)} words of two letters or more",
+                where=str(path),
+                expected=f"at least {_FEWEST}, of which distractors are drawn",
+            )
+        self._frequency = {str(word): float(value) for word, value in kept.items()}
+        self._floor = min(self._frequency.values())
+        self._words = sorted(self._frequency, key=lambda word: (self._frequency[word], word))
+        self._values = [self._frequency[word] for word in self._words]
+
+    def frequency(self, word: str) -> float:
+        """Return a word's log-frequency; that of the rarest word for one that is not there."""
+        return self._frequency.get(word, self._floor)
+
+    def matched(
+        self, words: list[str], length: int, frequency: float, rng: random.Random, most: int
+    ) -> list[str]:
+        """Return candidates in a drawn order: as long as the words, and as frequent.
+
+        Args:
+            words: The right words; a candidate lies within the bounds of each.
+            length: By how many letters a candidate may differ from each.
+            frequency: By how much its log-frequency may.
+            rng: The source of randomness.
+            most: How many are wanted.
+        """
+        values = [self.frequency(word) for word in words]
+        low, high = max(values) - frequency, min(values) + frequency
+        longest, shortest = min(map(len, words)) + length, max(map(len, words)) - length
+        begin, end = bisect_left(self._values, low), bisect_right(self._values, high)
+        found = [word for word in self._words[begin:end] if shortest <= len(word) <= longest]
+        rng.shuffle(found)
+        return found[:most]
+
+    def nearest(self, words: list[str], rng: random.Random, most: int) -> list[str]:
+        """Return candidates nearest in length and frequency, where none lies within the bounds."""
+        length = float(np.mean([len(word) for word in words]))
+        value = float(np.mean([self.frequency(word) for word in words]))
+        ordered = sorted(
+            self._words,
+            key=lambda w: (abs(len(w) - length) + abs(self._frequency[w] - value), w),
+        )
+        found = ordered[:most]
+        rng.shuffle(found)
+        return found

@@ -1,0 +1,104 @@
+"""Self-paced reading and the Maze: how long people take for each word or region."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.data.join import Joined, check_same_items, items_hash, judgments
+from analysis.data.load import ExportedRun, Scores
+from analysis.errors import AnalysisError
+from analysis.findings.design import cell_names
+from analysis.findings.finding import Given
+from analysis.findings.maze_accuracy import MAZE_ACCURACY
+from analysis.findings.reading_model import READING_MODEL
+from analysis.findings.reading_questions import QUESTIONS
+from analysis.findings.reading_times import READING_TIMES
+from analysis.findings.surprisal_times import SURPRISAL_TIMES
+from analysis.responses.base import ResponseAnalysis
+from analysis.tables.provenance import AskedFor
+from experiment.responses.registry import response_of
+
+
+def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
+    """Return the trials that were read; a model decides nothing where nothing is chosen."""
+    read = judgments(run)
+    items = read["item_id"].unique().tolist()
+    for one in scores:
+        check_same_items(run, one, items, lambda: items_hash(run))
+    response = response_of(run.study, own_code=False)
+    if getattr(response, "wrong_answers", "keep") == "drop":
+        read = read[read["chose_good"].fillna(value=True).astype(bool)].reset_index(drop=True)
+    if read.empty:
+        raise AnalysisError(
+            "no trial is left whose question was answered rightly",
+            where=str(run.folder),
+            remedy='Set wrong_answers = "keep" below [trial.parameters]',
+        )
+    read = read.assign(unit=read["construction"].astype(str) + " " + read["frame"].astype(str))
+    return Joined(read.assign(cell=cell_names(read).astype("category")), {}, run.items)
+
+
+def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [*_of_effects(given, statistics), *_of_models(statistics)]
+
+
+def _of_effects(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    """Yield of each construction the region that its first contrast slows most surely."""
+    effects = statistics.get("reading_effects", pd.DataFrame(columns=["construction"]))
+    titles = {one.name: one.title for one in given.context.study.constructions}
+    for name, rows in effects.groupby("construction", sort=False):
+        known = rows[rows["p_holm"].notna()]
+        title = titles.get(str(name), str(name))
+        if known.empty:
+            yield f"{title}: too few readings for an interval."
+            continue
+        row = known.sort_values("p_holm", kind="stable").iloc[0]
+        differs = row["p_holm"] < 0.05
+        yield (
+            f"{title}: the surest difference is {row['contrast']} in region {row['region']}, "
+            f"{row['percent']:+.1f} % of the reading time (95% interval "
+            f"{row['percent_low']:+.1f} to {row['percent_high']:+.1f}; corrected for all regions "
+            "and contrasts of the "
+            f"construction, {'a difference' if differs else 'no difference that these data show'})."
+        )
+
+
+def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    found = statistics.get("surprisal_times", pd.DataFrame(columns=["model"]))
+    for row in found.to_dict("records"):
+        yield (
+            f"{row['model']}: a bit of surprisal slows a word by {row['percent']:.2f} % (95% "
+            f"interval {row['percent_low']:.2f} to {row['percent_high']:.2f}); it adds "
+            f"{1000 * row['delta_loglik']:.2f} thousandths of a nat per word to the "
+            f"log-likelihood of times that were held out ({1000 * row['delta_low']:.2f} to "
+            f"{1000 * row['delta_high']:.2f})."
+        )
+
+
+_ASKED = AskedFor(
+    shown="a sentence, word by word or region by region",
+    asked="reading it, at one's own pace",
+    measured="logarithms of reading times",
+    unit="frame",
+    methods=(
+        "Reading times are analysed as logarithms; means are geometric. Intervals are Student's, "
+        "with a variance that counts participants and frames as clusters (Cameron, Gelbach & "
+        "Miller, 2011).",
+    ),
+    decides=False,
+)
+SELF_PACED_ANALYSIS = ResponseAnalysis(
+    "self_paced",
+    _ASKED,
+    _join,
+    _summary,
+    (READING_TIMES, READING_MODEL, QUESTIONS, SURPRISAL_TIMES),
+)
+MAZE_ANALYSIS = ResponseAnalysis(
+    "maze",
+    replace(_ASKED, asked="choosing at each word the one that goes on the sentence"),
+    _join,
+    _summary,
+    (READING_TIMES, MAZE_ACCURACY, READING_MODEL, QUESTIONS, SURPRISAL_TIMES),
+)

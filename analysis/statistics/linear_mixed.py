@@ -1,0 +1,224 @@
+"""Linear mixed models with crossed, correlated intercepts and slopes, by REML or by ML.
+
+``y = X b + Z L u + e`` with ``u ~ N(0, s^2 I)`` and ``e ~ N(0, s^2 I)``: the profiled deviance of
+Bates, D., Maechler, M., Bolker, B. & Walker, S. (2015). Fitting linear mixed-effects models using
+lme4. Journal of Statistical Software, 67(1), equations 34 and 41. It is minimised over the entries
+of ``L`` alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import minimize
+from scipy.stats import norm
+
+from analysis.statistics.laplace import RandomTerm
+from analysis.statistics.resample import LEVEL, Floats
+
+SINGULAR = 1e-4
+_STEEP = {"ftol": 1e-14, "gtol": 1e-6, "maxiter": 200}
+_STOP = {"xatol": 1e-5, "fatol": 1e-8, "maxfev": 400}
+_SIMPLEX = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class LinearMixedModel:
+    """A fitted model.
+
+    Attributes:
+        coefficients: One row per fixed effect, the intercept first: term, estimate, std_error, low,
+            high (Wald, 95%), t, p (normal).
+        random: One row per random effect: unit, effect, sd, and correlation with the intercept of
+            its unit (NaN where it is none or was not estimated).
+        residual_sd: The standard deviation of what is left.
+        loglik: The log-likelihood, or the restricted one.
+        n_rows: Rows fitted.
+        singular: Whether something varies by nothing, or a correlation is perfect.
+        left_out: What was left out of the random effects because the full model was singular.
+    """
+
+    coefficients: pd.DataFrame
+    random: pd.DataFrame
+    residual_sd: float
+    loglik: float
+    n_rows: int
+    singular: bool
+    left_out: str = ""
+
+
+class _Profiled:
+    """The deviance of a model as a function of the relative loadings.
+
+    Args:
+        y: Shape ``(n,)``.
+        x: Shape ``(n, p)``, with the intercept.
+        terms: The random effects.
+        reml: Whether the deviance is the restricted one.
+    """
+
+    def __init__(self, y: Floats, x: Floats, terms: Sequence[RandomTerm], *, reml: bool) -> None:
+        self.n, self.p, self.reml, self.terms = len(y), x.shape[1], reml, terms
+        blocks = [_design(term) for term in terms]
+        z = np.hstack(blocks)
+        self.sizes = [block.shape[1] for block in blocks]
+        self.zz, self.zx, self.zy = z.T @ z, z.T @ x, z.T @ y
+        self.xx, self.xy, self.yy = x.T @ x, x.T @ y, float(y @ y)
+        self.entries = [(k, *place) for k, term in enumerate(terms) for place in term.places]
+
+    @property
+    def start(self) -> Floats:
+        """No correlation, and as much variance as is left."""
+        return np.array([1.0 if row == column else 0.0 for _, row, column in self.entries])
+
+    def loadings(self, theta: Floats) -> list[Floats]:
+        """Return each term's relative loading, lower triangular."""
+        found = [np.zeros((len(term.effects),) * 2) for term in self.terms]
+        for value, (k, row, column) in zip(theta, self.entries, strict=True):
+            found[k][row, column] = value
+        return found
+
+    def parts(self, theta: Floats) -> tuple[float, Floats, Floats, float]:
+        """Return the deviance, the fixed effects, their unscaled factor, and the variance."""
+        times = self._times(theta)
+        inner = times(times(self.zz).T)
+        inner[np.diag_indices_from(inner)] += 1.0
+        lower = cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
+        rzx = solve_triangular(lower, times(self.zx), lower=True, check_finite=False)
+        cu = solve_triangular(lower, times(self.zy[:, None])[:, 0], lower=True, check_finite=False)
+        rx = cholesky(self.xx - rzx.T @ rzx, lower=True)
+        cb = solve_triangular(rx, self.xy - rzx.T @ cu, lower=True)
+        beta = solve_triangular(rx.T, cb)
+        squares = max(self.yy - float(cu @ cu) - float(cb @ cb), 1e-300)
+        free = self.n - self.p if self.reml else self.n
+        deviance = 2 * np.log(np.diag(lower)).sum() + free * (
+            1 + np.log(2 * np.pi * squares / free)
+        )
+        if self.reml:
+            deviance += 2 * np.log(np.diag(rx)).sum()
+        return float(deviance), beta, rx, squares / free
+
+    def _times(self, theta: Floats) -> Callable[[Floats], Floats]:
+        """Return what multiplies a matrix, from the left, by all levels' transposed loadings."""
+        loadings, sizes = self.loadings(theta), self.sizes
+
+        def times(matrix: Floats) -> Floats:
+            found, begin = np.empty_like(matrix), 0
+            for loading, size in zip(loadings, sizes, strict=True):
+                own = matrix[begin : begin + size].reshape(-1, len(loading), matrix.shape[1])
+                found[begin : begin + size] = np.einsum("ji,ljc->lic", loading, own).reshape(
+                    size, -1
+                )
+                begin += size
+            return found
+
+        return times
+
+
+def _design(term: RandomTerm) -> Floats:
+    """Return a term's columns: those of one level side by side."""
+    n, k = term.columns.shape
+    found = np.zeros((n, (int(term.level.max()) + 1) * k))
+    for effect in range(k):
+        found[np.arange(n), term.level * k + effect] = term.columns[:, effect]
+    return found
+
+
+def fit_linear(
+    y: Floats, fixed: pd.DataFrame, terms: Sequence[RandomTerm], *, reml: bool = True
+) -> LinearMixedModel:
+    """Fit numbers by fixed effects and crossed random ones.
+
+    Args:
+        y: Shape ``(n,)``.
+        fixed: The fixed effects' columns, without an intercept.
+        terms: What varies, and between whom.
+        reml: Whether by restricted maximum likelihood, as lme4 does; else by maximum likelihood.
+    """
+    x = np.column_stack([np.ones(len(y)), fixed.to_numpy(dtype=float)])
+    problem = _Profiled(np.asarray(y, dtype=float), x, terms, reml=reml)
+
+    def deviance(theta: Floats) -> float:
+        return problem.parts(theta)[0]
+
+    diagonal = np.array([row == column for _, row, column in problem.entries])
+    bounds = [(0.0, None) if one else (None, None) for one in diagonal]
+    rough = minimize(deviance, problem.start, method="L-BFGS-B", bounds=bounds, options=_STEEP)
+    # Where the line search stalls at a bound, a small simplex goes on.
+    simplex = np.vstack([rough.x, rough.x + _SIMPLEX * np.eye(len(rough.x))])
+    options = {**_STOP, "initial_simplex": simplex}
+    fine = minimize(deviance, rough.x, method="Nelder-Mead", bounds=bounds, options=options)
+    best = fine.x if fine.fun <= rough.fun else rough.x
+    found, beta, rx, variance = problem.parts(best)
+    inverse = solve_triangular(rx, np.eye(len(beta)), lower=True)
+    error = np.sqrt(variance * (inverse**2).sum(axis=0))
+    return LinearMixedModel(
+        coefficients=_coefficients(["Intercept", *map(str, fixed.columns)], beta, error),
+        random=_random(terms, problem.loadings(best), float(np.sqrt(variance))),
+        residual_sd=float(np.sqrt(variance)),
+        loglik=-found / 2,
+        n_rows=len(y),
+        singular=any(_is_singular(one) for one in problem.loadings(best)),
+    )
+
+
+def fit_linear_by_rule(
+    y: Floats, fixed: pd.DataFrame, terms: Sequence[RandomTerm]
+) -> LinearMixedModel:
+    """Fit the largest model that is not singular, by the rule of ``analysis.statistics.singular``.
+
+    Args:
+        y: Shape ``(n,)``.
+        fixed: The fixed effects' columns.
+        terms: The random effects of the full model.
+    """
+    full = fit_linear(y, fixed, terms)
+    if not full.singular or all(len(term.effects) == 1 for term in terms):
+        return full
+    apart = [replace(term, correlated=False) for term in terms]
+    simpler = fit_linear(y, fixed, apart)
+    if not simpler.singular:
+        return replace(simpler, left_out="correlations")
+    kept = []
+    for term in apart:
+        sd = simpler.random.loc[simpler.random["unit"] == term.unit, "sd"].to_numpy()
+        moved = (sd > SINGULAR * simpler.residual_sd) | (np.arange(len(sd)) == 0)
+        effects = tuple(np.asarray(term.effects)[moved])
+        kept.append(replace(term, effects=effects, columns=term.columns[:, moved]))
+    return replace(fit_linear(y, fixed, kept), left_out="correlations and slopes of no variance")
+
+
+def _coefficients(terms: list[str], beta: Floats, error: Floats) -> pd.DataFrame:
+    half, t = norm.ppf((1 + LEVEL) / 2) * error, beta / error
+    return pd.DataFrame(
+        {
+            "term": terms,
+            "estimate": beta,
+            "std_error": error,
+            "low": beta - half,
+            "high": beta + half,
+            "t": t,
+            "p": 2 * norm.sf(np.abs(t)),
+        }
+    )
+
+
+def _is_singular(loading: Floats) -> bool:
+    return bool((np.abs(np.diag(loading)) < SINGULAR).any())
+
+
+def _random(terms: Sequence[RandomTerm], loadings: Sequence[Floats], sd: float) -> pd.DataFrame:
+    found = []
+    for term, loading in zip(terms, loadings, strict=True):
+        covariance = loading @ loading.T
+        own = np.sqrt(np.diag(covariance))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            correlation = covariance[:, 0] / (own * own[0])
+        correlation[0] = np.nan
+        if not term.correlated:
+            correlation[:] = np.nan
+        for effect, size, with_first in zip(term.effects, own * sd, correlation, strict=True):
+            found.append((term.unit, effect, size, with_first))
+    return pd.DataFrame(found, columns=["unit", "effect", "sd", "correlation"])

@@ -1,0 +1,96 @@
+"""Sentences whose regions are marked: by bars within them, or by a column for each region."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import regex
+
+from experiment.materials.formats.columns import NAMES, key_of
+from experiment.materials.formats.pairs import Draft
+from experiment.materials.formats.raw import RawRow, RawTable
+from experiment.records import Variant
+
+BAR = "|"
+# Scripts whose words no space divides.
+SPACELESS = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+    r"\u3000-\u303f\uff00-\uffef]"
+)
+_NUMBERED = re.compile(r"region_?([0-9]+)")
+_SENTENCES = {name for ours in ("good", "sentence") for name in NAMES[ours]}
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return regions as a sentence: with a space between them where their script has spaces."""
+    text = ""
+    for part in parts:
+        spaceless = text and SPACELESS.match(text[-1]) and SPACELESS.match(part[:1])
+        text += part if not text or spaceless or not part else f" {part}"
+    return text
+
+
+def from_region_columns(table: RawTable) -> RawTable:
+    """Return a table whose regions stand in columns (region_1, region_2, ...) with one sentence.
+
+    Any other table is returned as it is.
+    """
+    numbered = {
+        int(match.group(1)): name
+        for name in table.columns
+        if (match := _NUMBERED.fullmatch(key_of(name)))
+    }
+    if len(numbered) < 2 or any(key_of(name) in _SENTENCES for name in table.columns):
+        return table
+    ordered = [numbered[number] for number in sorted(numbered)]
+    kept = [name for name in table.columns if name not in ordered]
+    rows = tuple(
+        RawRow(
+            row.place,
+            {
+                "sentence": f" {BAR} ".join(filter(None, (row.values[name] for name in ordered))),
+                **{name: row.values[name] for name in kept},
+            },
+        )
+        for row in table.rows
+    )
+    note = f"The sentence is made of the {len(ordered)} columns of regions."
+    return RawTable(table.path, ("sentence", *kept), rows, (*table.notes, note))
+
+
+def without_bars(
+    drafts: Sequence[Draft], *, everywhere: bool = False
+) -> tuple[list[Draft], list[str]]:
+    """Return drafts with plain sentences, whose regions stand in columns of their own, and notes.
+
+    Models score the plain sentence; ``good_regions`` and ``bad_regions`` keep the bars.
+
+    Args:
+        drafts: The drafts.
+        everywhere: Whether bars divide regions only where every sentence has some.
+    """
+    marked = [
+        version
+        for version in (Variant.GOOD, Variant.BAD)
+        if any(BAR in getattr(draft, version) or BAR in draft.context for draft in drafts)
+    ]
+    if not marked or (everywhere and not all(BAR in draft.good for draft in drafts)):
+        return list(drafts), []
+    found = []
+    for draft in drafts:
+        regions = {f"{name}_regions": _whole(draft, name) for name in marked}
+        plain = {name: _plain(getattr(draft, name)) for name in ("context", "good", "bad")}
+        found.append(replace(draft, extra={**draft.extra, **regions}, **plain))
+    columns = " and ".join(f"{name}_regions" for name in marked)
+    return found, [f"The bars divide regions; the column {columns} keeps them."]
+
+
+def _whole(draft: Draft, name: str) -> str:
+    text = str(getattr(draft, name))
+    if BAR not in draft.context + text:
+        return ""
+    return f"{draft.context} {BAR} {text}" if draft.context else text
+
+
+def _plain(text: str) -> str:
+    return joined([part.strip() for part in text.split(BAR)]) if BAR in text else text

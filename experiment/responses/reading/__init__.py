@@ -1,0 +1,1 @@
+"""Types of response in which a sentence is read step by step, and each step is timed."""

@@ -1,0 +1,131 @@
+"""How a sentence is divided into what is shown one after the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from experiment.errors import StudyError
+from experiment.materials.formats.regions import BAR, SPACELESS
+from experiment.records import Item, Variant
+
+Unit = Literal["word", "region"]
+# More of their letters in one stretch are more than one word.
+_LONGEST_WORD = 6
+FEWEST_STEPS, MOST_STEPS = 2, 150
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A word or region, as the item has it.
+
+    Attributes:
+        text: It.
+        region: The number of its region, from 1; its own number where the item names no regions.
+    """
+
+    text: str
+    region: int
+
+
+def sentence_of(item: Item, version: str) -> str:
+    """Return the whole sentence of a version, with its context."""
+    return f"{item.context} {item.version(version)}".strip()
+
+
+def barred(item: Item, version: str) -> str:
+    """Return a version's sentence with bars between its regions; empty where it names none."""
+    own = dict(item.extra)
+    found = own.get(f"{version}_regions", "")
+    return found or (own.get("regions", "") if version == Variant.GOOD else "")
+
+
+def divided(item: Item, version: str, unit: Unit) -> tuple[Step, ...]:
+    """Return the steps in which a version of an item is read.
+
+    Raises:
+        StudyError: Its regions are not its sentence, or it cannot be divided into two steps.
+    """
+    text, marked = sentence_of(item, version), barred(item, version)
+    if BAR in text:
+        raise flaw(
+            item,
+            f'the sentence holds the bar "{BAR}": {_short(text)}',
+            "plain words, which models can score as well",
+            f'Put the sentence with its bars into a column "{version}_regions"',
+        )
+    regions = [" ".join(part.split()) for part in marked.split(BAR)] if marked else []
+    if regions and (not all(regions) or _letters("".join(regions)) != _letters(text)):
+        raise flaw(
+            item,
+            f"the regions are not the sentence: {_short(marked)} against {_short(text)}",
+            "the same words in the same order, and no empty region",
+        )
+    if regions and unit == "region":
+        steps = [Step(part, number) for number, part in enumerate(regions, start=1)]
+    elif regions:
+        numbered = enumerate(regions, start=1)
+        steps = [Step(word, number) for number, part in numbered for word in part.split()]
+    else:
+        steps = [Step(word, number) for number, word in enumerate(text.split(), start=1)]
+        _refuse_undivided(item, version, steps)
+    if not FEWEST_STEPS <= len(steps) <= MOST_STEPS:
+        what = "region" if regions and unit == "region" else "word"
+        raise flaw(
+            item,
+            f"the sentence has {len(steps)} {what}{'' if len(steps) == 1 else 's'}: {_short(text)}",
+            f"{FEWEST_STEPS} to {MOST_STEPS}, for it is read step by step",
+        )
+    return tuple(steps)
+
+
+def _refuse_undivided(item: Item, version: str, steps: Sequence[Step]) -> None:
+    for step in steps:
+        if len(SPACELESS.findall(step.text)) > _LONGEST_WORD:
+            raise flaw(
+                item,
+                f"nothing divides the words of {_short(step.text)}, whose script writes no spaces",
+                f'a column "{version}_regions" with bars ({BAR}) between the words',
+            )
+
+
+def as_shown(item: Item, steps: Sequence[Step], rendered: str) -> tuple[str, ...]:
+    """Return the texts of the steps as a rendering of the whole sentence has them.
+
+    Args:
+        item: Whose steps they are.
+        steps: They.
+        rendered: The sentence as the screen shows it: the same letters, but for capitals, and a
+            mark at the end that may be added.
+
+    Raises:
+        StudyError: The rendering changes more than that.
+    """
+    places = [place for place, letter in enumerate(rendered) if not letter.isspace()]
+    sizes = [len(_letters(step.text)) for step in steps]
+    plain = _letters(" ".join(step.text for step in steps))
+    if _letters(rendered)[: len(plain)].casefold() != plain.casefold():
+        raise flaw(
+            item,
+            f"the rendering makes other words of the sentence: {_short(rendered)}",
+            'a rendering that keeps its words, such as shown_to_people = "as_written"',
+        )
+    texts, begin, done = [], 0, 0
+    for number, size in enumerate(sizes, start=1):
+        done += size
+        end = len(rendered) if number == len(sizes) else places[done]
+        texts.append(rendered[begin:end].strip())
+        begin = end
+    return tuple(texts)
+
+
+def flaw(item: Item, problem: str, expected: str, remedy: str = "") -> StudyError:
+    """Return the error of an item that cannot be read step by step."""
+    return StudyError(f'the item "{item.item_id}": {problem}', expected=expected, remedy=remedy)
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def _short(text: str) -> str:
+    return f'"{text}"' if len(text) <= 80 else f'"{text[:77]}..."'

@@ -1,0 +1,288 @@
+"""The Maze: at every word its reader chooses the one that goes on the sentence.
+
+Forster, K. I., Guerrera, C. & Elliot, L. (2009). The maze task: Measuring forced incremental
+sentence processing time. Behavior Research Methods, 41(1).
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from experiment.records import Item, Side, Steps, Variant
+from experiment.responses.base import Arrangement, Known
+from experiment.responses.reading.division import Unit, flaw, sentence_of
+from experiment.responses.reading.reading import READ_COLUMNS, Read, word_ms
+from experiment.seeds import generator
+from experiment.simulation.responders import Responder
+from experiment.tables.column import Column, TableSchema
+from experiment.tables.reading_table import MAZE_READINGS
+
+# What stands beside the first word, as the field writes it.
+NO_WORD = "x-x-x"
+LEFT, RIGHT = "l", "r"
+_SIDES = {LEFT: "left", RIGHT: "right"}
+_OTHER = {LEFT: RIGHT, RIGHT: LEFT}
+_LONGEST_RUN = 3
+# Of a word alone: whoever answers nine of ten sentences rightly chooses most words rightly.
+_ERRORS_A_WORD = 0.2
+_MARKS = ".,;:!?…。、،؟"
+
+
+class Maze(Read):
+    """Shows each word of a version beside a distractor that does not go on the sentence."""
+
+    name: ClassVar[str] = "maze"
+    family: ClassVar[str] = "maze"
+    template: ClassVar[str] = "reading/maze.html"
+    columns: ClassVar[tuple[Column, ...]] = (
+        *READ_COLUMNS,
+        Column("n_wrong", "integer", "how many words were chosen wrongly first", unit="word"),
+        Column("is_finished", "boolean", "whether the sentence was read to its end"),
+    )
+    step_table: ClassVar[TableSchema | None] = MAZE_READINGS
+    default_keys: ClassVar[tuple[str, ...]] = ("f", "j")
+    typical_rt_ms: ClassVar[float] = 9000.0
+    asked: ClassVar[str] = "maze"
+    instructions: ClassVar[str] = "instructions_maze"
+    comments: ClassVar[Mapping[str, str]] = {
+        "on_error": "or end: the sentence ends; delay: a pause before one may choose again",
+    }
+
+    on_error: Literal["end", "correct", "delay"] = Field(
+        default="correct",
+        description="what a wrong choice does: end the sentence; correct: it must be corrected; "
+        "delay: it must be, after a pause",
+    )
+    delay_ms: int = Field(
+        default=1000,
+        ge=0,
+        le=10_000,
+        description="how long the message stays after a wrong choice that ends, or the pause",
+    )
+    punctuation: bool = Field(
+        default=True,
+        description="whether a distractor gets the punctuation of the word beside it",
+    )
+
+    @property
+    def unit(self) -> Unit:
+        """A step is a word."""
+        return "word"
+
+    def distractors(self, item: Item, version: str) -> tuple[str, ...]:
+        """Return the distractor of each word of a version, with its punctuation.
+
+        Raises:
+            StudyError: A word has none, or its own word as one.
+        """
+        own = dict(item.extra)
+        text = own.get(f"{version}_distractors", "")
+        if not text and version == Variant.GOOD:
+            text = own.get("distractors", "")
+        words = [step.text for step in self.steps(item, version)]
+        found = text.split()
+        if len(found) != len(words):
+            raise flaw(
+                item,
+                _how_many(words, found, sentence_of(item, version)),
+                f'one for each word in the column "{version}_distractors", divided by spaces; '
+                f"{NO_WORD} for the first",
+                "`parallax maze distractors` makes them",
+            )
+        same = [w for w, d in zip(words, found, strict=True) if _bare(w) == _bare(d)]
+        if same:
+            raise flaw(
+                item,
+                f'the distractor of the word "{same[0]}" is the word itself',
+                "another word",
+            )
+        if self.punctuation:
+            found = [_punctuated(d, w) for d, w in zip(found, words, strict=True)]
+        return tuple(found)
+
+    def versions(self, item: Item) -> tuple[str, ...]:
+        """Return the versions of an item that may be shown, the good one first.
+
+        Raises:
+            StudyError: A word has no distractor.
+        """
+        found = super().versions(item)
+        for version in found:
+            self.distractors(item, version)
+        return found
+
+    def plan(self, item: Item, version: str) -> str:
+        """Return on which side each right word stands where nobody's session says it."""
+        return sides(
+            len(self.steps(item, version)), generator(0, "maze sides", item.item_id, version)
+        )
+
+    def drawn(
+        self,
+        item: Item,
+        arranged: Arrangement,
+        draw: Callable[[], random.Random],
+        *,
+        mirrored: bool,
+    ) -> Arrangement:
+        """Return the sides of this participant's words: over two places each word stands on both.
+
+        Args:
+            item: The item.
+            arranged: Its version and plan.
+            draw: Returns the source of randomness, the same for two neighbouring places.
+            mirrored: Whether it is the second of the two, which gets the opposite sides.
+        """
+        version, plan, *asked = arranged.options
+        drawn = sides(len(plan), draw())
+        if mirrored:
+            drawn = "".join(_OTHER[side] for side in drawn)
+        return replace(arranged, options=(version, drawn, *asked))
+
+    def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
+        """Return each word with its distractor, and where the right one stands.
+
+        The page must know it: it says at once that a choice was wrong.
+        """
+        distractors = self.distractors(item, version)
+        if self.punctuation and texts[-1] != self.steps(item, version)[-1].text:
+            distractors = (*distractors[:-1], _punctuated(distractors[-1], texts[-1]))
+        first = texts[0][:1].isupper()
+        begun = distractors[0] if distractors[0] == NO_WORD else _as_begun(distractors[0], first)
+        return {
+            "steps": list(texts),
+            "distractors": [begun, *distractors[1:]],
+            "right": plan,
+        }
+
+    def fits(self, steps: Steps, plan: str) -> bool:
+        """Return whether every word was chosen, or the last one wrongly where that ends."""
+        n = len(steps.onset_ms)
+        if len(steps.wrong) != n or not 0 < n <= len(plan):
+            return False
+        if self.on_error != "end":
+            return n == len(plan)
+        return not any(steps.wrong[:-1]) and (n == len(plan) or bool(steps.wrong[-1]))
+
+    def is_finished(self, steps: Steps, plan: str) -> bool:
+        """Return whether no error ended the sentence."""
+        whole = len(steps.onset_ms) == len(plan)
+        return whole and (self.on_error != "end" or not any(steps.wrong))
+
+    def steady(self, plan: str) -> Steps:
+        """Return steps of 800 ms each, all right."""
+        n = len(plan)
+        times = (800.0,) * n
+        onsets = tuple(800.0 * k for k in range(n))
+        return Steps(onsets, times, "p" * n, (4.0,) * n, (0,) * n, times)
+
+    def simulated(
+        self, responder: Responder, known: Known, version: str, rng: random.Random
+    ) -> Steps:
+        """Return choices that are mostly right, in times that grow with the words."""
+        accuracy = 1 - (1 - known.accuracy) * _ERRORS_A_WORD
+        onsets, times, wrong, done = [0.0], [], [], []
+        for step in self.steps(known.item, version):
+            chosen = responder.choose(known.item.kind, Side.FIRST, accuracy, rng)
+            times.append(round(2 * word_ms(step.text, rng), 1))
+            wrong.append(int(chosen is not Side.FIRST))
+            ended = bool(wrong[-1]) and self.on_error == "end"
+            again = 600.0 + (self.delay_ms if self.on_error == "delay" else 0)
+            done.append(None if ended else times[-1] + wrong[-1] * again)
+            if ended:
+                break
+            onsets.append(round(onsets[-1] + (done[-1] or 0.0), 1))
+        n = len(times)
+        return Steps(
+            tuple(onsets[:n]), tuple(times), "p" * n, (4.0,) * n, tuple(wrong), tuple(done)
+        )
+
+    def unbalanced(self, shown: Sequence[Arrangement]) -> Iterator[str]:
+        """Yield trials whose right words stand more on one side, or on one four times running."""
+        for number, arranged in enumerate(shown, start=1):
+            plan = arranged.options[1]
+            lefts = plan.count(LEFT)
+            runs = any(side * (_LONGEST_RUN + 1) in plan for side in _SIDES)
+            if lefts not in (len(plan) // 2, len(plan) - len(plan) // 2) or runs:
+                yield f"trial {number}: {plan}"
+
+    # What is exported.
+
+    def exported(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses with how many words were chosen wrongly."""
+        steps = row.get("steps")
+        plan = f"{row['version']} ".split(" ")[1]
+        assert isinstance(steps, Steps | None)
+        return super().exported(row) | {
+            "n_wrong": sum(map(bool, steps.wrong)) if steps else 0,
+            "is_finished": steps is not None and self.is_finished(steps, plan),
+        }
+
+    def step_columns(
+        self, item: Item, shown: Arrangement, steps: Steps, index: int
+    ) -> Mapping[str, object]:
+        """Return the distractor, the sides and the choice."""
+        return {
+            "distractor": self.distractors(item, shown.options[0])[index],
+            "side": _SIDES[shown.options[1][index]],
+            "correct": steps.wrong[index] == 0,
+            "n_wrong": steps.wrong[index],
+            "done_ms": steps.done_ms[index],
+        }
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether the items have distractors."""
+        own = dict(items[0].extra).keys()
+        return bool(own & {"distractors", "good_distractors"})
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return that errors are corrected."""
+        return {"on_error": "correct"}, "Each sentence is a Maze: word by word, errors corrected."
+
+
+def sides(n: int, rng: random.Random) -> str:
+    """Return on which side each of n right words stands: half on each, none four times running."""
+    left = n // 2 + (rng.choice((0, 1)) if n % 2 else 0)
+    found = ""
+    while len(found) < n:
+        rest = {LEFT: left - found.count(LEFT), RIGHT: n - left - found.count(RIGHT)}
+        for side in (LEFT, RIGHT):
+            if found.endswith(side * _LONGEST_RUN):
+                rest[side] = 0
+        if not any(rest.values()):
+            # The end would be a run of the same side: drawn again from the beginning.
+            found = ""
+            continue
+        found += rng.choices((LEFT, RIGHT), (rest[LEFT], rest[RIGHT]))[0]
+    return found
+
+
+def _how_many(words: Sequence[str], found: Sequence[str], text: str) -> str:
+    if not found:
+        return f'no word of "{text}" has a distractor'
+    if len(found) < len(words):
+        return f'the word "{words[len(found)]}" of "{text}" has no distractor'
+    return f'"{text}" has {len(words)} words and {len(found)} distractors'
+
+
+def _bare(word: str) -> str:
+    return word.strip(_MARKS).casefold()
+
+
+def _punctuated(distractor: str, word: str) -> str:
+    """Return a distractor with the marks that end the word beside it."""
+    if distractor == NO_WORD:
+        return distractor
+    bare = word.rstrip(_MARKS)
+    return distractor.rstrip(_MARKS) + word[len(bare) :]
+
+
+def _as_begun(distractor: str, capital: bool) -> str:
+    return f"{distractor[:1].upper()}{distractor[1:]}" if capital else distractor

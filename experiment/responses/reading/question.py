@@ -1,0 +1,69 @@
+"""The question that may follow a sentence: its answers, and which of them is right."""
+
+from dataclasses import dataclass
+
+from experiment.errors import StudyError
+from experiment.materials.formats.regions import BAR
+from experiment.records import PAIR, Item, Side
+from experiment.responses.reading.division import flaw
+
+QUESTION, ANSWER, ANSWERS = "question", "answer", "answers"
+# What an answer may be called where the answers are yes and no, whose words the page has.
+_YES_NO = {"yes": Side.FIRST, "y": Side.FIRST, "1": Side.FIRST, "true": Side.FIRST,
+           "no": Side.SECOND, "n": Side.SECOND, "0": Side.SECOND, "false": Side.SECOND}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about a sentence.
+
+    Attributes:
+        text: What is asked.
+        answers: Two answers, in the order of the screen; none for yes and no.
+        right: Where the right one stands.
+    """
+
+    text: str
+    answers: tuple[str, ...]
+    right: Side
+
+
+def question_of(item: Item) -> Question | None:
+    """Return the question after an item, from its columns question, answers and answer.
+
+    Raises:
+        StudyError: It does not say which answer is right.
+    """
+    own = dict(item.extra)
+    text = own.get(QUESTION, "").strip()
+    if not text:
+        return None
+    answers = tuple(part.strip() for part in own.get(ANSWERS, "").split(BAR) if part.strip())
+    if answers and len(answers) != len(PAIR):
+        raise flaw(
+            item,
+            f'its question has {len(answers)} answers: "{own[ANSWERS]}"',
+            f'two, with a bar between them, such as "the cook {BAR} the guest"; nothing for yes '
+            "and no",
+        )
+    said = own.get(ANSWER, "").strip()
+    right = _place(said, answers)
+    if right is None:
+        raise _without_key(item, said, answers)
+    return Question(text, answers, right)
+
+
+def _place(said: str, answers: tuple[str, ...]) -> Side | None:
+    if not answers:
+        return _YES_NO.get(said.lower())
+    return PAIR[answers.index(said)] if said in answers else None
+
+
+def _without_key(item: Item, said: str, answers: tuple[str, ...]) -> StudyError:
+    among = " or ".join(f'"{answer}"' for answer in answers) or "yes or no"
+    what = f'says "{said}"' if said else "is empty"
+    return flaw(
+        item,
+        f'its question has no right answer: the column "{ANSWER}" {what}',
+        f'{among} in the column "{ANSWER}"',
+    )

@@ -1,0 +1,329 @@
+"""What every type has in which a sentence is read step by step."""
+
+import math
+import random
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from experiment.errors import StudyError
+from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
+from experiment.responses.base import Arrangement, Given, Judged, Known, Render, Shown
+from experiment.responses.one_version import OneVersion
+from experiment.responses.reading.division import (
+    Step,
+    Unit,
+    as_shown,
+    barred,
+    divided,
+    flaw,
+    sentence_of,
+)
+from experiment.responses.reading.question import Question, question_of
+from experiment.simulation.responders import Responder
+from experiment.tables.column import Column
+from experiment.tables.schemas import MEASURED_COLUMNS
+
+ASKED = "question"
+_MS_A_DAY = 24 * 60 * 60 * 1000
+# Simulated readers: log-normal times, whose median grows with the word; chosen, not estimated.
+_WORD_MS, _LETTER_MS, _SPREAD = 280.0, 14.0, 0.3
+
+PLAN = Column(
+    "options",
+    "string",
+    'the version on the screen, how it was read, and "question" where one followed, joined by '
+    "spaces",
+)
+ASKED_SIDE = Column(
+    "good_side",
+    "string",
+    "where the right answer to the question stood; empty where no question followed",
+    optional=True,
+    values=PAIR,
+)
+_ANSWERED = (
+    Column(
+        "chosen_side",
+        "string",
+        "the answer to the question: its place; empty where no question followed",
+        optional=True,
+        values=PAIR,
+    ),
+    Column(
+        "chose_good",
+        "boolean",
+        "whether the question was answered rightly; empty where no question followed",
+        optional=True,
+    ),
+    Column("version", "string", "the version that was read"),
+    Column(
+        "rt_ms",
+        "number",
+        "reading time of the whole sentence: from the painting of its first word or region to the "
+        "press that ended the last one",
+        unit="ms",
+        optional=True,
+    ),
+    Column(
+        "question_rt_ms",
+        "number",
+        "from the painting of the question to its answer; empty where no question followed",
+        unit="ms",
+        optional=True,
+    ),
+    Column("n_steps", "integer", "how many words or regions were read", unit="step"),
+)
+# What both types store of a trial; those of the sentence stand in the place of a choice's own.
+READ_COLUMNS = (
+    *_ANSWERED,
+    *(column for column in MEASURED_COLUMNS if column.name != "rt_ms"),
+)
+
+
+class Read(OneVersion):
+    """Shows one version of an item step by step, and may ask a question about it.
+
+    A trial is stored with the version, with its plan (how many steps it has, or on which sides the
+    right words stand) and with whether a question follows.
+    """
+
+    script: ClassVar[str] = "reading/reading.js"
+    columns: ClassVar[tuple[Column, ...]] = READ_COLUMNS
+    trial_columns: ClassVar[tuple[Column, ...]] = (ASKED_SIDE, PLAN)
+    responder_method: ClassVar[str] = "choose"
+
+    wrong_answers: Literal["keep", "drop"] = Field(
+        default="keep",
+        description="what the analysis makes of the times of sentences whose question was "
+        "answered wrongly",
+    )
+    yes: str = Field(default="", description="what the answer yes says; empty for Yes")
+    no: str = Field(default="", description="what the answer no says; empty for No")
+
+    # What is shown.
+
+    @property
+    @abstractmethod
+    def unit(self) -> Unit:
+        """Whether a step is a word or a region."""
+
+    @abstractmethod
+    def plan(self, item: Item, version: str) -> str:
+        """Return how a version is read, in a word: the same for everybody."""
+
+    def steps(self, item: Item, version: str) -> tuple[Step, ...]:
+        """Return the steps in which a version is read.
+
+        Raises:
+            StudyError: It cannot be divided.
+        """
+        return divided(item, version, self.unit)
+
+    def versions(self, item: Item) -> tuple[str, ...]:
+        """Return the versions of an item that may be shown, the good one first.
+
+        Raises:
+            StudyError: One cannot be read step by step, or its question has no right answer.
+        """
+        question_of(item)
+        found = super().versions(item)
+        for version in found:
+            self.steps(item, version)
+        return found
+
+    def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
+        """Return the version with its plan, and where the right answer to a question stands."""
+        question, version = question_of(item), options[0]
+        parts = (version, self.plan(item, version), *((ASKED,) if question else ()))
+        return Arrangement(question.right if question else None, parts)
+
+    def practised(self, item: Item, good_side: Side) -> Arrangement:
+        """Return the good version, as every practice trial shows it."""
+        return self.arrangement(item, (Variant.GOOD,))
+
+    def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
+        """Return the version that is on the screen, and what the page needs to show its steps."""
+        version = options[0]
+        text = render(sentence_of(item, version))
+        steps = self.steps(item, version)
+        texts = as_shown(item, steps, text)
+        plan = options[1] if len(options) > 1 else self.plan(item, version)
+        question = question_of(item)
+        return Shown(text, besides=self.page(item, version, texts, plan) | _asked(question))
+
+    @abstractmethod
+    def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
+        """Return what the page's script needs to show a version.
+
+        Args:
+            item: The item.
+            version: The version.
+            texts: The steps' texts as the screen shows them.
+            plan: How it is read.
+        """
+
+    # How an answer is read and checked.
+
+    def accepts(self, given: Given, options: str | None) -> bool:
+        """Return whether the steps are those of the trial, and a question has its answer."""
+        if given.rating is not None or given.steps is None or not given.steps.is_whole:
+            return False
+        _, plan, *asked = (options or " ").split(" ")
+        wanted = PAIR if asked and self.is_finished(given.steps, plan) else (None,)
+        return given.side in wanted and self.fits(given.steps, plan)
+
+    @abstractmethod
+    def fits(self, steps: Steps, plan: str) -> bool:
+        """Return whether steps can be those of a trial with this plan."""
+
+    def is_finished(self, steps: Steps, plan: str) -> bool:
+        """Return whether the sentence was read to its end, so that a question followed."""
+        return True
+
+    def judged(self, shown: Arrangement, given: Given) -> Judged:
+        """Return what was read, and whether a question was answered rightly."""
+        asked = given.side is not None and shown.good_side is not None
+        return Judged(
+            chose_good=given.side == shown.good_side if asked else None,
+            chosen_side=given.side,
+            version=shown.options[0],
+            answer=str(given.side or "no question"),
+            steps=given.steps,
+        )
+
+    def faultless(self, shown: Arrangement) -> Given:
+        """Return the times of somebody who reads steadily, and the right answer."""
+        steps = self.steady(shown.options[1] if len(shown.options) > 1 else "2")
+        return Given(side=shown.good_side, steps=steps)
+
+    @abstractmethod
+    def steady(self, plan: str) -> Steps:
+        """Return the steps of somebody who takes as long for each, and makes no error."""
+
+    # What is exported.
+
+    @property
+    def completes_rows(self) -> bool:
+        """The version, and the times of the question, follow from what is stored."""
+        return True
+
+    def exported(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses with what follows from its steps."""
+        steps = row.pop("steps", None)
+        assert isinstance(steps, Steps | None)
+        return row | {
+            "version": str(row["version"]).split(" ", 1)[0],
+            "question_rt_ms": steps.question_ms if steps else None,
+            "n_steps": len(steps.onset_ms) if steps else 0,
+        }
+
+    def step_rows(
+        self, item: Item, shown: Arrangement, given: Given
+    ) -> Iterator[dict[str, object]]:
+        """Yield one row for each step that was read."""
+        version, measured = shown.options[0], given.steps
+        if measured is None:
+            return
+        for index, step in enumerate(self.steps(item, version)[: len(measured.onset_ms)]):
+            yield {
+                "step": index + 1,
+                "version": version,
+                "region": step.region,
+                "text": step.text,
+                "rt_ms": measured.rt_ms[index],
+                "onset_ms": measured.onset_ms[index],
+                "onset_source": _SOURCES.get(measured.sources[index], ""),
+                "onset_uncertainty_ms": measured.uncertainty_ms[index],
+                **self.step_columns(item, shown, measured, index),
+            }
+
+    def step_columns(
+        self, item: Item, shown: Arrangement, steps: Steps, index: int
+    ) -> Mapping[str, object]:
+        """Return what the table of steps has of one besides."""
+        return {}
+
+    # How an item is checked.
+
+    def flaws(self, items: Sequence[Item]) -> Iterator[tuple[Item, StudyError]]:
+        """Yield conditions of one frame whose regions do not align."""
+        frames = defaultdict[tuple[str, str], list[tuple[int, str, Item]]](list)
+        for item in items:
+            for version in super().versions(item):
+                if barred(item, version):
+                    regions = divided(item, version, "region")
+                    frames[item.template, item.frame or item.item_id].append(
+                        (len(regions), version, item)
+                    )
+        for counted in frames.values():
+            first = counted[0]
+            for number, version, item in counted[1:]:
+                if number != first[0]:
+                    yield (
+                        item,
+                        flaw(
+                            item,
+                            f"its {version} version has {number} regions, and "
+                            f'"{first[2].item_id}" of the same frame has {first[0]}',
+                            "as many regions in all conditions of a frame, for they are compared "
+                            "region by region",
+                        ),
+                    )
+
+    # How it is simulated.
+
+    def simulate(
+        self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
+    ) -> Given:
+        """Return the times of a simulated reader, and their answer to the question."""
+        version = Variant.GOOD if options[0] == known.good else str(known.item.contrast)
+        steps = self.simulated(responder, known, version, rng)
+        question = question_of(known.item)
+        if question is None or not self.is_finished(steps, self.plan(known.item, version)):
+            return Given(steps=steps)
+        side = responder.choose(known.item.kind, question.right, known.accuracy, rng)
+        return Given(side, steps=_with_question(steps, round(rng.lognormvariate(7.4, 0.4), 1)))
+
+    @abstractmethod
+    def simulated(
+        self, responder: Responder, known: Known, version: str, rng: random.Random
+    ) -> Steps:
+        """Return the steps of a simulated reader."""
+
+    def said(self, shown: Arrangement, given: Given) -> str:
+        """Return how long the sentence was read, and the answer to its question."""
+        total = given.steps.total_ms if given.steps else None
+        read = "" if total is None else f"read in {total / 1000:.1f} s"
+        return ", ".join(filter(None, [read, str(given.side or "")]))
+
+    @property
+    def example_note(self) -> str:
+        """What `parallax study show` says above its examples."""
+        return "a trial shows one of the texts, step by step"
+
+
+_SOURCES = {"p": "presentation", "f": "frames"}
+
+
+def word_ms(word: str, rng: random.Random) -> float:
+    """Return how long a simulated reader takes for a word, in milliseconds."""
+    median = _WORD_MS + _LETTER_MS * len(word)
+    return min(round(rng.lognormvariate(math.log(median), _SPREAD), 1), _MS_A_DAY)
+
+
+def _with_question(steps: Steps, ms: float) -> Steps:
+    return Steps(
+        steps.onset_ms, steps.rt_ms, steps.sources, steps.uncertainty_ms, steps.wrong,
+        steps.done_ms, ms,
+    )  # fmt: skip
+
+
+def _asked(question: Question | None) -> dict[str, object]:
+    if question is None:
+        return {}
+    places = [str(side) for side in SIDES[: len(PAIR)]]
+    return {"question": question.text, "answers": dict(zip(places, question.answers, strict=False))}

@@ -1,0 +1,90 @@
+"""Self-paced reading: a press shows the next word or region, and hides the one before it."""
+
+import random
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from experiment.records import Item, Steps
+from experiment.responses.base import Known
+from experiment.responses.reading.division import Unit
+from experiment.responses.reading.reading import Read, word_ms
+from experiment.simulation.responders import Responder
+from experiment.tables.column import TableSchema
+from experiment.tables.reading_table import READINGS
+
+
+class SelfPaced(Read):
+    """Shows a version word by word or region by region, at the reader's pace."""
+
+    name: ClassVar[str] = "self_paced"
+    family: ClassVar[str] = "self_paced"
+    template: ClassVar[str] = "reading/self_paced.html"
+    step_table: ClassVar[TableSchema | None] = READINGS
+    typical_rt_ms: ClassVar[float] = 4000.0
+    asked: ClassVar[str] = "self_paced"
+    instructions: ClassVar[str] = "instructions_self_paced"
+    comments: ClassVar[Mapping[str, str]] = {
+        "by": "or region: what one press shows",
+        "display": "or centred: every step in the same place",
+    }
+
+    by: Literal["word", "region"] = Field(
+        default="word", description="whether one press shows the next word or the next region"
+    )
+    display: Literal["moving", "centred", "cumulative"] = Field(
+        default="moving",
+        description="moving: each step in its place, the others masked; centred: all in one "
+        "place; cumulative: what was read stays",
+    )
+
+    @property
+    def unit(self) -> Unit:
+        """Whether a step is a word or a region."""
+        return self.by
+
+    def plan(self, item: Item, version: str) -> str:
+        """Return how many steps a version has."""
+        return str(len(self.steps(item, version)))
+
+    def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
+        """Return the texts of the steps."""
+        return {"steps": list(texts)}
+
+    def fits(self, steps: Steps, plan: str) -> bool:
+        """Return whether every step was read."""
+        return str(len(steps.onset_ms)) == plan and not steps.wrong
+
+    def steady(self, plan: str) -> Steps:
+        """Return steps of 400 ms each."""
+        n = int(plan)
+        return Steps(tuple(400.0 * k for k in range(n)), (400.0,) * n, "p" * n, (4.0,) * n)
+
+    def simulated(
+        self, responder: Responder, known: Known, version: str, rng: random.Random
+    ) -> Steps:
+        """Return times that grow with the words."""
+        times = [word_ms(step.text, rng) for step in self.steps(known.item, version)]
+        onsets = [round(ms, 1) for ms in accumulate(times[:-1], initial=0.0)]
+        n = len(times)
+        return Steps(tuple(onsets), tuple(times), "p" * n, (4.0,) * n)
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether the items name regions."""
+        own = dict(items[0].extra).keys()
+        return bool(own & {"regions", "good_regions"})
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return to read by region where every item names its regions, else by word."""
+        named = all(
+            dict(item.extra).get("regions") or dict(item.extra).get("good_regions")
+            for item in items
+        )
+        by = "region" if named else "word"
+        return {"by": by, "display": "moving"}, f"Each sentence is read {by} by {by}."

@@ -1,0 +1,113 @@
+"""Distractors: the same in all conditions, improbable under both models, audited, deterministic."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from analysis.commands.maze import audit_, distractors
+from analysis.maze.slots import read_sentences, slots_of
+from experiment.errors import ParallaxError
+from lm.commands import train
+
+ANIMALS, VERBS = ["dog", "cat", "cow", "pig"], ["ran", "sat", "ate", "hid"]
+SENTENCES = [f"the {a} that the {b} saw {v} ." for a in ANIMALS for b in ANIMALS for v in VERBS]
+ODD = [f"{w} is {x} ." for w in ("moon", "sun", "sky", "sea", "ice") for x in ("far", "wet", "old")]
+TABLE = [
+    "sentence,item,condition",
+    "The dog that saw the cat ran.,1,subject",
+    "The dog that the cat saw ran.,1,object",
+    "The cow that saw the pig hid.,2,subject",
+    "The cow that the pig saw hid.,2,object",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("maze")
+    lines = SENTENCES + ODD * 3
+    for name, own in (("a", lines), ("b", lines[::2])):
+        (folder / f"{name}.txt").write_text("\n".join(own) + "\n", encoding="utf-8")
+        args = ["--type", "ngram", "--order", "3", "--text", f"{folder}/{name}.txt"]
+        done = CliRunner().invoke(train, [*args, "--out", f"{folder}/{name}"])
+        assert done.exception is None, done.output
+    words = [word for line in lines for word in line.split() if word.isalpha()]
+    counted = "\n".join(f"{word},{words.count(word)}" for word in sorted(set(words)))
+    more = "\n".join(f"{a}{b}{c},1" for a in "bdf" for b in "aeo" for c in "mnt")
+    (folder / "words.csv").write_text(f"word,count\n{counted}\n{more}\n", encoding="utf-8")
+    (folder / "t.csv").write_text("\n".join(TABLE), encoding="utf-8")
+    return folder
+
+
+def made(folder: Path, name: str, *options: str) -> str:
+    args = [
+        f"{folder}/t.csv",
+        f"{folder}/a",
+        "--second",
+        f"{folder}/b",
+        "--out",
+        f"{folder}/{name}",
+    ]
+    args += ["--frequencies", f"{folder}/words.csv", "--frequency", "9", "--length", "3", *options]
+    done = CliRunner().invoke(distractors, args)
+    assert done.exception is None, done.output
+    return (folder / name).read_text("utf-8")
+
+
+def test_the_same_word_has_one_distractor_in_all_conditions(folder):
+    lines = made(folder, "o.csv", "--threshold", "1", "--margin", "0").splitlines()[1:]
+    for one, other in (lines[:2], lines[2:]):
+        pairs = [
+            dict(zip(line.split(",")[0].lower().strip(".").split(), line.split(",")[3].split(),
+                     strict=True)) for line in (one, other)
+        ]  # fmt: skip
+        assert {w: d for w, d in pairs[0].items() if w != "the"} == {
+            w: d for w, d in pairs[1].items() if w != "the"
+        }
+
+
+def test_the_same_seed_gives_the_same_and_another_one_others(folder):
+    first, again = made(folder, "p.csv"), made(folder, "q.csv")
+    assert first == again
+    assert made(folder, "r.csv", "--seed", "2") != first
+
+
+def test_what_cannot_be_kept_is_named_word_by_word_and_nothing_else(folder):
+    made(folder, "s.csv", "--threshold", "3", "--margin", "0.5")
+    rows = [line.split("\t") for line in (folder / "s.audit.tsv").read_text("utf-8").splitlines()]
+    assert rows[0][3:5] == ["word", "distractor"]
+    assert len(rows) == 1 + 4 * 6
+    for row in rows[1:]:
+        bits = [float(number) if number else None for number in row[5:9]]
+        short = any(
+            own is None or own < 3 or (right is not None and own - right < 0.5)
+            for own, right in (bits[:2], bits[2:])
+        )
+        assert short == ("bits" in row[-1] or "know" in row[-1]), row
+
+
+def test_an_audit_of_a_corrected_table_finds_what_a_person_broke(folder):
+    made(folder, "u.csv", "--threshold", "1", "--margin", "0")
+    lines = (folder / "u.csv").read_text("utf-8").splitlines()
+    words = lines[1].split(",")[3].split()
+    lines[1] = lines[1].replace(words[1], "cat")
+    (folder / "v.csv").write_text("\n".join(lines), encoding="utf-8")
+    args = [f"{folder}/v.csv", f"{folder}/a", "--frequencies", f"{folder}/words.csv"]
+    done = CliRunner().invoke(audit_, [*args, "--out", f"{folder}/v.tsv"])
+    assert done.exception is None, done.output
+    assert '"dog" beside "cat": ' in done.output
+    assert "it occurs in the sentence already" in done.output
+
+
+def test_a_sentence_of_one_word_is_refused_with_its_line(folder, tmp_path):
+    (tmp_path / "t.csv").write_text("sentence,item\nDogs bark.,1\nStop!,2\n", encoding="utf-8")
+    with pytest.raises(ParallaxError, match=r'"Stop!" has 1 word.*') as refused:
+        read_sentences(tmp_path / "t.csv", {})
+    assert "line 3" in str(refused.value)
+
+
+def test_places_align_where_conditions_differ_in_a_word(tmp_path):
+    text = "sentence,item,condition\nThe dogs are old.,1,a\nThe dogs is old.,1,b\n"
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    slots = slots_of(read_sentences(tmp_path / "t.csv", {})[1])
+    assert [slot.words for slot in slots] == [["dogs", "dogs"], ["are", "is"], ["old", "old"]]

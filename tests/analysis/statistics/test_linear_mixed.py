@@ -1,0 +1,86 @@
+"""The linear mixed model gives what lme4 gives, and the held-out gain what was put in."""
+
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.statistics.held_out import delta_loglik, slope
+from analysis.statistics.laplace import RandomTerm
+from analysis.statistics.linear_mixed import fit_linear, fit_linear_by_rule
+from tests import prerequisites
+
+
+def rows(people: int = 40, frames: int = 24) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    cells = [(p, i, rng.choice([-0.5, 0.5])) for p in range(people) for i in range(frames)]
+    data = pd.DataFrame(cells, columns=["p", "i", "c"])
+    of_p = rng.normal(0, 0.2, (people, 2)) @ np.array([[1, 0.3], [0, 0.4]])
+    of_i = rng.normal(0, 0.1, (frames, 2))
+    data["y"] = (
+        6 + 0.05 * data.c + of_p[data.p, 0] + of_p[data.p, 1] * data.c + of_i[data.i, 0]
+        + of_i[data.i, 1] * 0.5 * data.c + rng.normal(0, 0.3, len(data))
+    )  # fmt: skip
+    return data
+
+
+def terms(data: pd.DataFrame) -> list[RandomTerm]:
+    columns = np.column_stack([np.ones(len(data)), data.c])
+    return [RandomTerm(unit, data[unit].to_numpy(), ("1", "c"), columns) for unit in ("p", "i")]
+
+
+def test_estimates_and_errors_are_those_of_lme4():
+    data = rows()
+    fitted = fit_linear(data["y"].to_numpy(), data[["c"]], terms(data))
+    # lmer(y ~ c + (1 + c | p) + (1 + c | i)), R 4.2, lme4 1.1-31.
+    found = fitted.coefficients
+    assert found["estimate"].to_numpy() == pytest.approx([5.9724177, 0.0565217], abs=1e-5)
+    assert found["std_error"].to_numpy() == pytest.approx([0.0388498, 0.0272867], rel=1e-3)
+    assert fitted.residual_sd == pytest.approx(0.3162729, rel=1e-4)
+    assert fitted.loglik == pytest.approx(-332.95611, abs=1e-3)
+    assert fitted.random["sd"].to_numpy() == pytest.approx(
+        [0.2022253, 0.0766597, 0.0956554, 0.0612956], rel=2e-3
+    )
+    assert fitted.singular
+
+
+def test_a_singular_fit_loses_correlations_first():
+    data = rows()
+    fitted = fit_linear_by_rule(data["y"].to_numpy(), data[["c"]], terms(data))
+    assert fitted.left_out == "correlations"
+    assert not fitted.singular
+    assert fitted.random["correlation"].isna().all()
+
+
+def test_r_agrees_today(tmp_path):
+    prerequisites.LME4.require()
+    data = rows(20, 12)
+    data.to_csv(tmp_path / "d.csv", index=False)
+    script = (
+        "suppressMessages(library(lme4)); d <- read.csv('d.csv');"
+        "m <- lmer(y ~ c + (1 | p) + (1 | i), d); cat(fixef(m), sqrt(diag(vcov(m))), sigma(m))"
+    )
+    told = subprocess.run(
+        ["Rscript", "-e", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    wanted = [float(word) for word in told.stdout.split()[-5:]]
+    plain = [
+        RandomTerm(unit, data[unit].to_numpy(), ("1",), np.ones((len(data), 1)))
+        for unit in ("p", "i")
+    ]
+    fitted = fit_linear(data["y"].to_numpy(), data[["c"]], plain)
+    found = [*fitted.coefficients["estimate"], *fitted.coefficients["std_error"]]
+    assert [*found, fitted.residual_sd] == pytest.approx(wanted, rel=1e-3)
+
+
+def test_what_surprisal_adds_is_found_and_noise_adds_nothing():
+    rng = np.random.default_rng(2)
+    unit = np.repeat(np.arange(60), 10)
+    bits, length = rng.gamma(2, 3, 600), rng.integers(2, 10, 600).astype(float)
+    y = 5.5 + 0.02 * length + 0.03 * bits + rng.normal(0, 0.1, 600)
+    base = np.column_stack([np.ones(600), length])
+    told = slope(y, np.column_stack([base, bits]), [unit])
+    assert told.low < 0.03 < told.high
+    assert delta_loglik(y, base, bits[:, None], unit).low > 0.1
+    assert abs(delta_loglik(y, base, rng.normal(size=(600, 1)), unit).estimate) < 0.02

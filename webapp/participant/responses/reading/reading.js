@@ -1,0 +1,530 @@
+// @ts-check
+/**
+ * A sentence is read step by step. Each step is timed from the frame that painted it to the time
+ * stamp of the press that ended it; a question may follow.
+ *
+ * @typedef {import("../../../static/trial.js").Tools} Tools
+ * @typedef {import("../../../static/sequence.js").Trial} Trial
+ * @typedef {import("../../../static/presses.js").Press} Press
+ * @typedef {import("../../../static/onset.js").Onset} Onset
+ *
+ * @typedef {Trial & { steps: string[], distractors?: string[], right?: string, question?: string,
+ *   answers?: Record<string, string> }} Read
+ */
+
+const DAY_MS = 86_400_000;
+const MOST_PREMATURE = 20;
+
+/** @type {import("../../../static/trial.js").ReadsAnswers["view"]} */
+export const view = (tools) => {
+  const task = /** @type {HTMLElement} */ (tools.place.querySelector(".reader")).dataset.task;
+  return task === "maze" ? new Maze(tools) : new SelfPaced(tools);
+};
+
+/** @type {import("../../../static/trial.js").ReadsAnswers["answer"]} */
+export const answer = (option) => ({ side: option.dataset.side });
+
+/** @type {import("../../../static/trial.js").ReadsAnswers["offered"]} */
+export const offered = () => true;
+
+/** What both ways of reading have: the clock, the presses, what is measured, and the question. */
+class Reader {
+  /** @type {Read | undefined} The trial on the screen, until it is answered. */
+  trial;
+  /** The step on the screen; -1 before the first press, the number of steps at the question. */
+  at = -1;
+  /** @type {number} When the first step was painted. */
+  firstMs = NaN;
+  /** @type {{ onset_ms: number[], rt_ms: (number | null)[], sources: string, uncertainty_ms:
+   *   number[], wrong: number[], done_ms: (number | null)[], question_ms?: number | null }} */
+  steps = Reader.noSteps();
+  /** @type {{ reason: string, input_method: string, ms: number | null }[]} */
+  #premature = [];
+  #trusted = true;
+  #wasHidden = false;
+  #lostFocus = false;
+  /** @type {Set<"text" | "scroll" | "zoom" | "font">} */
+  #broken = new Set();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /** @param {Tools} tools */
+  constructor(tools) {
+    this.tools = tools;
+    this.clock = new tools.OnsetClock(tools.signal);
+    this.presses = new tools.Presses(tools.place, tools.signal);
+    this.reader = this.find(".reader");
+    this.asked = this.find(".asked");
+    this.#listen();
+  }
+
+  static noSteps() {
+    return { onset_ms: [], rt_ms: [], sources: "", uncertainty_ms: [], wrong: [], done_ms: [] };
+  }
+
+  /**
+   * Shows a trial, after the study's gap.
+   * @param {Trial} trial
+   */
+  show(trial) {
+    this.close();
+    this.trial = /** @type {Read} */ (trial);
+    this.at = -1;
+    this.firstMs = NaN;
+    this.steps = Reader.noSteps();
+    this.#premature = [];
+    this.#trusted = true;
+    this.#broken.clear();
+    this.#wasHidden = document.hidden;
+    this.#lostFocus = false;
+    for (const option of this.all("[data-side]")) option.classList.remove("chosen", "expected");
+    this.presses.forget();
+    this.asked.hidden = true;
+    this.reader.hidden = false;
+    this.lay(this.trial);
+    this.tools.place.querySelector("[role=group]")?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+    const { gap_ms = 0 } = this.tools.settings;
+    this.tools.place.classList.toggle("between", gap_ms > 0);
+    if (gap_ms > 0) this.later(gap_ms, () => this.#begin());
+    else this.#begin();
+  }
+
+  #begin() {
+    this.tools.place.classList.remove("between");
+    this.begin();
+  }
+
+  /** Takes no press any more. */
+  close() {
+    clearTimeout(this.#timer);
+    this.trial = undefined;
+    this.clock.stop();
+  }
+
+  /**
+   * Begins to time texts that are about to be painted.
+   * @param {HTMLElement[]} texts New elements.
+   * @param {string} said What a screen reader says of them.
+   */
+  watch(texts, said) {
+    const trial = this.trial;
+    this.clock.watch(texts, () => {
+      if (this.trial !== trial) return;
+      for (const text of texts) this.#examine(text);
+      this.find("[data-step]").textContent = said;
+    });
+  }
+
+  /** @param {HTMLElement} text */
+  #examine(text) {
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    const beyond = left < -1 || right > window.innerWidth + 1;
+    if (beyond || top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
+    if (text.dataset.sent !== undefined && text.textContent !== text.dataset.sent) this.#broken.add("text");
+    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
+    if (document.fonts?.status === "loading") this.#broken.add("font");
+  }
+
+  /**
+   * Returns the time of a press since the painting; undefined of one that was no press of this step.
+   * @param {Press} press
+   * @param {number} lockoutMs
+   * @returns {{ ms: number, onset: Onset } | undefined}
+   */
+  timed(press, lockoutMs = 0) {
+    const onset = this.clock.onset;
+    const ms = press.downMs - onset.ms;
+    const reason = !(ms >= 0) ? "before_painting" : ms < lockoutMs ? "lockout" : "";
+    if (reason) {
+      const known = Number.isFinite(ms) ? tenth(ms) : null;
+      const kept = { reason, input_method: press.method, ms: known };
+      if (this.#premature.length < MOST_PREMATURE) this.#premature.push(kept);
+      return undefined;
+    }
+    this.#trusted &&= press.trusted;
+    return { ms, onset };
+  }
+
+  /**
+   * Keeps a step's time.
+   * @param {number} ms
+   * @param {Onset} onset
+   */
+  keep(ms, onset) {
+    if (Number.isNaN(this.firstMs)) this.firstMs = onset.ms;
+    this.steps.onset_ms.push(Math.max(0, Math.min(tenth(onset.ms - this.firstMs), DAY_MS)));
+    this.steps.rt_ms.push(ms < DAY_MS ? tenth(ms) : null);
+    this.steps.sources += onset.source === "presentation" ? "p" : "f";
+    this.steps.uncertainty_ms.push(tenth(onset.uncertaintyMs ?? 0));
+  }
+
+  /**
+   * Ends the sentence: asks its question, or gives the answer.
+   * @param {Press} press The last one.
+   * @param {number} endMs When it began.
+   */
+  end(press, endMs) {
+    const { question, answers = {} } = /** @type {Read} */ (this.trial);
+    this.totalMs = endMs - this.firstMs;
+    if (!question) return this.finish(press, {});
+    this.at = Infinity;
+    this.reader.hidden = true;
+    this.asked.hidden = false;
+    const texts = [shownText(this.find(".asks"), question)];
+    const words = [question];
+    for (const option of this.allOf(this.asked, "[data-side]")) {
+      const place = /** @type {HTMLElement} */ (option.querySelector(".sentence"));
+      const text = answers[option.dataset.side ?? ""] ?? place.dataset.word ?? "";
+      texts.push(shownText(place, text));
+      words.push(`${option.getAttribute("aria-keyshortcuts") ?? ""}: ${text}.`);
+    }
+    this.watch(texts, words.join(" "));
+  }
+
+  /**
+   * Gives the answer.
+   * @param {Press} press
+   * @param {{ side?: string }} given
+   */
+  finish(press, given) {
+    const trial = /** @type {Read} */ (this.trial);
+    const { steps, totalMs = NaN } = this;
+    const choice = {
+      ...given,
+      steps,
+      rt_ms: totalMs < DAY_MS ? tenth(totalMs) : null,
+      release_ms: null,
+      input_method: press.method,
+      onset_source: /^p+$/.test(steps.sources) ? "presentation" : "frames",
+      onset_uncertainty_ms: Math.max(...steps.uncertainty_ms),
+      trusted: this.#trusted,
+      ...this.presses.path,
+      premature: this.#premature,
+      ...(this.#broken.size && { broken: [...this.#broken] }),
+      viewport_width_px: Math.round(window.innerWidth),
+      viewport_height_px: Math.round(window.innerHeight),
+      was_hidden: this.#wasHidden,
+      lost_focus: this.#lostFocus,
+    };
+    this.close();
+    this.tools.onChoice(trial, /** @type {any} */ (choice), undefined);
+  }
+
+  /**
+   * @param {number} ms
+   * @param {() => void} act
+   */
+  later(ms, act) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(act, ms);
+  }
+
+  #listen() {
+    const listening = { signal: this.tools.signal };
+    for (const option of this.all("[data-side]")) {
+      option.addEventListener("click", (event) => {
+        const press = this.presses.ofClick(event);
+        if (event.detail > 1 && press.method === "pointer") return;
+        this.#chosen(option, press);
+      }, listening);
+    }
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      if (!this.trial || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (event.target instanceof Element && event.target.closest("input, textarea, select, summary, a")) return;
+      const { timeStamp: downMs, isTrusted: trusted } = event;
+      this.onKey(event, { downMs, upMs: null, method: "key", trusted });
+    };
+    const onVisibility = () => (this.#wasHidden ||= document.hidden);
+    document.addEventListener("keydown", onKey, listening);
+    document.addEventListener("visibilitychange", onVisibility, listening);
+    window.addEventListener("blur", () => (this.#lostFocus = true), listening);
+  }
+
+  /**
+   * @param {KeyboardEvent} event
+   * @param {Press} press
+   */
+  onKey(event, press) {
+    const { keys } = this.tools;
+    if (!keys.on) return;
+    const group = this.at === Infinity ? this.asked : this.reader;
+    const option = this.allOf(group, "[data-side]")[keys.optionOf(event)];
+    if (option) this.#chosen(option, press);
+  }
+
+  /**
+   * @param {HTMLElement} option
+   * @param {Press} press
+   */
+  #chosen(option, press) {
+    if (!this.trial) return;
+    if (!this.asked.contains(option)) return this.choose(option, press);
+    const timed = this.timed(press, this.tools.settings.lockout_ms);
+    if (!timed) return;
+    this.steps.question_ms = timed.ms < DAY_MS ? tenth(timed.ms) : null;
+    option.classList.add("chosen");
+    this.finish(press, { side: option.dataset.side });
+  }
+
+  /**
+   * Takes a word of the Maze.
+   * @param {HTMLElement} _option
+   * @param {Press} _press
+   */
+  choose(_option, _press) {}
+
+  /**
+   * Lays a sentence out, before its first step is shown.
+   * @param {Read} _trial
+   */
+  lay(_trial) {}
+
+  /** Begins the sentence. */
+  begin() {}
+
+  /**
+   * @param {string} selector
+   * @returns {HTMLElement}
+   */
+  find(selector) {
+    return this.tools.place.querySelector(selector) ?? document.createElement("div");
+  }
+
+  /** @param {string} selector */
+  all(selector) {
+    return this.allOf(this.tools.place, selector);
+  }
+
+  /**
+   * @param {Element} within
+   * @param {string} selector
+   * @returns {HTMLElement[]}
+   */
+  allOf(within, selector) {
+    return [...within.querySelectorAll(selector)].map((one) => /** @type {HTMLElement} */ (one));
+  }
+}
+
+class SelfPaced extends Reader {
+  /** @type {HTMLElement[]} */
+  #places = [];
+  /** Whether the press that a click ends has shown the next step already. */
+  #taken = false;
+
+  /** @param {Tools} tools */
+  constructor(tools) {
+    super(tools);
+    const stage = /** @type {HTMLElement} */ (this.reader.closest(".stage") ?? this.reader);
+    // What is shown changes with the press itself, not with its end.
+    stage.addEventListener("pointerdown", (event) => {
+      this.#taken = false;
+      if (!this.trial || this.at === Infinity || event.button > 0 || !event.isPrimary) return;
+      event.preventDefault();
+      this.#taken = true;
+      const method = event.pointerType === "touch" ? "touch" : "pointer";
+      const { timeStamp: downMs, isTrusted: trusted } = event;
+      this.#next({ downMs, upMs: null, method, trusted });
+    }, { signal: tools.signal });
+    // Voices, switches and screen readers click without a pointer.
+    this.find("[data-next]").addEventListener("click", (event) => {
+      if (this.#taken) return;
+      this.#next({ downMs: event.timeStamp, upMs: null, method: "key", trusted: event.isTrusted });
+    }, { signal: tools.signal });
+    document.addEventListener("keyup", () => setTimeout(() => (this.#taken = false)), { signal: tools.signal });
+  }
+
+  /** @param {Read} trial */
+  lay({ steps }) {
+    const centred = this.reader.dataset.display === "centred";
+    const window_ = this.find(".window");
+    window_.replaceChildren();
+    // Letters of the other direction among the words must not turn the line round.
+    window_.dir = directionOf(steps.join(" "));
+    this.#places = steps.map((text, number) => {
+      const place = document.createElement("span");
+      place.className = "step masked";
+      const room = document.createElement("span");
+      room.className = "room";
+      room.textContent = text;
+      room.setAttribute("aria-hidden", "true");
+      place.append(room);
+      if (number && !centred && spaced(steps[number - 1], text)) window_.append(" ");
+      window_.append(place);
+      return place;
+    });
+  }
+
+  begin() {
+    // The first press shows the first step, so that the reader is ready when it comes.
+    this.#paint();
+  }
+
+  /**
+   * @param {KeyboardEvent} event
+   * @param {Press} press
+   */
+  onKey(event, press) {
+    if (this.at === Infinity) return super.onKey(event, press);
+    if (event.key !== " " && event.key !== "Enter") return;
+    // The button that has the focus is not pressed a second time.
+    event.preventDefault();
+    this.#taken = true;
+    this.#next(press);
+  }
+
+  /** @param {Press} press */
+  #next(press) {
+    const { trial } = this;
+    if (!trial || this.at === Infinity) return;
+    const timed = this.timed(press);
+    if (!timed) return;
+    if (this.at >= 0) this.keep(timed.ms, timed.onset);
+    this.at += 1;
+    if (this.at === trial.steps.length) return this.end(press, press.downMs);
+    this.#paint();
+  }
+
+  #paint() {
+    const { trial, at } = this;
+    if (!trial) return;
+    const stays = this.reader.dataset.display === "cumulative";
+    this.#places.forEach((place, number) => {
+      const shown = number === at || (stays && number < at);
+      place.classList.toggle("masked", !shown);
+      place.classList.toggle("current", number === at);
+      if (!shown) place.querySelector(".text")?.remove();
+    });
+    const place = this.#places[at];
+    if (!place) return this.watch([], "");
+    const text = document.createElement("span");
+    text.className = "text";
+    text.textContent = text.dataset.sent = trial.steps[at];
+    place.append(text);
+    this.watch([text], trial.steps[at]);
+  }
+}
+
+class Maze extends Reader {
+  /** When the word that is being corrected was first chosen wrongly. */
+  #wrong = 0;
+  /** @type {{ ms: number, onset: Onset } | undefined} */
+  #first;
+  #stopped = false;
+
+  begin() {
+    this.#step(0);
+  }
+
+  /** @param {number} at */
+  #step(at) {
+    const { steps, distractors = [], right = "" } = /** @type {Read} */ (this.trial);
+    this.at = at;
+    this.#wrong = 0;
+    this.#first = undefined;
+    this.#say(false);
+    const words = [steps[at], distractors[at]];
+    if (right[at] === "r") words.reverse();
+    const options = this.#options();
+    const texts = options.map((option, side) => {
+      option.classList.remove("chosen");
+      return shownText(/** @type {HTMLElement} */ (option.querySelector(".sentence")), words[side]);
+    });
+    this.watch(texts, words.join(", "));
+  }
+
+  lay() {
+    this.#say(false);
+    for (const option of this.#options()) option.querySelector(".sentence")?.replaceChildren();
+  }
+
+  #options() {
+    return this.allOf(this.reader, "[data-side]");
+  }
+
+  /**
+   * @param {boolean} astray Whether the last choice was wrong.
+   * @param {boolean} [stopped] Whether no choice counts now.
+   */
+  #say(astray, stopped = false) {
+    this.find(".said").hidden = !astray;
+    this.#stopped = stopped;
+    this.reader.classList.toggle("stopped", stopped);
+  }
+
+  /**
+   * @param {HTMLElement} option
+   * @param {Press} press
+   */
+  choose(option, press) {
+    const { trial, at } = this;
+    if (!trial || this.#stopped || at === Infinity) return;
+    const timed = this.timed(press, this.tools.settings.lockout_ms);
+    if (!timed) return;
+    this.#first ??= timed;
+    const isRight = (this.#options()[0] === option) === (trial.right?.[at] === "l");
+    if (!isRight) return this.#astray(press);
+    this.#keepStep(timed.ms);
+    if (at + 1 === trial.steps.length) return this.end(press, press.downMs);
+    this.#step(at + 1);
+  }
+
+  /** @param {Press} press */
+  #astray(press) {
+    this.#wrong += 1;
+    const { onError, delay } = this.reader.dataset;
+    if (onError === "end") {
+      this.#keepStep(null);
+      this.totalMs = press.downMs - this.firstMs;
+      this.#say(true, true);
+      return this.later(Number(delay), () => this.finish(press, {}));
+    }
+    this.#say(true, onError === "delay");
+    if (onError === "delay") this.later(Number(delay), () => this.#say(true));
+  }
+
+  /** @param {number | null} doneMs */
+  #keepStep(doneMs) {
+    const first = /** @type {{ ms: number, onset: Onset }} */ (this.#first);
+    this.keep(first.ms, first.onset);
+    this.steps.wrong.push(Math.min(this.#wrong, 1000));
+    this.steps.done_ms.push(doneMs === null || doneMs >= DAY_MS ? null : tenth(doneMs));
+  }
+}
+
+/**
+ * Puts a text into a place as a new element: browsers tell when that was painted.
+ * @param {HTMLElement} place
+ * @param {string} sent
+ */
+function shownText(place, sent) {
+  const text = document.createElement("span");
+  text.dir = "auto";
+  text.textContent = text.dataset.sent = sent;
+  place.replaceChildren(text);
+  return text;
+}
+
+/** @param {number} ms */
+function tenth(ms) {
+  return Math.round(ms * 10) / 10;
+}
+
+/**
+ * Whether a space stands between two steps: not where both are of a script that writes none.
+ * @param {string} before
+ * @param {string} after
+ */
+function spaced(before, after) {
+  const spaceless = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}\u3000-\u303f\uff00-\uffef]/u;
+  return !(spaceless.test(before.slice(-1)) && spaceless.test(after.slice(0, 1)));
+}
+
+/**
+ * The direction of a text: that of its first letter that has one.
+ * @param {string} text
+ */
+function directionOf(text) {
+  const first = /[\p{L}]/u.exec(text)?.[0] ?? "";
+  return /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}]/u.test(first) ? "rtl" : "ltr";
+}
