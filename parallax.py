@@ -36,6 +36,10 @@ _OWN_STUDY = {
     "preview": Lazy(
         "webapp.commands.preview", "Show one trial of each kind of STUDY in the browser."
     ),
+    "static": Lazy(
+        "webapp.commands.static",
+        "Write STUDY as a folder of static files, which any web host serves.",
+    ),
     "privacy": Lazy(
         "webapp.commands.study_privacy",
         "Draft STUDY's consent annex, record of processing and data flow.",

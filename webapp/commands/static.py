@@ -1,0 +1,122 @@
+"""``parallax study static``: a study as a folder of static files, for any web host."""
+
+import gzip
+from pathlib import Path
+
+import click
+
+from experiment.studies.load import load_study
+from experiment.version import code_version
+from webapp import create_app
+from webapp.commands.options import open_sessions, with_instance
+from webapp.core.clock import utc_now
+from webapp.recruiters.registry import load_recruiter
+from webapp.recruiters.settings import load_settings
+from webapp.recruiters.terms import set_aside
+from webapp.serverless.folder import launch_static, refuse_existing, static_study, write_folder
+from webapp.serverless.refusals import refuse_what_needs_a_server
+from webapp.serverless.stores import KINDS, store_of
+
+
+@click.command()
+@click.argument("study")
+@click.option("--seed", type=int, required=True, help="The seed of the lists, sides and orders.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The folder to write; a name that ends in .html makes one self-contained file.",
+)
+@click.option(
+    "--store",
+    "kind",
+    type=click.Choice(KINDS),
+    default="file",
+    show_default=True,
+    help="Where answers are kept.",
+)
+@click.option("--url", default="", help="Where the store post, or another DataPipe, is.")
+@click.option("--experiment", default="", help="DataPipe's id of the experiment.")
+@click.option("--staging", default="", help="The database where DataPipe stages single answers.")
+@click.option(
+    "--sessions",
+    type=click.IntRange(1, 100_000),
+    help="How many sessions to draw.  [default: as many as the study has places]",
+)
+@click.option("--no-counter", is_flag=True, help="Draw sessions by chance, not by a counter.")
+@click.option(
+    "--recruiter",
+    metavar="NAME",
+    default="direct",
+    show_default=True,
+    help="How participants come: direct, or panel.",
+)
+@click.option(
+    "--simulated", is_flag=True, help="Programs will answer, not people; every table says so."
+)
+@with_instance
+def static(
+    study: str,
+    seed: int,
+    out: Path,
+    kind: str,
+    url: str,
+    experiment: str,
+    staging: str,
+    sessions: int | None,
+    no_counter: bool,
+    recruiter: str,
+    simulated: bool,
+    instance: Path,
+) -> None:
+    """Write STUDY as a folder of static files, which any web host serves.
+
+    The pages, lists, sides and orders are the server's own. Which sentence is good is not in the
+    folder. `parallax import sessions` reads what the store kept.
+    """
+    loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
+    recruits.check(loaded)
+    store = store_of(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
+    refuse_what_needs_a_server(loaded, recruits, simulated=simulated)
+    refuse_existing(out)
+    in_one_file = out.suffix.lower() in (".html", ".htm")
+    click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
+    app = create_app(instance)
+    with open_sessions(instance)() as session:
+        run, mark, drawn = launch_static(
+            session,
+            loaded,
+            seed,
+            recruiter,
+            store,
+            sessions or loaded.design.n_places,
+            now=utc_now(),
+            code_version=code_version(),
+            simulated=simulated,
+        )
+        built = static_study(
+            app,
+            run,
+            mark,
+            drawn,
+            loaded,
+            recruits,
+            store,
+            code_version=code_version(),
+            in_one_file=in_one_file,
+        )
+        if in_one_file:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            out.write_bytes(built.page.encode())
+        else:
+            write_folder(built, out)
+        session.commit()
+        ref = run.ref
+    click.echo(f"{out}: {mark.sessions} sessions of {loaded.name} {loaded.study.version}.")
+    click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
+    first = len(gzip.compress(built.page.encode())) + max(
+        (len(gzip.compress(text.encode())) for text in built.sessions.values()), default=0
+    )
+    click.echo(f"One participant loads at most {first:,} bytes, compressed.")
+    if unused := set_aside(recruits.terms, loaded):
+        click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
