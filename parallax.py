@@ -117,6 +117,10 @@ _IMPORT = {
         "Read judgments from FILE, whichever program collected them.",
     ),
     "scores": Lazy("analysis.commands.import_scores", "Read models' scores from FILE."),
+    "sessions": Lazy(
+        "webapp.commands.import_sessions",
+        "Read the session files of a static study into its run.",
+    ),
     "undo": Lazy(
         "analysis.commands.import_undo",
         "Remove from FOLDER what an import wrote there, and nothing else.",

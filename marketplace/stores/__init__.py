@@ -1,7 +1,7 @@
 """Local stand-ins of where studies without a server keep their answers.
 
-One address plays DataPipe, JATOS and any place that takes a POST, and serves folders of static files
-as a plain web host does. What they hold is written as each of them would give it out: as files.
+One address plays DataPipe, JATOS and any place that takes a POST, and serves folders of static
+files as a plain web host does. What they hold becomes files, as each of them gives it out.
 """
 
 from pathlib import Path

@@ -103,10 +103,10 @@ def jatos(folder: Path, faults: Faults) -> Blueprint:
     pages.jatos = held  # type: ignore[attr-defined]
 
     def run_of(result: str) -> tuple[_Study, _StudyRun]:
-        for study in held.studies.values():
-            if result in study.runs:
-                return study, study.runs[result]
-        abort(404)
+        found = next((each for each in held.studies.values() if result in each.runs), None)
+        if found is None:
+            abort(404)
+        return found, found.runs[result]
 
     @pages.get("/publix/<code>")
     def begin(code: str) -> AnyResponse:

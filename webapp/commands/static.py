@@ -5,17 +5,27 @@ from pathlib import Path
 
 import click
 
+from experiment.design.imbalance import expected_imbalance
+from experiment.seeds import generator
 from experiment.studies.load import load_study
 from experiment.version import code_version
 from webapp import create_app
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
-from webapp.serverless.folder import launch_static, refuse_existing, static_study, write_folder
+from webapp.serverless.folder import (
+    StaticStudy,
+    launch_static,
+    refuse_existing,
+    static_study,
+    write_folder,
+)
+from webapp.serverless.pages import Pages
 from webapp.serverless.refusals import refuse_what_needs_a_server
 from webapp.serverless.stores import KINDS, store_of
+from webapp.services import services_of
 
 
 @click.command()
@@ -43,6 +53,13 @@ from webapp.serverless.stores import KINDS, store_of
     type=click.IntRange(1, 100_000),
     help="How many sessions to draw.  [default: as many as the study has places]",
 )
+@click.option(
+    "--dropout",
+    type=click.IntRange(0, 99),
+    default=20,
+    show_default=True,
+    help="How many of a hundred you expect not to finish; it changes what is printed alone.",
+)
 @click.option("--no-counter", is_flag=True, help="Draw sessions by chance, not by a counter.")
 @click.option(
     "--recruiter",
@@ -64,6 +81,7 @@ def static(
     experiment: str,
     staging: str,
     sessions: int | None,
+    dropout: int,
     no_counter: bool,
     recruiter: str,
     simulated: bool,
@@ -82,14 +100,19 @@ def static(
     in_one_file = out.suffix.lower() in (".html", ".htm")
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
     app = create_app(instance)
-    with open_sessions(instance)() as session:
+    pages = Pages(app, loaded, recruits, store.keeper, simulated)
+    with pages.speaking():
+        consent = pages.consent_text()
+    n_sessions = sessions or loaded.design.n_places
+    with services_of(app).sessions() as session:
         run, mark, drawn = launch_static(
             session,
             loaded,
             seed,
             recruiter,
             store,
-            sessions or loaded.design.n_places,
+            n_sessions,
+            consent=consent,
             now=utc_now(),
             code_version=code_version(),
             simulated=simulated,
@@ -99,24 +122,35 @@ def static(
             run,
             mark,
             drawn,
-            loaded,
-            recruits,
+            pages,
             store,
             code_version=code_version(),
             in_one_file=in_one_file,
         )
+        ref = run.ref
         if in_one_file:
             out.parent.mkdir(parents=True, exist_ok=True)
             out.write_bytes(built.page.encode())
         else:
             write_folder(built, out)
         session.commit()
-        ref = run.ref
-    click.echo(f"{out}: {mark.sessions} sessions of {loaded.name} {loaded.study.version}.")
+    click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
-    first = len(gzip.compress(built.page.encode())) + max(
-        (len(gzip.compress(text.encode())) for text in built.sessions.values()), default=0
+    click.echo(f"One participant loads at most {_loaded(built):,} bytes, compressed.")
+    rng = generator(seed, "imbalance", n_sessions)
+    expected = expected_imbalance(
+        loaded.design.n_lists, n_sessions, dropout / 100, mark.assignment, rng
     )
-    click.echo(f"One participant loads at most {first:,} bytes, compressed.")
+    click.echo(
+        f"Sessions are drawn by {mark.assignment}. If all are taken and {dropout} % do not finish,"
+        f" the fullest list has {expected.mean:.1f} participants more than the emptiest"
+        f" ({expected.low} to {expected.high} in nine of ten studies). A server gives places back."
+    )
     if unused := set_aside(recruits.terms, loaded):
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
+
+
+def _loaded(built: StaticStudy) -> int:
+    """Return how much one participant loads at most, in bytes."""
+    texts = [built.page, max(built.sessions.values(), key=len, default="")]
+    return sum(len(gzip.compress(text.encode())) for text in texts)

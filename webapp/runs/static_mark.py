@@ -20,13 +20,13 @@ class StaticMark:
         folder: The version of the folder, which every session file names.
         sessions: How many sessions were drawn.
         assignment: How participants get one: "counter" or "chance", where no link names one.
-        keeper: Who keeps the answers, in the words of the consent page.
+        consent: What people read and agree to.
     """
 
     folder: str
     sessions: int
     assignment: str
-    keeper: str
+    consent: str
 
     def as_file(self) -> bytes:
         """Return what is kept."""

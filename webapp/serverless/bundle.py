@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from webapp.errors import WebappError
 
 _IMPORT = re.compile(
-    r'^import \{(?P<names>[^}]*)\} from "(?P<path>\./|(?:\.\./)+)(?P<name>[\w/-]+\.js)";[ ]*$', re.MULTILINE
-)  # fmt: skip
+    r'^import \{(?P<names>[^}]*)\} from "(?P<path>\./|(?:\.\./)+)(?P<name>[\w/-]+\.js)";[ ]*$',
+    re.MULTILINE,
+)
 _EXPORT = re.compile(
-    r"^export (?P<kept>(?:const|let|async function\*?|function\*?|class) +(?P<name>\w+))", re.MULTILINE
-)  # fmt: skip
+    r"^export (?P<kept>(?:const|let|async function\*?|function\*?|class) +(?P<name>\w+))",
+    re.MULTILINE,
+)
 _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 _ALIAS = re.compile(r"(\w+) as (\w+)")
 

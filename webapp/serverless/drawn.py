@@ -15,7 +15,6 @@ from experiment.records import Kind
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Run, RunItem
-from webapp.sessions.assign import FreePlace
 from webapp.sessions.session_payload import Work, composed
 
 
@@ -69,12 +68,6 @@ def drawn_sessions(
         )
         items = {entry.item.item_id: entry.item for entry in entries}
         yield DrawnSession(number, list_, place, composed(study, items, trials))
-
-
-def free_place(study: Study, sessions: int, number: int) -> FreePlace:
-    """Return the place of a session's number, without the key of any row."""
-    list_, place = places(study, sessions)[number - 1]
-    return FreePlace(0, list_, place)
 
 
 def folder_version(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSession]) -> str:

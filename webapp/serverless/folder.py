@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -64,6 +63,7 @@ def launch_static(
     store: Store,
     sessions: int,
     *,
+    consent: str,
     now: datetime,
     code_version: str,
     simulated: bool = False,
@@ -77,6 +77,7 @@ def launch_static(
         recruiter: The name of the recruiter.
         store: Where answers are kept.
         sessions: How many sessions are drawn.
+        consent: What people read and agree to.
         now: The time.
         code_version: Which code launches it.
         simulated: Whether programs are to answer.
@@ -89,8 +90,8 @@ def launch_static(
     )
     kept = {each.name: each.content for each in _files(session, run)}
     drawn = list(drawn_sessions(session, run, study, sessions))
-    version = folder_version(kept, seed, drawn)
-    mark = StaticMark(version, sessions, store.assignment, store.keeper)
+    version = folder_version({**kept, "": consent.encode()}, seed, drawn)
+    mark = StaticMark(version, sessions, store.assignment, consent)
     for known, of_it in static_runs(session):
         if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
             session.expunge_all()
@@ -105,12 +106,10 @@ def launch_static(
 
 
 def static_study(
-    app: Flask,
     run: Run,
     mark: StaticMark,
     drawn: Iterable[DrawnSession],
-    study: Study,
-    recruiter: Recruiter,
+    pages: Pages,
     store: Store,
     *,
     code_version: str,
@@ -119,12 +118,10 @@ def static_study(
     """Return a study's page and the sessions beside it.
 
     Args:
-        app: Whose pages and programs they are.
         run: The study's run.
         mark: How it was launched.
         drawn: Its sessions.
-        study: The study.
-        recruiter: How its participants come and go.
+        pages: Its pages.
         store: Where answers are kept.
         code_version: Which code writes it.
         in_one_file: Whether the page is to hold the sessions too.
@@ -132,7 +129,7 @@ def static_study(
     Raises:
         WebappError: A program cannot become part of a page.
     """
-    pages = Pages(app, study, recruiter, store.keeper, run.simulated)
+    app, study, recruiter = pages.app, pages.study, pages.recruiter
     works, sessions = {}, []
     for each in drawn:
         layout = json.dumps(each.work["pages"], sort_keys=True)
@@ -174,7 +171,7 @@ def write_folder(built: StaticStudy, folder: Path) -> None:
     made.chmod(0o755)
     if folder.exists():
         folder.rmdir()
-    os.replace(made, folder)
+    made.replace(folder)
 
 
 def refuse_existing(place: Path) -> None:
@@ -192,9 +189,7 @@ def refuse_existing(place: Path) -> None:
         )
 
 
-def _data(
-    study: Study, pages: Pages, mark: StaticMark, store: Store
-) -> dict[str, Any]:
+def _data(study: Study, pages: Pages, mark: StaticMark, store: Store) -> dict[str, Any]:
     check = study.comprehension
     return {
         "folder": mark.folder,
@@ -270,8 +265,8 @@ def _page(
         "static_study.html",
         study=study,
         data=data,
-        program=Markup(program),  # noqa: S704 - our own
-        style=Markup(style),  # noqa: S704 - our own
+        program=Markup(program),
+        style=Markup(style),
         scripts=store.scripts,
         version=code_version,
         policy=_policy(program, style, recruiter.sites(study), store),

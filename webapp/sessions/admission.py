@@ -4,7 +4,7 @@ Participants who passed all questions get a place. Before that they hold none, a
 trial is accepted. The answers of people who are screened out are not stored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -20,6 +20,8 @@ from webapp.database.models import Answer, Event, Participant, Run
 from webapp.sessions.consent import give_place
 from webapp.sessions.finish import checked_answers
 from webapp.sessions.leave import leave
+
+_Give = Callable[[Session, Run, Study, Participant, datetime], None]
 
 
 class Step(StrEnum):
@@ -51,6 +53,7 @@ def screen(
     study: Study,
     given: Mapping[str, str],
     now: datetime,
+    give: _Give = give_place,
 ) -> dict[str, str]:
     """Take the answers to the screening questions: go on, or leave.
 
@@ -61,6 +64,7 @@ def screen(
         study: The run's study.
         given: Field names and answers.
         now: The time.
+        give: What gives a place to who may take part.
 
     Returns:
         What is wrong with a field, by its name; empty when the answers were taken.
@@ -77,7 +81,7 @@ def screen(
         leave(session, participant, Ending.SCREENED_OUT, now)
         return {}
     if study.comprehension is None:
-        give_place(session, run, study, participant, now)
+        give(session, run, study, participant, now)
     _store(session, participant, study.screening, answers)
     return {}
 
@@ -89,6 +93,7 @@ def check_comprehension(
     study: Study,
     given: Mapping[str, str],
     now: datetime,
+    give: _Give = give_place,
 ) -> dict[str, str]:
     """Take the answers to the questions on the instructions: a place, another try, or the end.
 
@@ -101,6 +106,7 @@ def check_comprehension(
         study: The run's study.
         given: Field names and answers.
         now: The time.
+        give: What gives a place to who may take part.
 
     Returns:
         What is wrong with a field, by its name; empty when the answers were taken.
@@ -118,7 +124,7 @@ def check_comprehension(
     if problems:
         return problems
     if check.passes(answers):
-        give_place(session, run, study, participant, now)
+        give(session, run, study, participant, now)
         _store(session, participant, check.questions, answers)
         return {}
     session.add(

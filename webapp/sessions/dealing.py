@@ -71,7 +71,7 @@ def deal_trials(
         study: Its study.
         participant_id: The participant.
         place: The place.
-        number: The session's number where it was drawn beforehand; by default the next of the place.
+        number: The session's, where it was drawn beforehand; by default the next of the place.
     """
     connection = session.connection()
     items = _list(session, connection, run, place.list)

@@ -28,6 +28,8 @@ export class Journal {
   #memory = new Map();
   /** @type {Promise<IDBDatabase | undefined>} */
   #database = opened();
+  /** @type {Promise<unknown>} One after the other: each has a number of its own. */
+  #adding = Promise.resolve();
   #folder;
 
   /** @param {string} folder The version of the study's folder. */
@@ -57,6 +59,20 @@ export class Journal {
    * @param {string} [id] What tells it from everything else.
    */
   async add(session, kind, what, id = `${session} ${kind} ${performance.now()}`) {
+    const add = () => this.#add(session, kind, what, id);
+    // Where the browser has locks, other windows of the session wait as well.
+    const adding = this.#adding.then(() => navigator.locks?.request(`parallax ${session}`, add) ?? add());
+    this.#adding = adding.catch(() => {});
+    await adding;
+  }
+
+  /**
+   * @param {string} session
+   * @param {string} kind
+   * @param {object} what
+   * @param {string} id
+   */
+  async #add(session, kind, what, id) {
     const entries = await this.of(session);
     if (entries.some((entry) => entry.id === id)) return;
     const n = Math.max(0, ...entries.map((entry) => entry.n)) + 1;
