@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from marketplace.stores.datapipe import Experiment, sweep
 from tests.browser.browser_steps import (
     answer_by_key,
+    assert_good,
     consent,
     expect_page,
     minimal,
@@ -86,3 +88,110 @@ def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance
         page.locator("#answers-file a").click()
     saved = json.loads(Path(download.value.path()).read_text())
     assert [entry["kind"] for entry in saved].count("answer") == 8
+
+
+def take(page: Page, link: str, trials: int = 8) -> None:
+    """Take a session of the minimal study, whole or to some trial."""
+    consent(page, link)
+    start(page)
+    answer_by_key(page, trials)
+
+
+def imported(kept: Path, instance: Path) -> str:
+    """Read what a store kept into its run, and return what is said of it."""
+    return command("import", "sessions", str(kept), "--instance", str(instance))
+
+
+def test_datapipe_stages_each_answer_and_gets_the_whole_at_the_end(
+    kept, tmp_path, instance, new_context
+):
+    pipe = f"{kept.origin}/datapipe"
+    options = ("--store", "datapipe", "--url", pipe, "--experiment", "abc123", "--staging", pipe)
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
+    page = new_context().new_page()
+    take(page, link)
+    questionnaire(page)
+    other = new_context().new_page()
+    take(other, link, 3)
+    expect(other.locator("#indicator")).to_have_attribute("data-state", "saved")
+    assert kept.app.blueprints["datapipe"].experiments["abc123"].next_condition == 2
+    assert sweep(kept.app.blueprints["datapipe"], kept.folder / "datapipe") == 1
+    told = imported(kept.folder / "datapipe", instance)
+    assert "1 finished, 1 working" in told
+    assert "given to several people" not in told
+
+
+def test_jatos_runs_the_archive_and_its_results_become_a_run(kept, tmp_path, instance, new_context):
+    archive = written(minimal(tmp_path), tmp_path / "study.jzip", instance, "--store", "jatos")
+    jatos = kept.app.blueprints["jatos"].jatos
+    code = jatos.bring_in(archive.read_bytes())
+    for number in (1, 2):
+        page = new_context().new_page()
+        take(page, f"{kept.origin}/publix/{code}")
+        questionnaire(page)
+        assert jatos.studies[code].batch == {"parallax_next": number}
+    (tmp_path / "results.jrzip").write_bytes(jatos.results(code))
+    told = imported(tmp_path / "results.jrzip", instance)
+    assert "2 finished" in told
+    assert "given to several people" not in told
+
+
+def test_a_full_store_is_said_and_the_answers_are_kept_and_can_be_saved(
+    kept, tmp_path, instance, page
+):
+    pipe = f"{kept.origin}/datapipe"
+    options = ("--store", "datapipe", "--url", pipe, "--experiment", "abc123")
+    kept.app.blueprints["datapipe"].experiments["abc123"] = Experiment(most_sessions=0)
+    take(page, kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options)))
+    expect(page.locator("#indicator")).to_have_text("Kept in this browser")
+    questionnaire(page)
+    expect(page.locator("#kept-here")).to_be_visible()
+    with page.expect_download() as download:
+        page.locator("#answers-file a").click()
+    assert "1 finished" in imported(saved_as(download.value, tmp_path / "mailed.json"), instance)
+
+
+def saved_as(download, path: Path) -> Path:
+    download.save_as(path)
+    return path
+
+
+def test_a_withdrawal_is_a_marker_that_every_import_obeys(kept, tmp_path, instance, page):
+    options = ("--store", "post", "--url", f"{kept.origin}/keep")
+    take(page, kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options)))
+    questionnaire(page)
+    assert "1 finished" in imported(kept.folder / "post", instance)
+    page.locator(".way-out a").click()
+    page.locator("button[value=erase]").click()
+    expect_page(page, "withdrawn")
+    told = imported(kept.folder / "post", instance)
+    assert "1 withdrawn" in told
+    run = told.partition("Run ")[2].split()[0]
+    command("export", run, "--out", str(tmp_path / "e"), "--instance", str(instance))
+    assert len((tmp_path / "e" / "responses.csv").read_text().splitlines()) == 1
+
+
+def test_which_sentence_is_good_is_not_in_the_folder(tmp_path, instance):
+    folder = written(minimal(tmp_path), tmp_path / "site", instance)
+    drawn = json.loads((folder / "sessions" / "1.json").read_text())
+    assert {frozenset(trial) for trial in drawn["trials"]} == {
+        frozenset({"position", "first", "second"})
+    }
+    study = (folder / "index.html").read_text()
+    assert "good_side" not in study
+
+
+def test_every_page_is_good_for_everybody(kept, tmp_path, instance, page):
+    options = ("--store", "post", "--url", f"{kept.origin}/keep")
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
+    page.goto(link)
+    expect_page(page, "consent")
+    assert_good(page, "consent")
+    consent(page, link)
+    assert_good(page, "instructions")
+    start(page)
+    answer_by_key(page, 8)
+    expect_page(page, "questionnaire")
+    assert_good(page, "questionnaire")
+    questionnaire(page)
+    assert_good(page, "closing")

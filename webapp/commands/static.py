@@ -12,15 +12,18 @@ from experiment.version import code_version
 from webapp import create_app
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
+from webapp.errors import RunError
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
 from webapp.serverless.folder import (
+    ARCHIVE,
+    ONE_FILE,
     StaticStudy,
     launch_static,
     refuse_existing,
     static_study,
-    write_folder,
+    write_static,
 )
 from webapp.serverless.pages import Pages
 from webapp.serverless.refusals import refuse_what_needs_a_server
@@ -35,7 +38,8 @@ from webapp.services import services_of
     "--out",
     type=click.Path(path_type=Path),
     required=True,
-    help="The folder to write; a name that ends in .html makes one self-contained file.",
+    help="The folder to write; a name that ends in .html makes one self-contained file, one in"
+    " .jzip an archive for JATOS.",
 )
 @click.option(
     "--store",
@@ -96,8 +100,14 @@ def static(
     recruits.check(loaded)
     store = store_of(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
     refuse_what_needs_a_server(loaded, recruits, simulated=simulated)
+    if (kind == "jatos") != (out.suffix.lower() == ARCHIVE):
+        raise RunError(
+            f"the store {kind} and the name {out.name} do not go together",
+            where="--out",
+            expected="a name that ends in .jzip for --store jatos, and any other for other stores",
+        )
     refuse_existing(out)
-    in_one_file = out.suffix.lower() in (".html", ".htm")
+    in_one_file = out.suffix.lower() in ONE_FILE
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
     app = create_app(instance)
     pages = Pages(app, loaded, recruits, store.keeper, simulated)
@@ -128,11 +138,7 @@ def static(
             in_one_file=in_one_file,
         )
         ref = run.ref
-        if in_one_file:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            out.write_bytes(built.page.encode())
-        else:
-            write_folder(built, out)
+        write_static(built, loaded, out)
         session.commit()
     click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")

@@ -25,15 +25,19 @@ from webapp.errors import RunError
 from webapp.participant.response_files import response_scripts, script_name
 from webapp.recruiters.base import Recruiter
 from webapp.runs.launch import launch
-from webapp.runs.runs import close_run
+from webapp.runs.runs import close_run, named_run
 from webapp.runs.static_mark import STATIC_FILE, StaticMark, static_runs
 from webapp.serverless.bundle import bundle
 from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
 from webapp.serverless.pages import Pages
 from webapp.serverless.stores import Store
+from webapp.serverless.study_archive import study_archive
 from webapp.sessions.finish import LONGEST_TEXT
 
 _PAGE = "index.html"
+# What the name of a study that is one file ends in, or of one for JATOS.
+ONE_FILE = (".html", ".htm")
+ARCHIVE = ".jzip"
 # Of a working page's session, what differs from one to the next.
 _OWN = ("trials", "pauses")
 
@@ -94,9 +98,9 @@ def launch_static(
     mark = StaticMark(version, sessions, store.assignment, consent)
     for known, of_it in static_runs(session):
         if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
-            session.expunge_all()
+            known_ref = known.ref
             session.rollback()
-            return known, mark, drawn
+            return named_run(session, known_ref), mark, drawn
     session.add(StudyFile(run_id=run.id, name=STATIC_FILE, content=mark.as_file()))
     _add_places(session, run, study, sessions)
     # The server gives none of its places away.
@@ -153,14 +157,28 @@ def static_study(
     return StaticStudy(run, mark, page, {} if in_one_file else files)
 
 
-def write_folder(built: StaticStudy, folder: Path) -> None:
-    """Write the page and its sessions as a new folder, whole or not at all.
+def write_static(built: StaticStudy, study: Study, out: Path) -> None:
+    """Write a study as its name's ending says: one page, an archive for JATOS, or a folder.
 
     Raises:
         RunError: Something of that name is there, and it is no empty folder.
     """
-    refuse_existing(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    refuse_existing(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    ending = out.suffix.lower()
+    if ending == ARCHIVE:
+        files = {_PAGE: built.page.encode()}
+        files |= {f"sessions/{name}": text.encode() for name, text in built.sessions.items()}
+        about = f"{study.name} {study.study.version}, written by parallax study static"
+        out.write_bytes(study_archive(built.mark.folder, study.study.title, about, files, _PAGE))
+    elif ending in ONE_FILE:
+        out.write_bytes(built.page.encode())
+    else:
+        _write_folder(built, out)
+
+
+def _write_folder(built: StaticStudy, folder: Path) -> None:
+    """Write the page and its sessions as a new folder, whole or not at all."""
     made = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     (made / "sessions").mkdir()
     (made / _PAGE).write_bytes(built.page.encode())
