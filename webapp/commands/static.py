@@ -128,7 +128,6 @@ def static(
             simulated=simulated,
         )
         built = static_study(
-            app,
             run,
             mark,
             drawn,

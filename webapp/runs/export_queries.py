@@ -51,6 +51,7 @@ from webapp.database.models import (
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.integrity import integrity_rows
 from webapp.runs.runs import study_as_launched
+from webapp.runs.static_mark import static_mark
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")
@@ -95,9 +96,16 @@ def _completion(
     """Return what makes a row of the table from its stored columns."""
     if table.name == RESPONSES.name:
         response = response_of(study_as_launched(session, run))
-        if response.completes_rows:
-            return response.exported
-    return _with_text if table.name == EVENTS.name else lambda row: row
+        exported = response.exported if response.completes_rows else _as_it_is
+        if static_mark(session, run) is not None:
+            # No server's clock saw it, and the browser's stands in a column of its own.
+            return lambda row: exported(row) | {"recorded_at": None}
+        return exported
+    return _with_text if table.name == EVENTS.name else _as_it_is
+
+
+def _as_it_is(row: dict[str, object]) -> dict[str, object]:
+    return row
 
 
 def _with_text(row: dict[str, object]) -> dict[str, object]:
