@@ -14,6 +14,7 @@ from tests.browser.browser_steps import (
     assert_good,
     consent,
     expect_page,
+    expect_saved,
     minimal,
     questionnaire,
     start,
@@ -78,6 +79,7 @@ def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance
     consent(page, file.as_uri())
     start(page)
     answer_by_key(page, 3)
+    expect_saved(page)
     page.reload()
     expect_page(page, "working")
     expect(page.locator("#instructions .notice")).to_contain_text("You have answered 3 of 8")
@@ -113,7 +115,7 @@ def test_datapipe_stages_each_answer_and_gets_the_whole_at_the_end(
     questionnaire(page)
     other = new_context().new_page()
     take(other, link, 3)
-    expect(other.locator("#indicator")).to_have_attribute("data-state", "saved")
+    expect_saved(other)
     assert kept.app.blueprints["datapipe"].experiments["abc123"].next_condition == 2
     assert sweep(kept.app.blueprints["datapipe"], kept.folder / "datapipe") == 1
     told = imported(kept.folder / "datapipe", instance)
@@ -195,3 +197,72 @@ def test_every_page_is_good_for_everybody(kept, tmp_path, instance, page):
     assert_good(page, "questionnaire")
     questionnaire(page)
     assert_good(page, "closing")
+
+
+KINDS = ["lost_before", "lost_after", "error_after"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_request_may_fail_and_nothing_acknowledged_is_lost(
+    kept, tmp_path, instance, page, kind
+):
+    """Every third request fails, before or after it is carried out."""
+    options = ("--store", "post", "--url", f"{kept.origin}/keep")
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
+    page.goto(link)
+    expect_page(page, "consent")
+    kept.faults.plan.update(dict.fromkeys(range(kept.faults.seen + 1, 80, 3), kind))
+    page.locator("button[value=accept]").click()
+    expect_page(page, "working")
+    start(page)
+    answer_by_key(page, 8)
+    expect_page(page, "questionnaire")
+    questionnaire(page)
+    assert kept.faults.struck
+    told = imported(kept.folder / "post", instance)
+    assert "1 finished" in told
+    assert "are not in the files" not in told
+
+
+def test_two_windows_and_a_closed_browser_are_one_session(kept, tmp_path, instance, new_context):
+    options = ("--store", "post", "--url", f"{kept.origin}/keep")
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
+    context = new_context()
+    page = context.new_page()
+    take(page, link, 2)
+    expect_saved(page)
+    other = context.new_page()
+    other.goto(page.url)
+    expect_page(other, "working")
+    start(other)
+    answer_by_key(other, 3)
+    expect_saved(other)
+    page.close()
+    other.close()
+    back = context.new_page()
+    back.goto(link)
+    back.locator("#begun-before a").click()
+    expect_page(back, "working")
+    expect(back.locator("#instructions .notice")).to_contain_text("You have answered 5 of 8")
+    start(back)
+    answer_by_key(back, 3)
+    questionnaire(back)
+    told = imported(kept.folder / "post", instance)
+    assert "1 finished" in told
+    assert "are not in the files" not in told
+
+
+def test_a_store_that_is_away_loses_nothing_and_says_so(kept, tmp_path, instance, page):
+    options = ("--store", "post", "--url", f"{kept.origin}/keep")
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
+    take(page, link, 2)
+    expect_saved(page)
+    page.route("**/keep", lambda route: route.abort())
+    answer_by_key(page, 6)
+    expect(page.locator("#offline")).to_be_visible()
+    page.reload()
+    expect_page(page, "working")
+    page.unroute("**/keep")
+    page.locator("#instructions [data-go-on]").click()
+    questionnaire(page)
+    assert "1 finished" in imported(kept.folder / "post", instance)

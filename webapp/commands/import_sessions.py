@@ -8,7 +8,7 @@ import click
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.design.imbalance import difference, expected_imbalance
+from experiment.design.imbalance import CHANCE, COUNTER, difference, expected_imbalance
 from experiment.participation import State
 from experiment.seeds import generator
 from webapp.commands.options import open_sessions, with_instance
@@ -103,14 +103,15 @@ def _told(
     gaps = [number for number in range(1, max(drawn, default=0)) if number not in drawn]
     if gaps and mark.assignment == "counter":
         lines.append(f"{len(gaps)} numbers below the highest are of nobody here: {_few(gaps)}.")
-    return [*lines, _imbalance(session, run, mark, replay)]
+    by_chance = any(each.by == CHANCE for each in replayed)
+    return [*lines, _imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
 
 
 def _few(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:_SHOWN])) + (" ..." if len(numbers) > _SHOWN else "")
 
 
-def _imbalance(session: Session, run: Run, mark: StaticMark, replay: Replay) -> str:
+def _imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
     rows = session.execute(
         select(Participant.list, func.count())
         .where(Participant.run_id == run.id, Participant.state == State.FINISHED)
@@ -126,7 +127,7 @@ def _imbalance(session: Session, run: Run, mark: StaticMark, replay: Replay) -> 
         return "Nobody has begun."
     dropout = 1 - total / placed
     rng = generator(run.seed, "imbalance", placed)
-    expected = expected_imbalance(n_lists, placed, min(dropout, 0.99), mark.assignment, rng)
+    expected = expected_imbalance(n_lists, placed, min(dropout, 0.99), assignment, rng)
     return (
         f"Lists: the fullest has {measured} participants more than the emptiest. Expected of"
         f" {placed} who begin, {dropout:.0%} of whom do not finish: {expected.mean:.1f}"

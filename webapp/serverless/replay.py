@@ -52,6 +52,7 @@ class Replayed:
         participant: Whose it is now; None where it was left out.
         problems: What was left out of it, and why.
         number: The number that it had drawn; None where it drew none.
+        by: How it was drawn: "link", "counter" or "chance".
         repeated: Whether somebody else has taken the same number.
         missing: How many entries are not in the files, by their numbers.
     """
@@ -60,6 +61,7 @@ class Replayed:
     participant: Participant | None = None
     problems: list[str] = field(default_factory=list)
     number: int | None = None
+    by: str = ""
     repeated: bool = False
     missing: int = 0
 
@@ -160,7 +162,7 @@ class Replay:
         participant, number = _of(found), int(entry.body["number"])
         if not 1 <= number <= self.mark.sessions:
             raise UnfitError(f"the folder has no session {number}")
-        found.number = number
+        found.number, found.by = number, str(entry.body.get("by", ""))
         list_, place = self._places[number - 1]
         row = self.session.scalar(
             select(Place).where(
