@@ -28,7 +28,7 @@ def create_stores(folder: Path, faults: Faults | None = None) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     faults = faults or Faults()
     for blueprint in (
-        static_host(faults),
+        static_host(faults, folder / "sites"),
         post_store(folder / "post", faults),
         datapipe(folder / "datapipe", faults),
         jatos(folder / "jatos", faults),

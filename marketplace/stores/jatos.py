@@ -108,6 +108,20 @@ def jatos(folder: Path, faults: Faults) -> Blueprint:
             abort(404)
         return found, found.runs[result]
 
+    @pages.post("/jatos/archives")
+    def bring_in() -> Response:
+        try:
+            code = held.bring_in(request.get_data())
+        except (ArchiveError, zipfile.BadZipFile, KeyError, ValueError) as error:
+            return Response(f"{error}\n", 400)
+        return Response(f"{request.host_url}publix/{code}\n", 201)
+
+    @pages.get("/jatos/results/<code>")
+    def results(code: str) -> Response:
+        if code not in held.studies:
+            abort(404)
+        return Response(held.results(code), mimetype="application/zip")
+
     @pages.get("/publix/<code>")
     def begin(code: str) -> AnyResponse:
         if code not in held.studies:
@@ -164,7 +178,9 @@ def jatos(folder: Path, faults: Faults) -> Blueprint:
     @pages.get("/publix/<result>/batch/open")
     def channel(result: str) -> Response:
         study, _ = run_of(result)
-        connection = request.environ.get("werkzeug.socket")
+        connection = request.environ.get("werkzeug.socket") or request.environ.get(
+            "gunicorn.socket"
+        )
         if connection is None or "Sec-WebSocket-Key" not in request.headers:
             abort(400)
         key = request.headers["Sec-WebSocket-Key"] + _WEB_SOCKET
