@@ -38,49 +38,53 @@ class Experiment:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def datapipe(folder: Path, faults: Faults) -> Blueprint:
-    """Return DataPipe; an experiment is made when it is first asked for, unless it is set."""
-    pipe = Blueprint("datapipe", __name__)
-    open_to_all(pipe)
-    experiments: dict[str, Experiment] = {}
-    pipe.experiments = experiments  # type: ignore[attr-defined]
-    lock = threading.Lock()
+class _Doors:
+    """DataPipe's addresses.
 
-    def asked(*names: str) -> tuple[Experiment, list[str]] | Response:
+    Args:
+        folder: Where files are kept.
+        faults: What goes wrong.
+    """
+
+    def __init__(self, folder: Path, faults: Faults) -> None:
+        self.experiments: dict[str, Experiment] = {}
+        self._folder, self._faults, self._lock = folder, faults, threading.Lock()
+
+    def _asked(self, *names: str) -> tuple[Experiment, list[str]] | Response:
         sent = request.get_json(force=True, silent=True) or {}
         values = [str(sent.get(name) or "") for name in ("experimentID", *names)]
         if not all(values):
             return _error("MISSING_PARAMETER")
-        return experiments.setdefault(values[0], Experiment()), values[1:]
+        return self.experiments.setdefault(values[0], Experiment()), values[1:]
 
-    @pipe.post("/datapipe/api/condition/")
-    def condition() -> Response:
-        kind = faults.next()
-        found = asked()
+    def condition(self) -> Response:
+        """Give the next condition; every call uses one up."""
+        kind = self._faults.next()
+        found = self._asked()
         if (failed := before(kind)) is not None or isinstance(found, Response):
             return failed or found  # type: ignore[return-value]
         experiment, _ = found
         if not experiment.conditions:
             return _error("CONDITION_ASSIGNMENT_NOT_ACTIVE")
-        with lock:
+        with self._lock:
             given = experiment.next_condition
             experiment.next_condition = (given + 1) % experiment.conditions
         return after(kind, jsonify(message="Success", condition=given))
 
-    @pipe.post("/datapipe/api/data/")
-    def data() -> Response:
-        kind = faults.next()
-        found = asked("filename", "data")
+    def data(self) -> Response:
+        """Keep a file, each name once."""
+        kind = self._faults.next()
+        found = self._asked("filename", "data")
         if (failed := before(kind)) is not None or isinstance(found, Response):
             return failed or found  # type: ignore[return-value]
         experiment, (name, text) = found
         most = experiment.most_sessions
-        with lock:
+        with self._lock:
             if most is not None and experiment.sessions >= most:
                 return _error("SESSION_LIMIT_REACHED")
-            if _path(folder, name).exists():
+            if _path(self._folder, name).exists():
                 return _error("OSF_FILE_EXISTS")
-            _path(folder, name).write_text(text, encoding="utf-8")
+            _path(self._folder, name).write_text(text, encoding="utf-8")
             experiment.sessions += 1
             staged = (request.get_json() or {}).get("sessionId", "")
             experiment.staged.pop(staged, None)
@@ -88,10 +92,10 @@ def datapipe(folder: Path, faults: Faults) -> Blueprint:
         answer.status_code = 201
         return after(kind, answer)
 
-    @pipe.post("/datapipe/api/session/")
-    def session() -> Response:
-        kind = faults.next()
-        found = asked()
+    def session(self) -> Response:
+        """Begin to stage a session."""
+        kind = self._faults.next()
+        found = self._asked()
         if (failed := before(kind)) is not None or isinstance(found, Response):
             return failed or found  # type: ignore[return-value]
         experiment, _ = found
@@ -110,14 +114,15 @@ def datapipe(folder: Path, faults: Faults) -> Blueprint:
         )
         return after(kind, answer)
 
-    @pipe.patch("/datapipe/database/staging/<key>.json")
-    def stage(key: str) -> Response:
+    def stage(self, key: str) -> Response:
         """Write below a session, whole or not at all; what is there is never written over."""
-        kind = faults.next()
+        kind = self._faults.next()
         if (failed := before(kind)) is not None:
             return failed
-        with lock:
-            experiment = next((each for each in experiments.values() if key in each.staged), None)
+        with self._lock:
+            experiment = next(
+                (each for each in self.experiments.values() if key in each.staged), None
+            )
             sent = request.get_json(force=True)
             trials = {at: text for at, text in sent.items() if at.startswith("trials/")}
             sound = all(
@@ -130,6 +135,18 @@ def datapipe(folder: Path, faults: Faults) -> Blueprint:
             experiment.staged[key].update(trials)
         return after(kind, jsonify({}))
 
+
+def datapipe(folder: Path, faults: Faults) -> Blueprint:
+    """Return DataPipe; an experiment is made when it is first asked for, unless it is set."""
+    pipe, doors = Blueprint("datapipe", __name__), _Doors(folder, faults)
+    open_to_all(pipe)
+    pipe.experiments = doors.experiments  # type: ignore[attr-defined]
+    pipe.add_url_rule("/datapipe/api/condition/", view_func=doors.condition, methods=["POST"])
+    pipe.add_url_rule("/datapipe/api/data/", view_func=doors.data, methods=["POST"])
+    pipe.add_url_rule("/datapipe/api/session/", view_func=doors.session, methods=["POST"])
+    pipe.add_url_rule(
+        "/datapipe/database/staging/<key>.json", view_func=doors.stage, methods=["PATCH"]
+    )
     return pipe
 
 

@@ -96,38 +96,43 @@ class Jatos:
         return made.getvalue()
 
 
-def jatos(folder: Path, faults: Faults) -> Blueprint:
-    """Return JATOS."""
-    pages = Blueprint("jatos", __name__)
-    held = Jatos(folder)
-    pages.jatos = held  # type: ignore[attr-defined]
+class _Doors:
+    """JATOS's addresses.
 
-    def run_of(result: str) -> tuple[_Study, _StudyRun]:
-        found = next((each for each in held.studies.values() if result in each.runs), None)
+    Args:
+        held: What it holds.
+        faults: What goes wrong.
+    """
+
+    def __init__(self, held: Jatos, faults: Faults) -> None:
+        self._held, self._faults = held, faults
+
+    def _run_of(self, result: str) -> tuple[_Study, _StudyRun]:
+        found = next((each for each in self._held.studies.values() if result in each.runs), None)
         if found is None:
             abort(404)
         return found, found.runs[result]
 
-    @pages.post("/jatos/archives")
-    def bring_in() -> Response:
+    def bring_in(self) -> Response:
+        """Import a study archive, and answer with its link."""
         try:
-            code = held.bring_in(request.get_data())
+            code = self._held.bring_in(request.get_data())
         except (ArchiveError, zipfile.BadZipFile, KeyError, ValueError) as error:
             return Response(f"{error}\n", 400)
         return Response(f"{request.host_url}publix/{code}\n", 201)
 
-    @pages.get("/jatos/results/<code>")
-    def results(code: str) -> Response:
-        if code not in held.studies:
+    def results(self, code: str) -> Response:
+        """Give out a study's results."""
+        if code not in self._held.studies:
             abort(404)
-        return Response(held.results(code), mimetype="application/zip")
+        return Response(self._held.results(code), mimetype="application/zip")
 
-    @pages.get("/publix/<code>")
-    def begin(code: str) -> AnyResponse:
-        if code not in held.studies:
+    def begin(self, code: str) -> AnyResponse:
+        """Begin a run of the study."""
+        if code not in self._held.studies:
             abort(404)
-        study, result = held.studies[code], secrets.token_hex(16)
-        with held.lock:
+        study, result = self._held.studies[code], secrets.token_hex(16)
+        with self._held.lock:
             study.runs[result] = _StudyRun(len(study.runs) + 1)
         query = request.query_string.decode()
         answer = redirect(f"/publix/{result}/{study.component}/start?{query}")
@@ -135,15 +140,15 @@ def jatos(folder: Path, faults: Faults) -> Blueprint:
         answer.set_cookie(f"JATOS_ID_{study.runs[result].number}", cookie)
         return answer
 
-    @pages.get("/publix/<result>/<component>/start")
-    def start(result: str, component: str) -> Response:
-        study, _ = run_of(result)
-        kind = faults.next()
+    def start(self, result: str, component: str) -> Response:
+        """Show the study's page."""
+        study, _ = self._run_of(result)
+        kind = self._faults.next()
         return before(kind) or after(kind, Response(study.assets[study.page], mimetype="text/html"))
 
-    @pages.get("/publix/<result>/<component>/initData")
-    def begin_data(result: str, component: str) -> Response:
-        run_of(result)
+    def begin_data(self, result: str, component: str) -> Response:
+        """Tell jatos.js what it asks for first."""
+        self._run_of(result)
         return jsonify(
             studySessionData="{}",
             studyProperties={},
@@ -154,30 +159,30 @@ def jatos(folder: Path, faults: Faults) -> Blueprint:
             studyCode="",
         )
 
-    @pages.route("/publix/<result>/<component>/resultData", methods=["POST", "PUT"])
-    def take(result: str, component: str) -> Response:
-        kind = faults.next()
+    def take(self, result: str, component: str) -> Response:
+        """Take results, to append or in the place of others."""
+        kind = self._faults.next()
         if (failed := before(kind)) is not None:
             return failed
-        _, run = run_of(result)
+        _, run = self._run_of(result)
         if run.finished:
             return Response("study run already finished", 403)
-        with held.lock:
+        with self._held.lock:
             sent = request.get_data(as_text=True)
             run.data = sent if request.method == "PUT" else run.data + sent
         return after(kind, Response(""))
 
-    @pages.get("/publix/<result>/end")
-    def end(result: str) -> Response:
-        kind = faults.next()
+    def end(self, result: str) -> Response:
+        """End a run."""
+        kind = self._faults.next()
         if (failed := before(kind)) is not None:
             return failed
-        run_of(result)[1].finished = True
+        self._run_of(result)[1].finished = True
         return after(kind, Response(""))
 
-    @pages.get("/publix/<result>/batch/open")
-    def channel(result: str) -> Response:
-        study, _ = run_of(result)
+    def channel(self, result: str) -> Response:
+        """Open the batch channel."""
+        study, _ = self._run_of(result)
         connection = request.environ.get("werkzeug.socket") or request.environ.get(
             "gunicorn.socket"
         )
@@ -189,24 +194,56 @@ def jatos(folder: Path, faults: Faults) -> Blueprint:
             b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + f"Sec-WebSocket-Accept: {accepted}\r\n\r\n".encode()
         )
-        _serve(connection, held, study)
+        _serve(connection, self._held, study)
         connection.close()
         return make_response("")
 
-    @pages.get("/publix/<result>/<component>/jatos.js")
-    def program(result: str, component: str) -> Response:
-        kind = faults.next()
+    def program(self, result: str, component: str) -> Response:
+        """Send jatos.js."""
+        kind = self._faults.next()
         text = (files("marketplace.stores") / "jatos.js").read_text(encoding="utf-8")
         return before(kind) or after(kind, Response(text, mimetype="text/javascript"))
 
-    @pages.get("/publix/<result>/<component>/<path:file>")
-    def asset(result: str, component: str, file: str) -> Response:
-        kind = faults.next()
-        study, _ = run_of(result)
+    def asset(self, result: str, component: str, file: str) -> Response:
+        """Send a file of the study."""
+        kind = self._faults.next()
+        study, _ = self._run_of(result)
         if file not in study.assets:
             abort(404)
         return before(kind) or after(kind, Response(study.assets[file]))
 
+
+_RULES = (
+    ("/jatos/archives", "bring_in", "POST"),
+    ("/jatos/results/<code>", "results", "GET"),
+    ("/publix/<code>", "begin", "GET"),
+    ("/publix/<result>/<component>/start", "start", "GET"),
+    ("/publix/<result>/end", "end", "GET"),
+    ("/publix/<result>/batch/open", "channel", "GET"),
+)
+
+
+def jatos(folder: Path, faults: Faults) -> Blueprint:
+    """Return JATOS."""
+    pages, held = Blueprint("jatos", __name__), Jatos(folder)
+    doors = _Doors(held, faults)
+    pages.jatos = held  # type: ignore[attr-defined]
+    for rule, door, *methods in _RULES:
+        pages.add_url_rule(rule, view_func=getattr(doors, door), methods=methods)
+    pages.add_url_rule(
+        "/publix/<result>/<component>/initData", view_func=doors.begin_data, methods=["GET"]
+    )
+    pages.add_url_rule(
+        "/publix/<result>/<component>/resultData", view_func=doors.take, methods=["POST", "PUT"]
+    )
+    pages.add_url_rule("/publix/<result>/end", view_func=doors.end, methods=["GET"])
+    pages.add_url_rule("/publix/<result>/batch/open", view_func=doors.channel, methods=["GET"])
+    pages.add_url_rule(
+        "/publix/<result>/<component>/jatos.js", view_func=doors.program, methods=["GET"]
+    )
+    pages.add_url_rule(
+        "/publix/<result>/<component>/<path:file>", view_func=doors.asset, methods=["GET"]
+    )
     return pages
 
 

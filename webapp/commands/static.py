@@ -8,6 +8,7 @@ import click
 from experiment.design.imbalance import expected_imbalance
 from experiment.seeds import generator
 from experiment.studies.load import load_study
+from experiment.studies.study import Study
 from experiment.version import code_version
 from webapp import create_app
 from webapp.commands.options import with_instance
@@ -16,6 +17,7 @@ from webapp.errors import RunError
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
+from webapp.runs.static_mark import StaticMark
 from webapp.serverless.folder import (
     ARCHIVE,
     ONE_FILE,
@@ -27,7 +29,7 @@ from webapp.serverless.folder import (
 )
 from webapp.serverless.pages import Pages
 from webapp.serverless.refusals import refuse_what_needs_a_server
-from webapp.serverless.stores import KINDS, store_of
+from webapp.serverless.stores import KINDS, Store, store_of
 from webapp.services import services_of
 
 
@@ -107,52 +109,58 @@ def static(
             expected="a name that ends in .jzip for --store jatos, and any other for other stores",
         )
     refuse_existing(out)
-    in_one_file = out.suffix.lower() in ONE_FILE
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
-    app = create_app(instance)
-    pages = Pages(app, loaded, recruits, store.keeper, simulated)
+    n_sessions = sessions or loaded.design.n_places
+    pages = Pages(create_app(instance), loaded, recruits, store.keeper, simulated)
+    built, ref = _written(pages, store, seed, n_sessions, out)
+    mark = built.mark
+    click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
+    click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
+    click.echo(f"One participant loads at most {_loaded(built):,} bytes, compressed.")
+    _tell_imbalance(loaded, seed, mark, dropout)
+    if unused := set_aside(recruits.terms, loaded):
+        click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
+
+
+def _written(
+    pages: Pages, store: Store, seed: int, n_sessions: int, out: Path
+) -> tuple[StaticStudy, str]:
+    """Launch the study and write it; return what was written, and its run."""
     with pages.speaking():
         consent = pages.consent_text()
-    n_sessions = sessions or loaded.design.n_places
-    with services_of(app).sessions() as session:
+    with services_of(pages.app).sessions() as session:
         run, mark, drawn = launch_static(
             session,
-            loaded,
+            pages.study,
             seed,
-            recruiter,
+            pages.recruiter.name,
             store,
             n_sessions,
             consent=consent,
             now=utc_now(),
             code_version=code_version(),
-            simulated=simulated,
+            simulated=pages.simulated,
         )
+        in_one_file = out.suffix.lower() in ONE_FILE
         built = static_study(
-            run,
-            mark,
-            drawn,
-            pages,
-            store,
-            code_version=code_version(),
-            in_one_file=in_one_file,
+            run, mark, drawn, pages, store, code_version=code_version(), in_one_file=in_one_file
         )
         ref = run.ref
-        write_static(built, loaded, out)
+        write_static(built, pages.study, out)
         session.commit()
-    click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
-    click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
-    click.echo(f"One participant loads at most {_loaded(built):,} bytes, compressed.")
-    rng = generator(seed, "imbalance", n_sessions)
+    return built, ref
+
+
+def _tell_imbalance(study: Study, seed: int, mark: StaticMark, dropout: int) -> None:
+    rng = generator(seed, "imbalance", mark.sessions)
     expected = expected_imbalance(
-        loaded.design.n_lists, n_sessions, dropout / 100, mark.assignment, rng
+        study.design.n_lists, mark.sessions, dropout / 100, mark.assignment, rng
     )
     click.echo(
         f"Sessions are drawn by {mark.assignment}. If all are taken and {dropout} % do not finish,"
         f" the fullest list has {expected.mean:.1f} participants more than the emptiest"
         f" ({expected.low} to {expected.high} in nine of ten studies). A server gives places back."
     )
-    if unused := set_aside(recruits.terms, loaded):
-        click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
 
 
 def _loaded(built: StaticStudy) -> int:

@@ -25,7 +25,19 @@ def study_archive(
         files: The study's files by their names.
         page: Which of them is the page.
     """
-    about = {
+    about = _about(folder, title, description, page)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(f"parallax_{folder}/{name}", _DAY), content)
+        description_file = zipfile.ZipInfo(f"parallax_{folder}.jas", _DAY)
+        archive.writestr(description_file, json.dumps(about, ensure_ascii=False))
+    return made.getvalue()
+
+
+def _about(folder: str, title: str, description: str, page: str) -> dict[str, object]:
+    """Return the description, in which a study has one component and one batch."""
+    return {
         "version": "3",
         "data": {
             "uuid": _uuid(folder, "study"),
@@ -69,13 +81,6 @@ def study_archive(
             ],
         },
     }  # fmt: skip
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(files.items()):
-            archive.writestr(zipfile.ZipInfo(f"parallax_{folder}/{name}", _DAY), content)
-        description_file = zipfile.ZipInfo(f"parallax_{folder}.jas", _DAY)
-        archive.writestr(description_file, json.dumps(about, ensure_ascii=False))
-    return made.getvalue()
 
 
 def _uuid(folder: str, what: str) -> str:
