@@ -29,6 +29,7 @@ class Entry:
         kind: What was done.
         at: When, by the browser's clock.
         body: The rest.
+        check: What the browser wrote beside it.
         sound: Whether it is as the browser wrote it.
     """
 
@@ -38,6 +39,7 @@ class Entry:
     kind: str
     at: datetime
     body: dict[str, Any]
+    check: str
     sound: bool
 
 
@@ -85,7 +87,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
                 found.strange[name] += 1
                 continue
             entries += 1
-            key = (entry.n, str(part["check"]))
+            key = (entry.n, entry.check)
             of_session = known[entry.folder, entry.session]
             found.repeated += key in of_session
             if entry.sound:
@@ -93,6 +95,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
             else:
                 found.changed[entry.session] += 1
         if not entries:
+            found.strange.pop(name, None)
             found.unreadable[name] = "it holds nothing that a page of Parallax wrote"
     for session, entries_of in known.items():
         found.sessions[session] = sorted(entries_of.values(), key=lambda each: (each.n, each.at))
@@ -177,4 +180,4 @@ def _entry(part: object) -> Entry | None:
         return None
     if when.tzinfo is None or not isinstance(what, dict):
         return None
-    return Entry(folder, session, n, kind, when, what, sound)
+    return Entry(folder, session, n, kind, when, what, check, sound)
