@@ -7,7 +7,7 @@ and each function says what that means.
 import os
 
 try:
-    import fcntl
+    import fcntl as fcntl
 except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
 try:
@@ -44,7 +44,7 @@ def lock_file(descriptor: int, *, shared: bool = False) -> bool:
         return True
     os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
     try:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
     except OSError:
         return False
     return True
@@ -60,7 +60,7 @@ def unlock_file(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         return
     os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-    msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
+    msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
 
 def user_number() -> int:

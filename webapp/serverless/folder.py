@@ -33,6 +33,7 @@ from webapp.serverless.pages import Pages
 from webapp.serverless.stores import Store
 from webapp.serverless.study_archive import study_archive
 from webapp.sessions.finish import LONGEST_TEXT
+from webapp.sessions.session_payload import Work
 
 _PAGE = "index.html"
 # What the name of a study that is one file ends in, or of one for JATOS.
@@ -134,7 +135,8 @@ def static_study(
         WebappError: A program cannot become part of a page.
     """
     app, study, recruiter = pages.app, pages.study, pages.recruiter
-    works, sessions = {}, []
+    works: dict[str, tuple[str, Work]] = {}
+    sessions = []
     for each in drawn:
         layout = json.dumps(each.work["pages"], sort_keys=True)
         name = works.setdefault(layout, (f"working {len(works)}", each.work))[0]
