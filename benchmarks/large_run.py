@@ -15,6 +15,7 @@ from experiment.materials.read import item_row, load_items
 from experiment.studies.load import load_study
 from experiment.tables.column import TableSchema
 from experiment.tables.files import write_table
+from experiment.tables.judge import PROGRAM
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import (
     EXPORT_TABLES,
@@ -51,7 +52,7 @@ def write_large_run(folder: Path, participants: int, seed: int) -> int:
     people = np.array([f"p{number:07}" for number in range(participants)])
     everybody = {"participant": people, "number": np.arange(participants), "state": "finished",
                  "list": np.arange(participants) % 10, "simulated": True, "consented_at": _NOW,
-                 "arrived_at": _NOW}  # fmt: skip
+                 "arrived_at": _NOW, "judge": PROGRAM}  # fmt: skip
     pq.write_table(_table(PARTICIPANTS, everybody, participants), folder / "participants.parquet")
     verdicts = {"participant": people, "kept": True}
     pq.write_table(_table(VERDICTS, verdicts, participants), folder / "verdicts.parquet")
@@ -114,6 +115,7 @@ def _answers(
         "position": np.tile(np.arange(1, TRIALS_EACH + 1), len(people)),
         "item_id": ids[item],
         "kind": "target",
+        "judge": PROGRAM,
         "good_side": _SIDES[good],
         "chosen_side": _SIDES[np.where(right, good, 1 - good)],
         "chose_good": right,

@@ -177,7 +177,7 @@ def intervals(people: pd.DataFrame, taken: pd.DataFrame) -> Iterator[tuple[str, 
         yield f"first place, {labels}", row["low"], row["high"]
     row = leaning[leaning["judge"] == "people"].iloc[0]
     yield "people's side", row["low"], row["high"]
-    found, _ = by_reading(people, taken, 0.1)
+    found = by_reading(people, taken, 0.1)
     row = found[found["construction"] == ""].iloc[0]
     yield "people minus model", row["low"], row["high"]
     row = history_effects(taken).iloc[0]

@@ -3,6 +3,7 @@
 python -m benchmarks.takers_speed
 """
 
+import argparse
 import json
 import time
 from pathlib import Path
@@ -29,9 +30,9 @@ _SIZES = {"embedding_size": 200, "hidden_size": 200, "layers": 2}
 _EVERY = 38
 
 
-def prompts() -> list[tuple[str, str]]:
-    """Return what a session of 76 trials asks: both orders, three sets of labels, its history."""
-    study = load_study("marvin_linzen_2018")
+def prompts(named: str) -> list[tuple[str, str]]:
+    """Return what a study's session asks: both orders, three sets of labels, its history."""
+    study = load_study(named)
     screens = Screens(study, sentence_case, sentence_case)
     [session] = taker_sessions(study, require_sound(study, 1), screens, 1)
     prompter, reading, found = Prompter(study, screens), ForcedChoice(), list[tuple[str, str]]()
@@ -62,7 +63,9 @@ def model(folder: Path, asked: list[tuple[str, str]]) -> Scorer:
 
 
 def main() -> None:
-    asked = prompts()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--study", default="marvin_linzen_2018")
+    asked = prompts(parser.parse_args().study)
     n_prompts = len({prompt for prompt, _ in asked})
     with TemporaryDirectory() as folder:
         scorer = model(Path(folder), asked)

@@ -26,7 +26,7 @@ def taker_findings(given: Given) -> Findings:
     takers, context = given.options.takers, given.context
     people = given.data.judgments
     taken = pd.concat([one.frame for one in takers], ignore_index=True)
-    found, left_out = by_reading(people, taken, given.margin)
+    found = by_reading(people, taken, given.margin)
     if found.empty:
         return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
     held = conclusions(found, chance(given.run))
@@ -39,7 +39,7 @@ def taker_findings(given: Given) -> Findings:
         "taker_consistency": alike,
     }
     tables = [
-        _readings_table(found, takers, left_out, context),
+        _readings_table(found, takers, context),
         _conclusions_table(held, found, context),
         _biases_table(leaning, context),
         _consistency_table(alike, context),
@@ -50,15 +50,14 @@ def taker_findings(given: Given) -> Findings:
     return Findings(tuple(tables), statistics)
 
 
-def _readings_table(
-    found: pd.DataFrame, takers: Sequence[Taken], left_out: int, context: Context
-) -> Table:
+def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
     ordered = context.by_construction(found).sort_values("model", kind="stable")
     frame = ordered.assign(group=ordered["model"] + ": " + ordered["label"]).sort_values(
         "group", kind="stable"
     )
     frame = frame.assign(label=frame["reading"])
     tiers = "; ".join(f"{one.model}: {one.tier}" for one in takers)
+    left_out = int(found["n_left_out"].max())
     missing = f"{left_out} judged item(s) that no taker answered are left out." if left_out else ""
     return context.table(
         "taker_readings",

@@ -14,9 +14,7 @@ LEVEL = 0.05
 _WHO = ["model", "reading"]
 
 
-def by_reading(
-    judgments: pd.DataFrame, taken: pd.DataFrame, margin: float
-) -> tuple[pd.DataFrame, int]:
+def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> pd.DataFrame:
     """Return people minus model in each reading, on the items that both answered.
 
     A model's answer to an item is the share of its sittings with a readable answer that chose the
@@ -30,18 +28,16 @@ def by_reading(
     Returns:
         model, reading, construction (empty: all), people, accuracy (the model's), model_low,
         model_high, difference (people minus model), low, high, p, p_holm and p_fdr (over the
-        constructions and readings of one model), n_items, n_sittings, unread (a share); and how
-        many judged items were left out because no taker answered them.
+        constructions and readings of one model), n_items, n_sittings, unread (a share), n_left_out
+        (judged items that were left out because the model answered none of their trials).
     """
-    found, left_out = [], 0
+    found = []
     for (model, reading), own in taken.groupby(_WHO, sort=False):
         read = own[own["chose_good"].notna()]
         if read.empty:
             continue
         correct = read.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
         on_both = judgments[judgments["item_id"].isin(correct.index)]
-        missing = judgments["item_id"].nunique() - on_both["item_id"].nunique()
-        left_out = max(left_out, int(missing))
         if on_both.empty:
             continue
         rows = people_against_models(
@@ -52,12 +48,13 @@ def by_reading(
         rows = rows.merge(alone, "left", on="construction")
         rows["unread"] = own["chose_good"].isna().mean()
         rows["n_sittings"] = own["participant"].nunique()
+        rows["n_left_out"] = judgments["item_id"].nunique() - on_both["item_id"].nunique()
         found.append(rows.assign(model=str(model)))
     if not found:
-        return pd.DataFrame(), left_out
+        return pd.DataFrame()
     together = pd.concat(found, ignore_index=True)
     parts = [adjusted(rows) for _, rows in together.groupby("model", sort=False)]
-    return pd.concat(parts, ignore_index=True), left_out
+    return pd.concat(parts, ignore_index=True)
 
 
 def _alone(read: pd.DataFrame) -> pd.DataFrame:

@@ -57,11 +57,15 @@ RUNS = {
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
+    "people_flagged": ["--people", "5"],
     "planted": ["{folder}/instance", "--others", "1"],
     "reaction_times": ["--chromium", "{chromium}", "--study", "minimal", "--trials", "2"],
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
+    "room": ["--people", "200"],
+    "takers": ["--comparisons", "5"],
+    "takers_speed": ["--study", "minimal"],
     "turns": [*("--processes", "2", "--threads", "1", "--seconds", "0.2")],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
     "treebank": [SAMPLE, "--repeat", "1"],

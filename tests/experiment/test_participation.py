@@ -28,10 +28,15 @@ def test_a_whole_session_is_legal():
     assert state is State.FINISHED
 
 
-@pytest.mark.parametrize("state", [State.WITHDRAWN, State.DECLINED])
-def test_who_withdrew_or_declined_goes_nowhere(state: State):
+def test_who_withdrew_goes_nowhere():
     with pytest.raises(IllegalMoveError, match="no further move"):
-        move(state, State.WORKING)
+        move(State.WITHDRAWN, State.WORKING)
+
+
+def test_who_declined_may_only_be_asked_again():
+    assert move(State.DECLINED, State.ARRIVED) is State.ARRIVED
+    with pytest.raises(IllegalMoveError, match="Expected one of: arrived"):
+        move(State.DECLINED, State.WORKING)
 
 
 def test_whoever_consented_may_withdraw_and_who_finished_does_nothing_else():

@@ -55,6 +55,8 @@ def of_others(instance: Path, database: Path | None = None) -> Iterator[Path]:
         instance: The instance folder; what lies directly in it is looked at.
         database: An SQLite file; it is looked at with what lies beside it.
     """
+    if not instance.is_dir():
+        return
     found = {instance, *instance.iterdir()}
     if database is not None:
         found |= set(database.parent.glob(f"{database.name}*"))

@@ -84,8 +84,10 @@ def begun(connection: Connection, premises: Premises) -> None:
     Called where the gate let a payment or an offer pass: a doubt that concerns no open run is over.
     """
     instance = premises.instance
-    if _beside(instance) is None or _why_doubtful(connection, instance):
+    if _why_doubtful(connection, instance):
         _end_doubt(connection, instance)
+    elif _beside(instance) is None:
+        _write(instance, _mark(connection))
 
 
 def written(connection: Connection, premises: Premises) -> None:

@@ -21,12 +21,12 @@ def test_a_built_in_study_is_sound(name: str):
 
 WHOM_TO_ASK_AND_HOW_TO_STOP = {
     "en": (
-        "the researcher whose contact is given where you found this study",
+        "write to the contact below",
         "voluntary",
         "by closing the page",
     ),
     "it": (
-        "persona di contatto indicata dove ha trovato lo studio",
+        "al contatto indicato qui sotto",
         "volontaria",
         "chiudendo la pagina",
     ),

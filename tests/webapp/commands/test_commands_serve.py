@@ -57,7 +57,7 @@ def test_a_server_that_died_is_not_taken_for_running(shell, instance):
 
 def test_a_number_of_a_process_that_is_no_server_is_never_ended(shell, instance):
     bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    instance.mkdir()
+    instance.mkdir(exist_ok=True)
     (instance / "server.lock").touch()
     (instance / "server.json").write_text(f'{{"pid": {bystander.pid}, "url": "http://x"}}')
     with pytest.raises(WebappError, match="no server is running in the background"):
@@ -109,7 +109,7 @@ def test_an_instance_folder_that_cannot_be_used_is_named(shell, tmp_path):
 
 
 def test_a_database_that_cannot_be_reached_is_said_before_anything_starts(shell, instance):
-    instance.mkdir()
+    instance.mkdir(exist_ok=True)
     (instance / "parallax.toml").write_text('database_url = "sqlite:////proc/no/such.db"\n')
     with pytest.raises(WebappError, match="the database cannot be used"):
         shell("serve", "--background", "--port", "0")
@@ -117,7 +117,7 @@ def test_a_database_that_cannot_be_reached_is_said_before_anything_starts(shell,
 
 
 def test_settings_show_their_source_and_no_password(shell, instance, monkeypatch):
-    instance.mkdir()
+    instance.mkdir(exist_ok=True)
     (instance / "parallax.toml").write_text("port = 8123\nsession_days = 3\n")
     monkeypatch.setenv("PARALLAX_SESSION_DAYS", "5")
     monkeypatch.setenv("PARALLAX_DATABASE_URL", "postgresql://me:hunter2@db/parallax")

@@ -10,6 +10,7 @@ from sqlalchemy.pool import QueuePool
 
 from tests.webapp.connections import one_for_each_request
 from webapp.database import engine as engine_module
+from webapp.participant.assets import assets_of
 from webapp.researcher.access import PREFIX
 from webapp.runs.runs import close_run
 from webapp.users.passwords import hash_password
@@ -45,8 +46,8 @@ def answered(app: Flask):
 def test_every_route_is_answered_with_one_connection(
     app, client, run, start, sessions, clock, answered
 ):
-    address = f"/run/{run.ref}"
-    for page in ("/healthz", "/assets/1/page.js", "/assets/1/parallax.css", address):
+    address, own = f"/run/{run.ref}", assets_of(app)
+    for page in ("/healthz", own.address("page.js"), own.address("parallax.css"), address):
         with client.get(page) as response:
             assert response.status_code == 200
     assert client.get(f"{address}/compensation").status_code == 200

@@ -249,6 +249,7 @@ def test_no_consent_full_and_too_late_have_their_own_ways_back(
     assert codes_in(everybody[0].page().text) == {Ending.TOO_LATE}
     for position in range(2, 9):
         everybody[0].answer(position)
+    everybody[0].questionnaire(native_language="English")
     assert codes_in(everybody[0].page().text) == {Ending.COMPLETED}, "the whole work was done"
 
 

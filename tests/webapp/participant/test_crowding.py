@@ -6,14 +6,14 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.webapp.conftest import Visitor
-from tests.webapp.participant.test_admission import COMPREHENSION, RIGHT, come, launch_panel
+from tests.webapp.participant.test_admission import COMPREHENSION, RIGHT, come, launch_panel, link
 from webapp.core.addresses import Addresses
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import ArrivalAddress, Participant, Place
 from webapp.jobs.leases import delete_addresses
 
-__all__ = ["come", "launch_panel"]
+__all__ = ["come", "launch_panel", "link"]
 HERE, THERE = "203.0.113.5", "198.51.100.7"
 
 

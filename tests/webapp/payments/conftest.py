@@ -9,6 +9,7 @@ from tests.webapp.payments.platform_double import PlatformDouble
 from tests.webapp.test_transactions import OpenTransactions
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Participant, Payment, Run
+from webapp.gate.gate import ledger_begun, ledger_written
 from webapp.payments.accounts import accounts
 from webapp.payments.ledger_entries import rewards
 from webapp.payments.pay import pay_entries
@@ -26,11 +27,15 @@ def platform(app, clock) -> PlatformDouble:
 @pytest.fixture
 def hit(sessions: Sessions, run: Run, clock) -> Hit:
     with sessions.begin() as session:
+        # As publishing does: the file beside the database knows of the offer.
+        ledger_begun(session.connection())
         hit = Hit(
             run_id=run.id, token="t" * 64, purpose="recruitment", places=9,
             platform_id="HIT1", posted_at=clock(),
         )  # fmt: skip
         session.add(hit)
+        session.flush()
+        ledger_written(session.connection())
     return hit
 
 

@@ -23,6 +23,7 @@ from webapp.recruiters.panel.demonstration import listing
 from webapp.runs.links import make_links
 from webapp.services import EXTENSION, Services
 from webapp.simulation.plan import plan
+from webapp.simulation.session import SimulatedSessionError
 from webapp.simulation.stand_in import StandInSession
 
 pytestmark = [pytest.mark.one_database]
@@ -118,8 +119,9 @@ def test_a_panels_person_comes_works_and_is_thanked_once(there):
         again = visitor(installation, client, 1)
         again.arrive()
         first.take_part()
-        once_more = visitor(installation, client, 1)
-        once_more.arrive()
+        # Nobody is shown a session that has ended without its code.
+        with pytest.raises(SimulatedSessionError, match="409"):
+            visitor(installation, client, 1).arrive()
         visitor(installation, client, 2).arrive()
     send_reports(installation.services)
     send_reports(installation.services)
