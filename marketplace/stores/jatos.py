@@ -229,7 +229,9 @@ def jatos(folder: Path, faults: Faults) -> Blueprint:
     doors = _Doors(held, faults)
     pages.jatos = held  # type: ignore[attr-defined]
     for rule, door, *methods in _RULES:
-        pages.add_url_rule(rule, view_func=getattr(doors, door), methods=methods)
+        # Werkzeug keeps web sockets apart from what is asked for by HTTP.
+        socket = door == "channel"
+        pages.add_url_rule(rule, view_func=getattr(doors, door), methods=methods, websocket=socket)
     pages.add_url_rule(
         "/publix/<result>/<component>/initData", view_func=doors.begin_data, methods=["GET"]
     )
