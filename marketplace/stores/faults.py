@@ -42,5 +42,6 @@ def before(kind: str) -> Response | None:
 def after(kind: str, response: Response) -> Response:
     """Return the answer to a request that was carried out, unless it fails on its way back."""
     if kind in ("lost_after", "error_after"):
+        response.close()
         return Response("server error", 502)
     return response
