@@ -6,12 +6,13 @@ The frame is that of faults_prolific.py: calls fail, the process dies, the clock
 late. On top of it the database is put back from earlier copies at any step from the offer of the
 places on: as `parallax db restore` leaves it, as a copied file, with the file `ledger` beside it,
 or as a second copy of the installation with the same token, of which now one and now the other is
-gone on with. Between any two calls and commits a colleague pays a bonus by hand, of the same amount
-as is due or of another. The operator reconciles where the gate asks for it, and decides what the
-messages ask a person to decide: a bonus of the due amount is the one that was due, any other is
-paid beside it. Then the books are compared with what was earned, the colleague's payments apart.
-Ends with exit status 1 if we paid somebody more, somebody has less, places were offered twice, or
-ledger, statement and platform do not agree.
+gone on with. After some of these the clock is wrong by up to 26 hours. Between any two calls and
+commits a colleague pays a bonus by hand, of the same amount as is due or of another. The operator
+reconciles where the gate asks for it, and decides what the messages ask a person to decide: a
+bonus of the due amount is the one that was due, any other is paid beside it. Then the books are
+compared with what was earned, the colleague's payments apart. Ends with exit status 1 if we paid
+somebody more, somebody has less, places were offered twice, or ledger, statement and platform do
+not agree.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from functools import partial
 
 from fault_injection.environment import small_study
 from fault_injection.prolific import Participant, ProlificEnvironment
-from fault_injection.restores import WAYS, Meddling, Restored
+from fault_injection.restores import CLOCK, WAYS, Meddling, Restored
 from faults import PLACES_PER_LIST, report, unfilled
 from faults_prolific import (
     BONUS,
@@ -52,7 +53,13 @@ WRONG = (
 )
 SHOWN = (
     *("runs", "workers", "calls that failed", "process deaths", "steps done again", *WAYS),
-    *("stopped at the gate", "paid by hand", "decided by a person", "bonuses decided by hand"),
+    *(
+        CLOCK,
+        "stopped at the gate",
+        "paid by hand",
+        "decided by a person",
+        "bonuses decided by hand",
+    ),
     *("people who earned money", "paid by us, as earned", "paid by hand instead", *WRONG),
 )
 

@@ -16,6 +16,8 @@ class Ending(StrEnum):
     FULL = "full"  # came when no place was left, or the run was closed
     TOO_LATE = "too_late"  # was away until the place was given to somebody else
     WITHDRAWN = "withdrawn"  # took their consent back
+    DUPLICATE = "duplicate"  # took part in an earlier run, which the study excludes
+    SECURITY = "security"  # came by a link that the platform did not sign
 
 
 class EventKind(StrEnum):

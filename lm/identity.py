@@ -1,20 +1,87 @@
-"""Which model it is: what changes when a model's files do."""
+"""What makes a model this model: the content of all files that its scores are computed from."""
 
 import hashlib
+import json
+import os
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from lm.registry import HF_PREFIX
+# What computes: another version of one of these may give other scores.
+_COMPUTING = ("torch", "transformers", "tokenizers", "numpy", "kenlm")
+_POINTERS = ("model",)
 
 
-def model_hash(model: str) -> str:
-    """Return the SHA-256 of a model's files; of a model from a hub, that of its name."""
+def model_identity(model: str, prefix: str = "hf:") -> str:
+    """Return a hash of a model's weights, tokenizer and configuration, and of what computes.
+
+    A folder whose config.json points to another folder, or to a model of the hub's local cache, is
+    hashed together with what it points to.
+
+    Args:
+        model: A folder, or ``hf:`` and the path or name of a Hugging Face model.
+        prefix: What stands before the name of a Hugging Face model.
+    """
     digest = hashlib.sha256()
-    folder = Path(model.removeprefix(HF_PREFIX))
+    for name in _COMPUTING:
+        digest.update(f"{name} {_version(name)}\n".encode())
+    _add(model.removeprefix(prefix), digest, set())
+    return digest.hexdigest()
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "none"
+
+
+def _add(source: str, digest: "hashlib._Hash", seen: set[Path]) -> None:
+    folder = Path(source)
     if not folder.is_dir():
-        # A model from a hub has no files here that could be hashed.
-        return hashlib.sha256(model.encode()).hexdigest()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(path.relative_to(folder).as_posix().encode())
+        digest.update(f"named {source}\n".encode())
+        found = _cached(source)
+        if found is None:
+            return
+        folder = found
+    if folder.resolve() in seen:
+        return
+    seen.add(folder.resolve())
+    for path in _files(folder):
+        digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+    for pointed in _pointed(folder):
+        _add(pointed, digest, seen)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    found = [
+        Path(root) / name for root, _, names in os.walk(folder, followlinks=True) for name in names
+    ]
+    yield from sorted(path for path in found if path.is_file())
+
+
+def _pointed(folder: Path) -> Iterator[str]:
+    """Yield what a folder's config.json says that the model is."""
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return
+    for key in _POINTERS:
+        source = config.get(key) if isinstance(config, dict) else None
+        if isinstance(source, str) and source:
+            is_path = source.startswith((".", "/"))
+            yield str(folder / source) if is_path else source
+
+
+def _cached(name: str) -> Path | None:
+    """Return where the hub's local cache holds a model; None where it does not."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(name, "config.json")
+    # Whatever is no name of a model on the hub is no model there.
+    except (ImportError, ValueError):
+        return None
+    return Path(found).parent if isinstance(found, str) else None

@@ -12,17 +12,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Event, Thread
 from time import monotonic
-from typing import Any, Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from lm.errors import LmError
 from lm.registry import Device, load_scorer
 from lm.scorer import FastKernel, Scorer, TokenScores
+from lm.surprisal import PLL, choose_pll
 from lm.worker_pool import worker_pool
 
-Floats = NDArray[np.float64]
 TEXTS_AT_A_TIME = 16_384
 
 
@@ -35,12 +32,14 @@ class Loading:
         device: Where a network computes.
         packed: Whether texts share the computation of their beginnings where the model allows it.
         identity: Changes when the model's files do, so that workers that live long load it again.
+        pll: What is hidden for a masked model's scores; empty: what is usual for it.
     """
 
     fast: bool = False
     packed: bool = True
     device: Device = "auto"
     identity: str = ""
+    pll: PLL | Literal[""] = ""
 
 
 PLAIN = Loading()
@@ -85,6 +84,8 @@ def scorer_of(model: str, loading: Loading = PLAIN) -> Scorer:
         scorer = load_scorer(model, loading.device)
         if not loading.packed and hasattr(scorer, "packing"):
             scorer.packing = False
+        if loading.pll:
+            choose_pll(scorer, loading.pll)
         return scorer
     return _with_fast_mode(model, loading).fast()
 
@@ -116,37 +117,6 @@ def score_texts(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> l
         return scorer.score([("", text) for text in texts])
     except LmError as error:
         raise LmError(f'the text "{_culprit(scorer, texts)}" cannot be scored: {error}') from error
-
-
-@runtime_checkable
-class HasReference(Protocol):
-    """A scorer that can also answer in a plain way, without what makes it fast."""
-
-    def reference_logprobs(
-        self, texts: Sequence[str], places: Sequence[Sequence[int]]
-    ) -> list[Floats]:
-        """Return the log-probabilities of the tokens at these places of each text's answer."""
-        ...
-
-
-def reference_logprobs(
-    model: str, texts: Sequence[str], places: Sequence[Sequence[int]], loading: Loading = PLAIN
-) -> list[Floats] | None:
-    """Return plain log-probabilities to check scores against; what a worker does.
-
-    Args:
-        model: As ``scorer_of`` takes it.
-        texts: Whole texts.
-        places: Which tokens of each, ascending.
-        loading: How the model is loaded.
-
-    Returns:
-        For each text float64, shape ``(places,)``; None where the model has one way only.
-    """
-    scorer = scorer_of(model, replace(loading, fast=False))
-    if not isinstance(scorer, HasReference):
-        return None
-    return scorer.reference_logprobs(texts, places)
 
 
 def _culprit(scorer: Scorer, texts: Sequence[str]) -> str:

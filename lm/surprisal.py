@@ -47,6 +47,18 @@ class Piece:
     corrected: bool
 
 
+def choose_pll(scorer: object, pll: str) -> None:
+    """Let a masked model hide what ``PLL`` says.
+
+    Raises:
+        LmError: The model is no masked one.
+    """
+    encoder = getattr(scorer, "encoder", None)
+    if encoder is None or encoder.beginning is not None:
+        raise LmError("only masked models have a pseudo-log-likelihood. Leave `--pll` out.")
+    encoder.pll = pll
+
+
 def surprisals(
     scorer: Scorer, texts: Sequence[Sequence[str]], *, spaces: bool = True, correct: bool = True
 ) -> list[list[Piece]]:

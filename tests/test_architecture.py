@@ -27,7 +27,8 @@ MONOPOLIES = {
     "boto3": ("webapp/recruiters/mturk/",),
     "botocore": ("webapp/recruiters/mturk/", "marketplace/mturk/"),
     "torch": ("lm/",),
-    "transformers": ("lm/huggingface/scorer.py",),
+    # The second implementation loads models by itself.
+    "transformers": ("lm/huggingface/scorer.py", "lm/huggingface/independent.py"),
     "pandas": ("analysis/",),
     "sqlalchemy": ("webapp/", "marketplace/"),
     "alembic": ("webapp/database/",),

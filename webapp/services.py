@@ -1,5 +1,6 @@
 """What a request needs of the installation, made once in ``create_app``."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -15,7 +16,7 @@ from webapp.core.addresses import Addresses
 from webapp.core.clock import Clock
 from webapp.core.settings import Settings
 from webapp.core.tokens import Tokens
-from webapp.database.engine import Sessions, make_sessions
+from webapp.database.engine import Sessions, make_sessions, reading
 from webapp.database.models import Run
 from webapp.database.models.identity import sealer_of
 from webapp.database.write_trial import WriteTrial
@@ -62,6 +63,7 @@ class Services:
         )
         self._studies: dict[int, Study] = {}
         self._recruiters: dict[str, Recruiter] = {}
+        self._recruiter_names: dict[str, str] = {}
         self._provider: Provider | None = None
 
     def study_of(self, session: Session, run: Run) -> Study:
@@ -100,6 +102,21 @@ class Services:
         if self._provider is None:
             self._provider = Provider(self.settings)
         return self._provider
+
+    def recruiter_of(self, ref: str, find: Callable[[Session], Run]) -> Recruiter:
+        """Return the recruiter of the run with a reference, which is looked up once.
+
+        Args:
+            ref: The run's reference.
+            find: Returns the run.
+
+        Raises:
+            RequestError: There is no such run.
+        """
+        if ref not in self._recruiter_names:
+            with reading(self.sessions) as session:
+                self._recruiter_names[ref] = find(session).recruiter
+        return self.recruiter(self._recruiter_names[ref])
 
     def recruiter(self, name: str) -> Recruiter:
         """Return the recruiter of that name, made once with its settings.

@@ -53,7 +53,8 @@ def judgments(
     """Read judgments from FILE, whichever program collected them.
 
     Format and columns are guessed unless --mapping says what they mean, shown with the first
-    judgments, and written when you agree.
+    judgments, and written when you agree. A mapping may also name ratings, or yes and no, to one
+    sentence at a time.
 
     A published table of Gulordava et al. (2018) also gives its items and each model's scores.
     """

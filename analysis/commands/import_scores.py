@@ -16,8 +16,10 @@ from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.lm_eval_samples import is_samples, read_samples
-from analysis.readers.matched_scores import Matched, match_scores, write_scores
+from analysis.readers.matched_scores import Matched, match_scores
 from analysis.readers.score_columns import UNITS
+from analysis.readers.score_layouts import read_scores
+from analysis.readers.score_rows import write_scores
 from analysis.readers.score_tables import Scored, read_score_table
 from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
@@ -25,7 +27,6 @@ from experiment.errors import ParallaxError
 from experiment.materials.formats.colorless_green import is_colorless_green
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.lm_eval import AFTER_SPACE
-from experiment.materials.formats.raw import read_raw
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_table
 from experiment.records import Item
@@ -82,13 +83,13 @@ def scores(
 ) -> None:
     """Read models' scores from FILE.
 
-    FILE is what lm_eval --log_samples writes (.jsonl), a table of tokens as minicons prints it, any
-    table with a score for each text or each version, or a published table of Gulordava et al.
-    (2018). A score file is written for each model.
+    FILE is what lm_eval --log_samples writes (.jsonl), what minicons or neural-complexity print of
+    tokens, any table with a score for each text or each version, or a published table of Gulordava
+    et al. (2018). A score file is written for each model.
     """
     own = {ITEM_TABLE, *(path.name for path in out.glob(SCORE_FILE.format("*")))}
     refuse_overwrite(out, own)
-    if not is_samples(file) and is_colorless_green(read_raw(file).columns):
+    if not is_samples(file) and is_colorless_green(read_scores(file).columns):
         published = read_colorless_green(read_source(file).table, file)
         with atomic_folder(out, own) as folder:
             write_published_scores(published, folder)
@@ -121,7 +122,7 @@ def _read(file: Path, named_items: str | None, unit: str, named: dict[str, str])
     given = find_materials(named_items) if named_items else None
     if is_samples(file):
         return _read_samples(file, given)
-    scored, notes = read_score_table(read_raw(file), unit, named)
+    scored, notes = read_score_table(read_scores(file), unit, named)
     if given is not None:
         return _Read(scored, list(given.items()), notes, _about(given), own_items=False)
     try:

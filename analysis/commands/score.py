@@ -13,6 +13,7 @@ from analysis.scores.scoring_inputs import find_materials, only_judged
 from experiment.records import Item
 from lm.registry import Device
 from lm.sharding import workers
+from lm.surprisal import PLL
 
 _PATH = click.Path(path_type=Path)
 
@@ -44,6 +45,7 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Run Hugging Face models text by text, without sharing beginnings.",
 )
+@click.option("--pll", type=click.Choice(get_args(PLL)), help="Masked models: what is hidden.")
 @click.option(
     "--device",
     type=click.Choice(get_args(Device)),
@@ -69,6 +71,7 @@ def score(
     fast: bool,
     stream: bool,
     plain: bool,
+    pll: PLL | None,
     device: str,
     processes: int,
     cluster: str | None,
@@ -93,7 +96,7 @@ def score(
         click.echo(sentence)
     if export is not None:
         found = only_judged(found, export)
-    options = ScoringOptions(fast, stream, not plain, cast(Device, device))
+    options = ScoringOptions(fast, stream, not plain, cast(Device, device), pll or "")
     with workers(processes, cluster) as executor:
         for model, path in files.items():
             score_to_file(model, found, path, options, executor)

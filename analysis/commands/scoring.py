@@ -3,6 +3,7 @@
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import click
 import pyarrow.compute as pc
@@ -16,25 +17,32 @@ from analysis.scores.scoring_inputs import Materials
 from analysis.scores.stream import READING, write_stream_file
 from experiment.errors import ParallaxError
 from experiment.version import code_version
-from lm.identity import model_hash
+from lm.identity import model_identity
 from lm.registry import HF_PREFIX, Device
 from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of
+from lm.surprisal import PLL
 
 # What only the scores themselves can tell.
 _KNOWN_AFTER_SCORING = {"model": "", "trained_on": "", "certificate": "", "check": ""}
 
 _MANY_UNKNOWN = 0.05
+# What a score file says of masked scores in which nothing but the token itself was hidden.
+_PLL_READING = "with each token alone hidden"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How scores are computed: fast and certified, as one stream, packed, and on which device."""
+    """How scores are computed: fast and certified, as one stream, packed, and on which device.
+
+    ``pll`` says what is hidden for a masked model's scores; empty: what is usual.
+    """
 
     fast: bool
     stream: bool
     packed: bool
     device: Device
+    pll: PLL | Literal[""] = ""
 
 
 def destinations(models: tuple[str, ...], out: Path) -> dict[str, Path]:
@@ -86,7 +94,7 @@ def score_to_file(
     Raises:
         ParallaxError: The model or the items cannot be scored.
     """
-    loading = Loading(False, options.packed, options.device, model_hash(model))
+    loading = Loading(False, options.packed, options.device, model_identity(model), options.pll)
     materials = materials.given_to(scorer_of(model, loading))
     facts = ScoreFacts(
         **_KNOWN_AFTER_SCORING,
@@ -97,7 +105,7 @@ def score_to_file(
         materials_hash=materials.hash,
         code_version=code_version(),
         selection=materials.selection,
-        reading=READING if options.stream else "",
+        reading=READING if options.stream else _PLL_READING if options.pll == "original" else "",
     )
     if _is_up_to_date(out, facts, options.fast):
         click.echo(f"{out}already holds these scores")
@@ -121,9 +129,11 @@ def score_to_file(
 def _tell_how(out: Path, scorer: Scorer, written: ScoreFacts) -> None:
     if unknown := _unknown(out):
         click.echo(unknown)
+    for sentence in getattr(scorer, "notes", ()):
+        click.echo(sentence)
     if fault := getattr(scorer, "packing_fault", ""):
         click.echo(f"{scorer.name} was run text by text, without sharing beginnings: {fault}")
-    if written.reading:
+    if written.reading == READING:
         click.echo(f"The sentences were read {written.reading}.")
     if written.certificate:
         click.echo(f"{written.certificate[:1].upper()}{written.certificate[1:]}.")

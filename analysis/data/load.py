@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from analysis.data.frames import open_parquet, read_exported, read_parquet
 from analysis.data.judges import of_one_kind
 from analysis.data.own_columns import in_namespace
+from analysis.data.score_sums import refuse_impossible
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
 from experiment.responses.registry import response_of, tables_shown
@@ -256,6 +257,7 @@ def load_scores(path: Path) -> Scores:
         TableError: The file is missing or does not fit the schema.
     """
     frame = read_parquet(SCORES, path, _SCORE_COLUMNS, categorical=True)
+    refuse_impossible(path)
     return Scores(path, score_facts(path), frame)
 
 

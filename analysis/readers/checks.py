@@ -154,6 +154,8 @@ def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> No
         account.attention.append(
             f"most of the {len(sizes):,} participants judged once: is each row a person?"
         )
+    if rows["chose_good"].isna().all():
+        return
     accuracy = of_people["chose_good"].mean().astype(float)
     account.checks.append(
         f"Accuracy of participants: {accuracy.min():.0%} to {accuracy.max():.0%}, median "

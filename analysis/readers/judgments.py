@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +20,11 @@ from analysis.readers.copies import refuse_doubled, without_copies
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_times
+from analysis.readers.single_answers import answer_of, with_answers
 from analysis.readers.sources import Source, read_source
+from experiment.errors import MaterialsError
 from experiment.materials.formats.files import open_materials
+from experiment.materials.formats.read import read_materials
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_row
 from experiment.participation import State
@@ -79,7 +83,7 @@ def read_known_items(path: Path) -> list[Item]:
         AnalysisError: There is no item, or an id occurs twice.
         ParallaxError: The table cannot be read.
     """
-    items = list(open_materials(path).items())
+    items = _items_of(path)
     ids = [item.item_id for item in items]
     twice = [name for name, count in Counter(ids).items() if count > 1]
     if twice or not items:
@@ -91,6 +95,19 @@ def read_known_items(path: Path) -> list[Item]:
             expected="at least one item, each item_id once",
         )
     return items
+
+
+def _items_of(path: Path) -> list[Item]:
+    """Return a table's items, which may be sentences alone."""
+    try:
+        return list(open_materials(path).items())
+    except MaterialsError:
+        if path.is_dir():
+            raise
+        # What is wrong with a table of neither kind is told as what is wrong with its pairs.
+        with suppress(MaterialsError):
+            return list(read_materials(path, identical=True, alone=True).items)
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +145,12 @@ def interpreted(
         rows = without_copies(rows, source.table, mapping, account)
     else:
         refuse_doubled(rows, source.table, str(path))
+    if answer_of(rows):
+        plain = rows.drop(columns="chosen", errors="ignore").assign(correct="true")
+        run = with_answers(as_run(plain, items, path), rows, items, account, path)
+        describe(run, items, account)
+        account.balance()
+        return Imported(run, account)
     run = as_run(with_versions(rows, items, path), items, path)
     check_stated(rows, source.table, run.responses["chose_good"], mapping, account)
     describe(run, items, account)

@@ -1,6 +1,7 @@
 """What ``lm_eval --log_samples`` writes: each item with the log-likelihoods of its choices."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,11 +69,12 @@ def read_samples(path: Path) -> Samples:
             continue
         seen.add(number)
         arguments = _arguments(sample, place)
-        target = _target(sample, arguments, place)
+        nats = _nats(sample, place)
+        target = _target(sample, arguments, nats, place)
+        _refuse_contradiction(sample, nats, target, place)
         draft = _draft(place, sample, arguments, target, task, number)
         drafts.append(draft)
         spaces.add(not draft.context and arguments[0][1][:1].isspace())
-        nats = _nats(sample, place)
         scores.append((nats[target], nats[1 - target]))
     items, _ = make_items(drafts, path)
     scored = [
@@ -94,12 +96,18 @@ def _arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
         contexts = [(str(pair[0]), str(pair[1])) for pair in pairs]
     except (TypeError, IndexError) as error:
         raise _unreadable("its arguments are no texts", place) from error
-    if len(contexts) != 2:
+    # Behind the two choices may stand the same without their context (mutual information).
+    choices, rest = contexts[:2], contexts[2:]
+    if len(choices) != 2 or (rest and [one[1] for one in rest] != [one[1] for one in choices]):
         raise _unreadable(f"it has {len(contexts)} choices", place)
-    return contexts
+    return choices
 
 
-def _target(sample: Mapping[str, Any], arguments: list[tuple[str, str]], place: str) -> int:
+def _target(
+    sample: Mapping[str, Any], arguments: list[tuple[str, str]], nats: list[float], place: str
+) -> int:
+    if arguments[0][1] == arguments[1][1] and arguments[0][0] != arguments[1][0]:
+        return _target_of_contexts(sample, nats, place)
     target = str(sample.get("target"))
     if target in ("0", "1"):
         return int(target)
@@ -107,6 +115,35 @@ def _target(sample: Mapping[str, Any], arguments: list[tuple[str, str]], place: 
     if target.strip() in texts:
         return texts.index(target.strip())
     raise _unreadable(f'its target "{target}" is none of its choices', place)
+
+
+def _target_of_contexts(sample: Mapping[str, Any], nats: list[float], place: str) -> int:
+    """Return the right one of two contexts of one continuation (WinoGrande), as the file tells it.
+
+    The target is then the continuation, which says nothing; the document's answer does, or whether
+    the model was right.
+    """
+    doc = sample.get("doc")
+    answer = str(doc.get("answer")) if isinstance(doc, dict) else ""
+    if answer in ("1", "2"):
+        return int(answer) - 1
+    if sample.get("acc") in (0, 1) and nats[0] != nats[1]:
+        likelier = int(nats[1] > nats[0])
+        return likelier if sample["acc"] == 1 else 1 - likelier
+    raise _unreadable("nothing says which of its two contexts is right", place)
+
+
+def _refuse_contradiction(
+    sample: Mapping[str, Any], nats: list[float], target: int, place: str
+) -> None:
+    """Refuse a sample whose own accuracy says otherwise than its log-likelihoods and target."""
+    right = nats[target] > nats[1 - target]
+    if sample.get("acc") in (0, 1) and nats[0] != nats[1] and right != (sample["acc"] == 1):
+        raise _unreadable(
+            f"its acc is {sample['acc']:g}, and its log-likelihoods {nats[:2]} with the target "
+            f"{target} say otherwise",
+            place,
+        )
 
 
 def _draft(
@@ -117,7 +154,10 @@ def _draft(
     task: str,
     number: str,
 ) -> Draft:
-    good, bad = (" ".join(arguments[n][1].split()) for n in (target, 1 - target))
+    same = arguments[0][0] == arguments[1][0]
+    # Two contexts of one continuation are two whole texts.
+    texts = [text if same else f"{context} {text.lstrip()}" for context, text in arguments]
+    good, bad = (" ".join(texts[n].split()) for n in (target, 1 - target))
     doc = sample.get("doc")
     extra = {k: v for k, v in doc.items() if isinstance(v, str)} if isinstance(doc, dict) else {}
     construction = extra.get("UID", task)
@@ -125,7 +165,7 @@ def _draft(
         place,
         good,
         bad,
-        " ".join(arguments[target][0].split()),
+        " ".join(arguments[target][0].split()) if same else "",
         item=number,
         construction=construction,
         extra=extra,
@@ -138,7 +178,7 @@ def _nats(sample: Mapping[str, Any], place: str) -> list[float]:
     except (TypeError, ValueError, LookupError) as error:
         raise _unreadable("its resps are no log-likelihoods", place) from error
     # Behind the two choices may stand their scores without the context (mutual information).
-    if len(found) not in (2, 4) or not all(nats <= 0 for nats in found):
+    if len(found) not in (2, 4) or not all(-math.inf < nats <= 0 for nats in found):
         raise _unreadable(f"its log-likelihoods are {found}", place)
     return found
 

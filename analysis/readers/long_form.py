@@ -11,6 +11,7 @@ from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.mapping import ITEM, LONG, NUMBER, UNITS, Meaning, Rows
 from analysis.readers.numbered import numbers_of
+from analysis.readers.single_answers import ANSWERS
 from analysis.readers.texts import items_by_texts
 from experiment.records import Item
 
@@ -75,7 +76,7 @@ class _Reading:
             self._need(rows, [column])
             rows = rows.assign(**{column: _translated(rows[column], values, self._path)})
         self._need(rows, _NEEDED)
-        if not {"chosen", "correct"} & set(rows.columns):
+        if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
             self._need(rows, ["chosen"])
         self._refuse_none(rows)
         if mapping.rt_unit != "ms" and "rt_ms" in rows:
@@ -200,14 +201,16 @@ class _Reading:
         mapping, blocks = self._mapping, []
         for item in items:
             named = {ours: one.replace(ITEM, item) for ours, one in mapping.columns.items()}
-            if named.get("chosen", named.get("correct")) in table.columns:
+            told = (named[one] for one in ("chosen", "correct", *ANSWERS) if one in named)
+            if next(told, None) in table.columns:
                 blocks.append(self._block(table, named).assign(item=item))
         if not blocks:
             self._need(table, [one for one in mapping.columns.values() if ITEM in one])
         self._per_trial = sum(ITEM in one for one in mapping.columns.values())
         rows = self._blocks(blocks, mapping.columns)
         # Whoever was not shown an item has an empty cell.
-        shown = rows["chosen" if "chosen" in rows else "correct"] != ""
+        said = next(one for one in ("chosen", "correct", *ANSWERS) if one in rows)
+        shown: pd.Series[bool] = rows[said] != ""
         return self._dropped(rows, shown, "the cell named after the item is empty")
 
     def _dropped(self, rows: pd.DataFrame, kept: "pd.Series[bool]", rule: str) -> pd.DataFrame:
@@ -232,7 +235,7 @@ class _Reading:
         if "item" not in rows:
             return rows
         blank = rows["item"].fillna("") == ""
-        said = next((ours for ours in ("chosen", "correct") if ours in rows), None)
+        said = next((ours for ours in ("chosen", "correct", *ANSWERS) if ours in rows), None)
         if said and (lost := int((blank & (rows[said] != "")).sum())):
             raise AnalysisError(
                 f"{lost} trial(s) have a choice, but no item",

@@ -13,7 +13,8 @@ from experiment.errors import wrong_keys
 
 LONG = (
     "judge", "participant", "list", "item", "construction", "condition",
-    "option_first", "good_side", "chosen", "correct", "rt_ms", "kept",
+    "option_first", "good_side", "chosen", "correct", "version", "rating", "said_yes", "rt_ms",
+    "kept",
 )  # fmt: skip
 UNITS = {"ms": 1.0, "s": 1_000.0}
 NUMBER, ITEM = "{n}", "{item}"
@@ -27,7 +28,8 @@ class Meaning(BaseModel):
     Attributes:
         columns: Our column to theirs; a column that bears our name already may be left out. With
             ``wide`` numbered columns are written with ``{n}``, columns named after items with
-            ``{item}``.
+            ``{item}``. In place of a choice, ``rating`` or ``said_yes`` is the answer to one
+            sentence, and ``version`` the version that was shown, or its text.
         values: Our column to a table from their values to ours, such as "sentence A" to "good".
             ``*`` stands for any text: "1. *" to "first". What is written without it goes first.
         item_from: Columns whose texts, joined by "-", name the item, where no column does.

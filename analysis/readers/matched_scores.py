@@ -1,19 +1,15 @@
 """Scores of other programs as score files, each text matched to an item's version."""
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.score_tables import Scored
 from experiment.materials.render import render
 from experiment.records import Item, Variant
-from experiment.tables.files import write_table
-from experiment.tables.schemas import SCORES
 
 # The ways in which a text may have been written, the likeliest first.
 _RENDERINGS = ("as_written", "sentence_case", "lower_case_tokens")
@@ -64,14 +60,18 @@ def match_scores(
 
 def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: Path) -> Matched:
     rendering, of_text = "", dict[str, list[Version]]()
-    texts = {_key(row.text) for row in rows if not (row.item_id and row.variant)}
+    texts = {_key(row.text) for row in rows if row.text}
     if texts:
         rendering, of_text = _best_rendering(texts, items)
-    known = {(item.item_id, version) for item in items for version in _texts(item)}
+    known = {(item.item_id, version) for item in items for version in texts_of(item)}
     scores: dict[Version, Scored] = {}
     strange: list[Scored] = []
+    unlike: list[Scored] = []
     for row in rows:
+        if row.item_id and row.variant and row.text and _key(row.text) not in of_text:
+            unlike.append(row)
         own = _versions(row, of_text)
+        _refuse_contradiction(row, of_text)
         if not own or not known.issuperset(own):
             strange.append(row)
             continue
@@ -89,7 +89,31 @@ def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: P
             where=strange[0].place,
             expected="ids or texts of the items",
         )
-    return Matched(model, scores, rendering, tuple(_left_out(scores, strange, items, where)))
+    notes = [*_left_out(scores, strange, items, where), *_unlike(unlike)]
+    return Matched(model, scores, rendering, tuple(notes))
+
+
+def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> None:
+    """Refuse a row whose text is another item's, or another version's, than its ids say."""
+    found = of_text.get(_key(row.text), []) if row.text else []
+    if row.item_id and row.variant and found and (row.item_id, row.variant) not in found:
+        item, version = found[0]
+        raise AnalysisError(
+            f"the row is called the {row.variant} version of {row.item_id}, but its text, "
+            f'"{row.text[:60]}", is the {version} version of {item}',
+            where=row.place,
+            expected="ids that belong to the text beside them",
+            remedy="Check whether rows, ids or versions were shifted or exchanged",
+        )
+
+
+def _unlike(rows: Sequence[Scored]) -> Iterator[str]:
+    """Yield that texts were believed to be items' although they are written otherwise."""
+    if rows:
+        yield (
+            f"{len(rows):,} texts beside ids are not written as any item is; the first: "
+            f'"{rows[0].text[:60]}" of {rows[0].item_id}. The ids were believed.'
+        )
 
 
 def _best_rendering(texts: set[str], items: Sequence[Item]) -> tuple[str, dict[str, list[Version]]]:
@@ -101,12 +125,13 @@ def _best_rendering(texts: set[str], items: Sequence[Item]) -> tuple[str, dict[s
 def _by_text(items: Iterable[Item], rendered: Callable[[str], str]) -> dict[str, list[Version]]:
     found: defaultdict[str, list[Version]] = defaultdict(list)
     for item in items:
-        for version, text in _texts(item).items():
+        for version, text in texts_of(item).items():
             found[_key(rendered(text))].append((item.item_id, version))
     return found
 
 
-def _texts(item: Item) -> dict[str, str]:
+def texts_of(item: Item) -> dict[str, str]:
+    """Return the whole text of each of an item's versions."""
     versions = {Variant.GOOD: item.good, Variant.BAD: item.bad}
     if item.distractor:
         versions[Variant.DISTRACTOR] = item.distractor
@@ -133,8 +158,8 @@ def _left_out(
 ) -> Iterator[str]:
     partly, without = [], []
     for item in items:
-        missing = [name for name in _texts(item) if (item.item_id, name) not in scores]
-        if len(missing) == len(_texts(item)):
+        missing = [name for name in texts_of(item) if (item.item_id, name) not in scores]
+        if len(missing) == len(texts_of(item)):
             without.append(item.item_id)
         elif missing:
             partly.append(f"{item.item_id} ({', '.join(missing)})")
@@ -144,54 +169,17 @@ def _left_out(
             where=str(where),
             expected="a score of each version of an item",
         )
+    by_id = [row for row in strange if row.item_id and row.variant]
+    if without and by_id:
+        raise AnalysisError(
+            f"{len(by_id):,} scores are of unknown items (the first: {by_id[0].item_id}), and "
+            f"{len(without):,} items have no score (the first: {without[0]})",
+            where=str(where),
+            expected="the ids of the items, which may count from 0 in the one and from 1 in the "
+            "other",
+            remedy="Name the items that were scored with --items",
+        )
     if without:
         yield f"{len(without):,} of {len(items):,} items have no score; the first: {without[0]}."
     if strange:
         yield f"{len(strange):,} scores belong to no item; the first: {_named(strange[0])}."
-
-
-def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, path: Path) -> None:
-    """Write a score file of those of the items that are scored.
-
-    Raises:
-        TableError: It cannot be written.
-    """
-    rows = (
-        _row(item, version, matched)
-        for item in items
-        for version in _texts(item)
-        if (item.item_id, version) in matched.scores
-    )
-    write_table(SCORES, rows, path, facts.model_dump())
-
-
-def _row(item: Item, version: str, matched: Matched) -> dict[str, object]:
-    scored = matched.scores[item.item_id, version]
-    against = item.contrast if version == Variant.GOOD else Variant.GOOD
-    shared = _difference_at(scored, matched.scores[item.item_id, against])
-    nats = scored.logprobs_nats
-    return {
-        "item_id": item.item_id,
-        "construction": item.construction,
-        "condition": item.condition,
-        "contrast": item.contrast.value,
-        "variant": str(version),
-        "logprob_nats": math.fsum(nats),
-        "n_tokens": len(nats),
-        "n_unknown": 0,
-        "token_logprobs_nats": list(nats),
-        "token_unknown": [False] * len(nats),
-        "difference_at": shared,
-        "logprob_from_difference_nats": None if shared is None else math.fsum(nats[shared:]),
-    }
-
-
-def _difference_at(one: Scored, other: Scored) -> int | None:
-    """Return how many tokens two versions share first; None where nobody knows the tokens."""
-    if len(one.logprobs_nats) == len(other.logprobs_nats) == 1:
-        return 0
-    if not (one.tokens and other.tokens):
-        return None
-    pairs = enumerate(zip(one.tokens, other.tokens, strict=False))
-    shortest = min(len(one.tokens), len(other.tokens))
-    return next((place for place, (mine, theirs) in pairs if mine != theirs), shortest)

@@ -20,7 +20,9 @@ def check_accuracy(run: ExportedRun) -> None:
         AnalysisError: The accuracy over all judgments is below ``LOWEST_ACCURACY``. The message
             says what the swapped coding would give, and what else may be wrong.
     """
-    chose_good = run.responses["chose_good"]
+    chose_good = run.responses["chose_good"].dropna()
+    if chose_good.empty:
+        return
     accuracy = float(chose_good.mean())
     if accuracy >= LOWEST_ACCURACY:
         return

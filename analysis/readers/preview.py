@@ -6,6 +6,7 @@ import pandas as pd
 from analysis.data.load import ExportedRun
 from analysis.readers.judgments import Imported
 from analysis.readers.mapping import Meaning
+from analysis.readers.single_answers import RATING, SAID_YES, answer_of
 from analysis.readers.sources import Source
 from analysis.tables.provenance import counted
 from experiment.records import Side, Variant
@@ -30,14 +31,30 @@ def judgments_table(run: ExportedRun) -> pd.DataFrame:
         .to_numpy(),
         "kept": rows["participant"].map(run.verdicts.set_index("participant")["kept"]),
     }
+    if answer := answer_of(rows):
+        for name in ("option_first", "chosen"):
+            del columns[name]
+        columns |= {"version": rows["version"], answer: rows[answer]}
     table = pd.DataFrame(columns)
-    if not (~first).any():
+    if not answer and not (~first).any():
         # All expected versions first is what judgments without sides are read as.
         table = table.drop(columns="option_first")
     if table["list"].nunique() < _TWO:
         table = table.drop(columns="list")
     # What the source did not tell is left out.
     return table.dropna(axis=1, how="all")
+
+
+def _said(run: ExportedRun) -> str:
+    """Return in words what was answered on the whole."""
+    rows = run.responses
+    if answer_of(rows) == RATING:
+        counts = rows[RATING].value_counts().sort_index()
+        listed = ", ".join(f"{point}: {n:,}" for point, n in counts.items())
+        return f"ratings {listed}; mean {rows[RATING].mean():.2f}"
+    if answer_of(rows):
+        return f"yes was said to {rows[SAID_YES].mean():.1%}"
+    return f"the expected version was chosen in {rows['chose_good'].mean():.1%}"
 
 
 def preview(source: Source, mapping: Meaning, found: Imported) -> str:
@@ -58,7 +75,7 @@ def preview(source: Source, mapping: Meaning, found: Imported) -> str:
         f"{counted(len(table), 'judgment')} of "
         f"{counted(people, 'participant') if people else 'unknown participants'} on "
         f"{counted(run.responses['item_id'].nunique(), 'item')} of {len(run.items):,}; "
-        f"the expected version was chosen in {run.responses['chose_good'].mean():.1%}.",
+        f"{_said(run)}.",
     ]
     times = run.responses["rt_ms"].dropna()
     if len(times):

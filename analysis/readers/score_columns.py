@@ -21,14 +21,14 @@ _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "variant": ("variant", "version", "grammaticality", "acceptability", "label"),
         "text": ("text", "sentence", "stimulus"),
         "context": ("context", "preamble"),
-        "sentence_id": ("sentence_id", "text_id", "sent_id"),
-        "token": ("token", "subword"),
-        "token_id": ("token_id", "token_index", "position"),
+        "sentence_id": ("sentence_id", "text_id", "sent_id", "sentid"),
+        "token": ("token", "subword", "word"),
+        "token_id": ("token_id", "token_index", "position", "sentpos"),
     }
 )
 _LOGPROBS = ("logprob", "log_prob", "logprobs", "log_probability", "loglikelihood",
              "log_likelihood", "score")  # fmt: skip
-_VERSIONS = {"good": Variant.GOOD, "bad": Variant.BAD, "grammatical": Variant.GOOD,
+VERSIONS = {"good": Variant.GOOD, "bad": Variant.BAD, "grammatical": Variant.GOOD,
              "ungrammatical": Variant.BAD, "acceptable": Variant.GOOD,
              "unacceptable": Variant.BAD}  # fmt: skip
 MISSING = {"", "none", "nan", "na", "null"}
@@ -69,7 +69,9 @@ def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[
     factor = UNITS[unit]
     for ours, sign in (("logprob", 1), ("surprisal", -1)):
         if ours in named:
-            return [ScoreColumn(named[ours], sign * factor)]
+            # A header that says its unit says it under whichever name it is read.
+            own = abs(_factors(factor).get(key_of(named[ours]), factor))
+            return [ScoreColumn(named[ours], sign * own)]
     known = _factors(factor)
     by_key = {key_of(name): name for name in reversed(table.columns)}
     alone = [ScoreColumn(by_key[name], value) for name, value in known.items() if name in by_key]
@@ -78,7 +80,7 @@ def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[
     pairs = [
         ScoreColumn(by_key[header], value, variant)
         for name, value in known.items()
-        for word, variant in _VERSIONS.items()
+        for word, variant in VERSIONS.items()
         for header in (f"{name}_{word}", f"{word}_{name}", f"sentence_{word}_{name}")
         if header in by_key
     ]
@@ -91,6 +93,8 @@ def _factors(unit: float) -> dict[str, float]:
     units = {"nats": 1.0, "bits": UNITS["bits"], "log2": UNITS["bits"], "log10": UNITS["log10"]}
     factors = {f"{name}_{own}": value for name in _LOGPROBS for own, value in units.items()}
     factors |= {f"surprisal_{own}": -value for own, value in units.items()}
+    # neural-complexity and LM_syneval print "surp" in bits.
+    factors |= {"surp": -UNITS["bits"]}
     return factors | dict.fromkeys(_LOGPROBS, unit) | {"surprisal": -unit}
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from analysis.errors import AnalysisError
 from analysis.readers.score_columns import (
     MISSING,
+    VERSIONS,
     ScoreColumn,
     nats_of,
     score_columns,
     text_columns,
 )
+from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.records import Variant
@@ -68,12 +70,15 @@ def read_score_table(
             "item_id and variant, or sentence_id and token",
             remedy="Name it: --column logprob=HEADER. The columns are " + ", ".join(table.columns),
         )
-    notes = [f"Scores from the column {', '.join(one.header for one in scores)}."]
+    units = {"surp": " in bits"}
+    notes = [
+        *table.notes,
+        "Scores from the column "
+        f"{', '.join(f'{one.header}{units.get(one.header, str())}' for one in scores)}.",
+    ]
     if "token" in found:
-        rows, empty = _from_tokens(table, found, scores[0])
-        if empty:
-            notes.append(f"{empty} tokens have no score, such as first words; they are left out.")
-        return rows, notes
+        rows, said = _from_tokens(table, found, scores[0])
+        return rows, [*notes, *said]
     return [one for row in table.rows for one in _from_row(row, found, scores)], notes
 
 
@@ -91,9 +96,22 @@ def _from_row(
             own.get("model", ""),
             own.get("item_id", ""),
             variant,
-            # In a row of two scores the one text is nobody's.
-            "" if column.variant else text,
+            _text_of(row, own, column.variant) if column.variant else text,
         )
+
+
+def _text_of(row: RawRow, own: Mapping[str, str], variant: str) -> str:
+    """Return the text that stands beside one of a row's two scores; empty where none does."""
+    words = [word for word, one in VERSIONS.items() if one == variant]
+    by_key = {key_of(name): value for name, value in row.values.items()}
+    names = [
+        name
+        for word in words
+        for name in (word, f"sentence_{word}", f"{word}_sentence", f"text_{word}", f"{word}_text")
+    ]
+    text = next((by_key[name] for name in names if by_key.get(name)), "")
+    # The text of one row of a pair is nobody's, and neither is a number.
+    return f"{own.get('context', '')} {text}".strip() if " " in text or not text else ""
 
 
 def _variant(word: str) -> str:
@@ -105,8 +123,8 @@ def _variant(word: str) -> str:
 
 def _from_tokens(
     table: RawTable, found: Mapping[str, str], column: ScoreColumn
-) -> tuple[list[Scored], int]:
-    """Return a text for each group of rows that share all but the token, and how many had none."""
+) -> tuple[list[Scored], list[str]]:
+    """Return a text for each group of rows that share all but the token, and what was odd."""
     keys = [found[name] for name in ("model", "item_id", "variant", "sentence_id") if name in found]
     if "sentence_id" not in found and "text" in found:
         keys.append(found["text"])
@@ -120,7 +138,39 @@ def _from_tokens(
         one, missing = _joined(rows, found, column)
         scored.append(one)
         empty += missing
-    return scored, empty
+    return scored, list(_odd(table, groups.values(), found, empty))
+
+
+def _odd(
+    table: RawTable, groups: Iterable[list[RawRow]], found: Mapping[str, str], empty: int
+) -> Iterator[str]:
+    """Yield what a reader must know of the tokens, in sentences."""
+    token = found["token"]
+    if empty:
+        yield f"{empty} tokens have no score, such as first words; they are left out."
+    special = sum(bool(_SPECIAL.fullmatch(row.values[token])) for row in table.rows)
+    if special:
+        yield (
+            f"{special} tokens stand for no piece of a text, such as <eos>; they and their scores "
+            "are left out."
+        )
+    if "text" not in found:
+        return
+    unlike = []
+    for rows in groups:
+        text = re.sub(r"\s", "", rows[0].values[found["text"]])
+        tokens = [row.values[token] for row in rows if not _SPECIAL.fullmatch(row.values[token])]
+        joined = re.sub(r"\s", "", "".join(map(_plain, tokens)))
+        # Tokenizers of bytes write letters beyond ASCII as other letters.
+        if text.isascii() and joined != text:
+            unlike.append((joined, rows[0]))
+    if unlike:
+        joined, row = unlike[0]
+        yield (
+            f"Of {len(unlike):,} texts the tokens together are not the text beside them; the first "
+            f'is "{row.values[found["text"]][:60]}" ({row.place}), with "{joined[:60]}". Were rows '
+            "lost, doubled or exchanged?"
+        )
 
 
 def _number(row: RawRow, header: str) -> float:

@@ -1,41 +1,68 @@
-"""Scores checked in each run: a sample of them is computed again in the plainest way."""
+"""Scores checked in each run: many are computed again, from the items' texts, by other code.
 
-from collections.abc import Callable, Sequence
+The check begins where the user does: with an item and a version. It writes the text itself, has it
+scored by ``lm.independent``, which shares no code with the scorers, and compares the result with
+the row of the score table that bears the item's id.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from analysis.errors import AnalysisError
-from analysis.scores.certify import token_errors
+from analysis.scores.certify import EXACT_NATS, token_errors
 from analysis.scores.materials import Chunk, Floats, Ints, Sentences
+from experiment.records import Item, Variant
+from lm.independent import Recomputed
 
-N_RANDOM, N_LONGEST = 48, 8
-# Of a long sentence, tokens spread evenly over it.
-_TOKENS_PER_SENTENCE = 32
+SHARE, AT_LEAST, N_LONGEST = 0.01, 400, 8
+# Of a token. A score file keeps its tokens in 32 bits.
 WORST_NATS = 1e-3
+_SUM_NATS = 1e-6
 
-Reference = Callable[[list[str], list[list[int]]], Sequence[Floats] | None]
+Recompute = Callable[[list[str]], Recomputed]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How far a run's scores are from plain ones, on some of its sentences.
+    """How far a run's scores are from those computed again.
 
     Attributes:
         worst_nats: The largest difference of a token's log-probability.
-        n_sentences: How many sentences were scored again.
+        n_rows: How many rows of the score table were checked.
+        n_close: How many decisions are within the claimed error; each was checked.
+        n_otherwise: How many of these come out otherwise in the check.
         bounded: Whether the scores are a fast pass's, whose own error bounds are taken off.
+        independent: Whether other code than the scorer's computed them again.
     """
 
     worst_nats: float
-    n_sentences: int
+    n_rows: int
+    n_close: int
+    n_otherwise: int
     bounded: bool
+    independent: bool
 
     def __str__(self) -> str:
+        how = (
+            "from their items' texts by a second implementation"
+            if self.independent
+            else "one by one from their items' texts, by the same code"
+        )
+        beyond = " beyond the bounds of the fast pass" if self.bounded else ""
+        close = (
+            f"; among them are {self.n_close:,} decisions closer than {EXACT_NATS:g} nats, of "
+            f"which {self.n_otherwise:,} come out otherwise there"
+            if self.n_close
+            else ""
+        )
         return (
-            f"{self.n_sentences:,} sentences, drawn at random or among the longest, were scored "
-            f"again without any shortcut; their tokens differ by {self.worst_nats:.2g} nats at most"
-            f"{' beyond the bounds of the fast pass' if self.bounded else ''}"
+            f"{self.n_rows:,} scores, drawn at random or among the longest or closest, were "
+            f"computed again {how}; their tokens differ by {self.worst_nats:.2g} nats at most"
+            f"{beyond}{close}"
         )
 
 
@@ -43,91 +70,197 @@ def joined(checks: Sequence[Check]) -> str:
     """Return in words what several checks of one run found; empty if there were none."""
     if not checks:
         return ""
-    worst = max(check.worst_nats for check in checks)
-    return str(Check(worst, sum(check.n_sentences for check in checks), checks[0].bounded))
+    return str(
+        Check(
+            max(check.worst_nats for check in checks),
+            sum(check.n_rows for check in checks),
+            sum(check.n_close for check in checks),
+            sum(check.n_otherwise for check in checks),
+            checks[0].bounded,
+            checks[0].independent,
+        )
+    )
 
 
 def check_scores(
-    wanted: Sentences, scored: Sequence[Chunk], reference: Reference, rng: np.random.Generator
+    items: Sequence[Item],
+    table: pa.Table,
+    bounds: Callable[[int], Floats | None],
+    render: Callable[[str], str],
+    recompute: Recompute,
+    rng: np.random.Generator,
 ) -> Check | None:
-    """Compare a run's scores with plain ones, on a random sample and on the longest sentences.
+    """Compare a score table with what its items' texts give when they are scored again.
+
+    Checked are a random hundredth of the rows (at least ``AT_LEAST``), the longest ones, and both
+    sides of every decision within the claimed error.
 
     Args:
-        wanted: The sentences.
-        scored: Their scores.
-        reference: Gives plain log-probabilities of the tokens at some places of some sentences;
-            None where the model has one way to compute only.
+        items: The items.
+        table: Their score table.
+        bounds: How far each token of a row may be off besides; None: not at all.
+        render: From plain words to what the model is given.
+        recompute: Scores texts again.
         rng: What draws the sample.
 
     Returns:
-        What was found; None where there is nothing to compare.
+        What was found; None where there are no rows.
 
     Raises:
-        AnalysisError: A token is further off than ``WORST_NATS`` and its own error bound.
+        AnalysisError: The table is not the items' own, a sum is not that of its tokens, or a token
+            is further off than ``WORST_NATS`` and its own error bound.
     """
-    found = _Scored(len(wanted.distinct), scored)
-    chosen = _chosen(found.lengths, rng)
-    tokens = [_spread(int(found.lengths[place])) for place in chosen]
-    plain = reference([wanted.distinct[place] for place in chosen], tokens)
-    if plain is None:
+    if not table.num_rows:
         return None
-    worst = 0.0
-    for place, own, expected in zip(chosen, tokens, plain, strict=True):
-        logprobs, errors = found.of(place)
-        difference = float(np.max(np.abs(logprobs[own] - expected) - errors[own], initial=0.0))
-        _refuse_wrong(difference, wanted.distinct[place])
-        worst = max(worst, difference)
-    return Check(worst, len(chosen), found.bounded)
+    _refuse_other_rows(items, table)
+    _refuse_other_sums(table)
+    n_tokens = np.asarray(table["n_tokens"].to_numpy())
+    pairs = _close_pairs(table)
+    drawn = rng.choice(len(n_tokens), min(len(n_tokens), _sample(len(n_tokens))), replace=False)
+    longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
+    rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
+    texts = _texts(items, table, rows, render)
+    distinct = list(dict.fromkeys(texts.values()))
+    answered = recompute(distinct)
+    again = dict(zip(distinct, answered.logprobs_nats, strict=True))
+    worst, bounded = 0.0, False
+    tokens = table["token_logprobs_nats"]
+    for row in rows:
+        own, error = np.array(tokens[row].as_py(), np.float64), bounds(row)
+        bounded |= error is not None
+        worst = max(worst, _difference(own, again[texts[row]], error, texts[row]))
+    otherwise = _otherwise(table, pairs, {row: again[texts[row]] for row in pairs.ravel().tolist()})
+    return Check(worst, len(rows), len(pairs), otherwise, bounded, answered.independent)
 
 
-class _Scored:
-    """The scores of all sentences, found by the sentence's place.
-
-    Attributes:
-        lengths: int64, shape ``(sentences,)``: how many tokens each has.
-        bounded: Whether the scores come with bounds of their errors.
-    """
-
-    def __init__(self, n: int, scored: Sequence[Chunk]) -> None:
-        self.lengths, self._starts = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        logprobs, errors, before = [np.empty(0)], [np.empty(0)], 0
-        for places, answers in scored:
-            column = answers["logprobs_nats"].combine_chunks()
-            own = np.asarray(column.value_lengths(), np.int64)
-            self.lengths[places] = own
-            self._starts[places] = before + np.cumsum(own) - own
-            logprobs.append(column.flatten().to_numpy())
-            errors.append(token_errors(answers))
-            before += len(logprobs[-1])
-        self._logprobs, self._errors = np.concatenate(logprobs), np.concatenate(errors)
-        self.bounded = bool(self._errors.any())
-
-    def of(self, place: int) -> tuple[Floats, Floats]:
-        """Return the log-probabilities of a sentence's tokens and their error bounds."""
-        part = slice(self._starts[place], self._starts[place] + self.lengths[place])
-        return self._logprobs[part], self._errors[part]
+def _sample(n: int) -> int:
+    return max(AT_LEAST, math.ceil(SHARE * n))
 
 
-def _chosen(lengths: Ints, rng: np.random.Generator) -> list[int]:
-    random = rng.choice(len(lengths), min(N_RANDOM, len(lengths)), replace=False)
-    longest = np.argsort(-lengths, kind="stable")[:N_LONGEST]
-    found: list[int] = np.unique(np.concatenate([random, longest])).tolist()
+def _refuse_other_rows(items: Sequence[Item], table: pa.Table) -> None:
+    """Raise where the rows are not each version of each item, once, in the items' order."""
+    wanted = [(item.item_id, version) for item in items for version in _options(item)]
+    found = list(zip(table["item_id"].to_pylist(), table["variant"].to_pylist(), strict=True))
+    if wanted == found:
+        return
+    place = next(
+        (n for n, (one, other) in enumerate(zip(wanted, found, strict=False)) if one != other),
+        min(len(wanted), len(found)),
+    )
+    named = found[place] if place < len(found) else "nothing"
+    raise AnalysisError(
+        "the score table is not that of the items",
+        where=f"row {place + 1}: {named}",
+        expected=f"{wanted[place]}" if place < len(wanted) else "no further row",
+        remedy="Score again; if that does not help, this is a fault of Parallax: please report it",
+    )
+
+
+def _refuse_other_sums(table: pa.Table) -> None:
+    """Raise where a log-probability is not the sum of its row's tokens, or a count not theirs."""
+    lists = table["token_logprobs_nats"].combine_chunks()
+    values = np.asarray(lists.flatten().to_numpy(), np.float64)
+    lengths = np.asarray(lists.value_lengths().to_numpy(), np.int64)
+    ends = np.cumsum(lengths)
+    running = np.concatenate([[0.0], np.cumsum(values)])
+    sums = running[ends] - running[ends - lengths]
+    said = np.asarray(table["logprob_nats"].to_numpy(), np.float64)
+    # Tokens are kept in 32 bits, the running sum in 64.
+    allowed = _SUM_NATS * (1 + np.abs(said)) + 1e-12 * np.abs(running[-1])
+    wrong = np.flatnonzero(
+        ~(np.abs(sums - said) <= allowed) | (lengths != np.asarray(table["n_tokens"].to_numpy()))
+    )
+    if len(wrong):
+        row = int(wrong[0])
+        raise AnalysisError(
+            f"{len(wrong)} score(s) are not the sum of their tokens: {said[row]:.6g} nats, but "
+            f"{lengths[row]} tokens together {sums[row]:.6g}",
+            where=f"item {table['item_id'][row]}, {table['variant'][row]}",
+            remedy="This is a fault of Parallax: please report it with the model's type",
+        )
+
+
+def _close_pairs(table: pa.Table) -> Ints:
+    """Return the rows of each decision within the claimed error, shape ``(decisions, 2)``."""
+    variants = np.asarray(table["variant"].to_numpy(zero_copy_only=False))
+    good = variants == Variant.GOOD
+    of_item = np.maximum.accumulate(np.where(good, np.arange(len(good)), 0))
+    others = np.flatnonzero(~good)
+    sums = np.asarray(table["logprob_nats"].to_numpy())
+    close = others[np.abs(sums[others] - sums[of_item[others]]) <= EXACT_NATS]
+    return np.stack([of_item[close], close], axis=1)
+
+
+def _options(item: Item) -> dict[str, str]:
+    options = {"good": item.good, "bad": item.bad, "distractor": item.distractor}
+    return {name: text for name, text in options.items() if text}
+
+
+def _texts(
+    items: Sequence[Item], table: pa.Table, rows: Sequence[int], render: Callable[[str], str]
+) -> dict[int, str]:
+    """Return what the model is to read for each of the rows, by the id that the row bears."""
+    known = {item.item_id: item for item in items}
+    found = {}
+    for row in rows:
+        item = known[table["item_id"][row].as_py()]
+        option = _options(item)[table["variant"][row].as_py()]
+        found[row] = render(" ".join(filter(None, (item.context, option))))
     return found
 
 
-def _spread(n_tokens: int) -> list[int]:
-    places = np.linspace(0, max(n_tokens - 1, 0), min(n_tokens, _TOKENS_PER_SENTENCE))
-    found: list[int] = np.unique(places.astype(np.int64)).tolist()
-    return found
-
-
-def _refuse_wrong(difference: float, sentence: str) -> None:
+def _difference(own: Floats, again: Floats, error: Floats | None, text: str) -> float:
+    if len(own) != len(again):
+        raise _refusal(f"has {len(own)} scored tokens and not {len(again)}", text)
+    allowed = np.zeros(len(own)) if error is None else error
+    difference = float(np.max(np.abs(own - again) - allowed, initial=0.0))
     # Written so that a difference that is no number is refused as well.
     if not difference <= WORST_NATS:
-        raise AnalysisError(
-            f"a token's score is {difference:.2g} nats off the one that the model gives without "
-            "any shortcut",
-            where=f'the sentence "{sentence[:80]}"',
-            expected=f"{WORST_NATS:g} nats at most",
-            remedy="Score with `--plain`, text by text, and report the model's type",
+        place = int(np.nanargmax(np.abs(own - again) - allowed)) + 1
+        raise _refusal(
+            f"has a score that is {difference:.2g} nats off at its token {place}, counted from the "
+            "first one scored",
+            text,
         )
+    return difference
+
+
+def _refusal(what: str, text: str) -> AnalysisError:
+    return AnalysisError(
+        f'the sentence "{text[:80]}" {what}, when it is computed again from its item\'s text',
+        expected=f"the same tokens, each at most {WORST_NATS:g} nats off",
+        remedy="Score with `--plain`, text by text, and report the model's type",
+    )
+
+
+def _otherwise(table: pa.Table, pairs: Ints, again: Mapping[int, Floats]) -> int:
+    sums = table["logprob_nats"]
+    changed = 0
+    for good, other in pairs.tolist():
+        said = np.sign(sums[good].as_py() - sums[other].as_py())
+        changed += bool(said != np.sign(math.fsum(again[good]) - math.fsum(again[other])))
+    return changed
+
+
+def bounds_of(wanted: Sentences, scored: Sequence[Chunk]) -> Callable[[int], Floats | None]:
+    """Return what says how far the tokens of a row may be off, where a fast pass scored them.
+
+    Args:
+        wanted: The sentences.
+        scored: Their scores; of a sentence in two chunks, the later ones.
+    """
+    if not any("errors_nats" in answers.column_names for _, answers in scored):
+        return lambda _: None
+    found: dict[int, tuple[int, int, int]] = {}
+    errors = [token_errors(answers) for _, answers in scored]
+    for chunk, (places, answers) in enumerate(scored):
+        ends = np.cumsum(answers["logprobs_nats"].combine_chunks().value_lengths().to_numpy())
+        starts = [0, *ends[:-1].tolist()]
+        for place, start, end in zip(places, starts, ends.tolist(), strict=True):
+            found[place] = (chunk, start, end)
+
+    def bound(row: int) -> Floats:
+        chunk, start, end = found[int(wanted.of_row[row])]
+        return errors[chunk][start:end]
+
+    return bound

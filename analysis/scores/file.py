@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.data.load import ScoreFacts
+from analysis.errors import AnalysisError
 from analysis.scores.certify import (
     Certificate,
     chunks_of,
@@ -21,10 +22,9 @@ from analysis.scores.certify import (
     sampled,
     worst_difference,
 )
-from analysis.scores.check import Check, check_scores, joined
+from analysis.scores.check import Check, bounds_of, check_scores, joined
 from analysis.scores.materials import (
     Chunk,
-    Floats,
     Sentences,
     score_table,
     sentences,
@@ -33,15 +33,16 @@ from analysis.scores.materials import (
 from analysis.scores.scoring_inputs import Materials
 from analysis.scores.shard_cache import ShardCache, shard_cache
 from experiment.materials.render import render
+from experiment.records import Item
 from experiment.seeds import derive_seed
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
+from lm.independent import Recomputed, recomputed
 from lm.sharding import (
     PLAIN,
     TEXTS_AT_A_TIME,
     Loading,
-    reference_logprobs,
     score_texts,
     shards,
 )
@@ -49,6 +50,7 @@ from lm.sharding import (
 # What is held at a time: the published sets fit in one block, so that no beginning is met twice.
 ITEMS_AT_A_TIME = 262_144
 _ROWS_PER_GROUP = 65_536
+_CHECKED_AT_A_TIME = 1_024
 _SEED = 1
 
 Progress = Callable[[int], object]
@@ -107,11 +109,16 @@ def write_score_file(
             atomic_write(out) as temporary,
             pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
         ):
-            for block, wanted in enumerate(_blocks(materials, scoring.items_at_a_time)):
-                scores = _BlockScores(wanted, block, scoring, cache)
+            written = render(materials.rendering)
+            for block, items in enumerate(_blocks(materials, scoring.items_at_a_time)):
+                scores = _BlockScores(sentences(items, written), block, scoring, cache)
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
-                check = scores.check(np.random.default_rng(seed))
+                try:
+                    check = scores.check(items, table, written, np.random.default_rng(seed))
+                except AnalysisError:
+                    cache.forget()
+                    raise
                 checks += [check] if check else []
                 certificates += [certificate] if certificate else []
                 writer.write_table(table, _ROWS_PER_GROUP)
@@ -121,10 +128,10 @@ def write_score_file(
     return facts
 
 
-def _blocks(materials: Materials, size: int) -> Iterator[Sentences]:
+def _blocks(materials: Materials, size: int) -> Iterator[list[Item]]:
     items = materials.items()
     while block := list(islice(items, size)):
-        yield sentences(block, render(materials.rendering))
+        yield block
 
 
 class _BlockScores:
@@ -144,16 +151,29 @@ class _BlockScores:
         self._scored = chunks
         return self._certified(table, chunks) if fast else (table, None)
 
-    def check(self, rng: np.random.Generator) -> Check | None:
-        """Return how far the scores of ``table`` are from plain ones; see ``check_scores``."""
-        loading = replace(self._scoring.loading, fast=False)
+    def check(
+        self,
+        items: Sequence[Item],
+        table: pa.Table,
+        written: Callable[[str], str],
+        rng: np.random.Generator,
+    ) -> Check | None:
+        """Return how far the block's score table is from its items' scores computed again."""
+        again = partial(recomputed, self._scoring.model, loading=self._scoring.loading)
+        run = self._scoring.executor.map if self._scoring.executor else map
 
-        def reference(texts: list[str], indices: list[list[int]]) -> list[Floats] | None:
-            plain = partial(reference_logprobs, self._scoring.model, loading=loading)
-            run = self._scoring.executor.map if self._scoring.executor else map
-            return next(iter(run(plain, [texts], [indices])))
+        def recompute(texts: list[str]) -> Recomputed:
+            parts = [
+                texts[n : n + _CHECKED_AT_A_TIME] for n in range(0, len(texts), _CHECKED_AT_A_TIME)
+            ]
+            found = list(run(again, parts))
+            return Recomputed(
+                [one for part in found for one in part.logprobs_nats],
+                all(part.independent for part in found),
+            )
 
-        return check_scores(self._wanted, self._scored, reference, rng)
+        bounds = bounds_of(self._wanted, self._scored)
+        return check_scores(items, table, bounds, written, recompute, rng)
 
     def _certified(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
         indices = sampled(len(self._wanted.distinct))
@@ -164,7 +184,8 @@ class _BlockScores:
         close = self._scored_chunks("close", list(chunks_of(again, TEXTS_AT_A_TIME)), fast=False)
         kernel, bound = self._scoring.kernel, largest_error(chunks)
         certificate = Certificate(bound, worst, len(indices), n_close, n_compared, kernel)
-        return score_table(self._wanted, [*chunks, *close]), certificate
+        self._scored = [*chunks, *close]
+        return score_table(self._wanted, self._scored), certificate
 
     def _scored_chunks(
         self, kind: str, indices: Sequence[Sequence[int]], *, fast: bool

@@ -37,6 +37,10 @@ class ShardCache:
         """Return a shard."""
         return pq.read_table(self.path(name))
 
+    def forget(self) -> None:
+        """Throw all shards away, because they are not right: no later call may use them."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
 
 @contextmanager
 def shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:

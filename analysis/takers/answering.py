@@ -7,7 +7,7 @@ from experiment.materials.render import render, split_lower_case_tokens, split_t
 from experiment.studies.study import Study
 from lm.answering.answerer import Answerer, Question
 from lm.answering.local import LocalAnswerer
-from lm.identity import model_hash
+from lm.identity import model_identity
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
 from lm.servers.answerer import ServerAnswerer
@@ -51,7 +51,7 @@ def answering(model: str, study: Study, device: Device, terms: Terms) -> Answeri
         return Answering(server, people, lambda _: None, server)
     scorer = load_scorer(model, device)
     sentence, write = _renderings(scorer, study)
-    answerer = LocalAnswerer(scorer, model_hash(model), write)
+    answerer = LocalAnswerer(scorer, model_identity(model), write)
     return Answering(answerer, render(sentence), answerer.refuse_too_long)
 
 

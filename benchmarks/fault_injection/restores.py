@@ -24,6 +24,8 @@ from webapp.payments.pay import pay
 from webapp.payments.reconciliation.reconcile import note_compared
 from webapp.payments.withdraw import settle_by_hand
 
+CLOCK = "clock set wrong"
+_CLOCK_IS_WRONG, _WRONG_BY_H = 0.2, (-26, -1, 1, 26)
 WAYS = ("restored", "copied", "copied with its ledger", "second copy")
 
 
@@ -131,6 +133,10 @@ class Restored(Operator):
             self.keep()  # Whoever has the other copy goes on with it later.
             del self.states[1:-3]
         put_back(self.environment, state, way)
+        if self.rng.random() < _CLOCK_IS_WRONG:
+            # A machine that was put back may have another time, until somebody sets it right.
+            self.counts[CLOCK] += 1
+            self.environment.clock.go_on(hours=self.rng.choice(_WRONG_BY_H))
         self.death.on = True
 
     def _reconcile(self) -> None:

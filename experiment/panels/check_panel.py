@@ -3,6 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from experiment.panels.signing import (
+    KEYED,
+    PATH,
+    PLAIN,
+    URL,
+    Signing,
+    is_of_address,
+    last_signature,
+)
 from experiment.panels.table import PanelTable, Report
 from experiment.panels.templates import is_address, names_in
 from experiment.participation import Ending
@@ -11,7 +20,12 @@ from experiment.participation import Ending
 # ending's completion code, and what proves to us who left.
 KNOWN_OF_ALL = ("participant", "code", "receipt")
 # Who leaves so has done no work: with the way back of who completed, the platform would pay them.
-_NO_WORK = (Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL)
+_NO_WORK = (
+    *(Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL),
+    *(Ending.DUPLICATE, Ending.SECURITY),
+)
+# Of who is turned away at the door nothing is stored, so nothing can be reported later.
+_NOT_STORED = (Ending.FULL, Ending.DUPLICATE, Ending.SECURITY)
 
 
 def check_panel(panel: PanelTable) -> None:
@@ -37,6 +51,7 @@ def _problems(panel: PanelTable) -> Iterator[str]:
     for ending in _NO_WORK:
         yield from _paid_for_nothing(panel, ending)
     yield from _signature(panel)
+    yield from _own_signatures(panel)
     way = panel.way_back(Ending.COMPLETED)
     if not (panel.address_of(Ending.COMPLETED) or panel.code(Ending.COMPLETED) or way.report
             or way.text):  # fmt: skip
@@ -66,7 +81,8 @@ def _filled(panel: PanelTable, template: str) -> str:
 
 
 def _names(panel: PanelTable) -> Iterator[str]:
-    own = Counter([*panel.parameters, *panel.values, *panel.secrets, *KNOWN_OF_ALL])
+    own = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
+    own.update((*KNOWN_OF_ALL, URL, PATH))
     for name, number in own.items():
         if number > 1:
             yield f'another name than "{name}", which stands for two things in templates'
@@ -94,6 +110,7 @@ def _optional(panel: PanelTable) -> set[str]:
 def _ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
     way, where = panel.way_back(ending), f"[panel.endings.{ending}]"
     people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
+    people |= {*panel.signatures}
     code = panel.code(ending)
     if code and not set(names_in(code)) <= {*panel.values, "receipt"}:
         yield f"names of [panel.values] and {{receipt}} alone in the code of {ending}"
@@ -106,8 +123,10 @@ def _ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
     if way.method == "form" and not way.address:
         yield f"an address in {where}, because a form is sent there"
     if way.report is not None:
-        if ending in (Ending.FULL, Ending.TOO_LATE):
-            yield f"no report in {where}: nothing is stored of the one, and the other may return"
+        if ending in _NOT_STORED:
+            yield f"no report in {where}: nothing is stored of who is turned away"
+        if ending is Ending.TOO_LATE:
+            yield f"no report in {where}: who is too late may return"
         yield from _report(panel, way.report, {*people, *panel.secrets}, where)
 
 
@@ -137,19 +156,55 @@ def _signature(panel: PanelTable) -> Iterator[str]:
     signature = panel.signature
     if signature is None:
         return
-    where, by_secret = "[panel.signature]", signature.algorithm in ("HS256", "HMAC-SHA256")
-    if by_secret and signature.secret not in panel.secrets:
+    where, is_token = "[panel.signature]", signature.algorithm not in (*PLAIN, *KEYED)
+    names, signed = {*panel.parameters, *panel.values}, set(names_in(signature.signed))
+    if signature.algorithm == "HS256" and signature.secret not in panel.secrets:
         yield f"the name of one of [panel.secrets] as secret in {where}"
-    if not by_secret and not is_address(signature.keys, panel.values):
+    if signature.algorithm in ("RS256", "ES256") and not is_address(signature.keys, panel.values):
         yield f"the https:// address of the platform's public keys as keys in {where}"
-    if (signature.algorithm == "HMAC-SHA256") != bool(signature.signed):
-        yield f"signed in {where} for HMAC-SHA256, and for it alone"
-    names = {*panel.parameters, *panel.values}
-    yield from _unknown(signature.signed, names, where)
-    yield from _unknown(signature.audience, {*names, "url"}, where)
-    if not signature.signed and not set(panel.person) <= set(signature.claims):
-        yield f"a claim in {where} for each parameter of person: a token of another is none"
-    if signature.signed and not set(panel.person) <= set(names_in(signature.signed)):
-        yield f"each parameter of person in signed of {where}"
+    yield from _unknown(signature.audience, {*names, URL}, where)
+    if is_token:
+        if signature.signed:
+            yield f"signed in {where} for hashes and HMACs alone"
+        if not set(panel.person) <= set(signature.claims):
+            yield f"a claim in {where} for each parameter of person: a token of another is none"
+    else:
+        yield from _signing(panel, signature, names, where)
+        if signed.isdisjoint({URL, PATH}) and not set(panel.person) <= signed:
+            yield f"each parameter of person in signed of {where}, or {{url}} or {{path}}"
     if not set(signature.claims) <= set(panel.parameters):
         yield f"claims of parameters alone in {where}"
+
+
+def _signing(panel: PanelTable, signing: Signing, names: set[str], where: str) -> Iterator[str]:
+    """Yield what is wrong with a hash or HMAC."""
+    if not signing.signed:
+        yield f"signed in {where}: the text that is signed"
+    if signing.algorithm in KEYED and signing.secret not in panel.secrets:
+        yield f"the name of one of [panel.secrets] as secret in {where}"
+    known = {*names, URL, PATH}
+    if signing.algorithm in PLAIN:
+        known |= {*panel.secrets}
+        if panel.secrets.keys().isdisjoint(names_in(signing.signed)):
+            yield f"the name of one of [panel.secrets] in signed of {where}: a hash has no key"
+    yield from _unknown(signing.signed, known, where)
+
+
+def _own_signatures(panel: PanelTable) -> Iterator[str]:
+    people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
+    for name, signing in panel.signatures.items():
+        yield from _signing(panel, signing, people, f"[panel.signatures.{name}]")
+    of_address = {name for name, each in panel.signatures.items() if is_of_address(each)}
+    for ending in Ending:
+        way = panel.way_back(ending)
+        reported = [way.report.address] if way.report else []
+        for template in filter(None, (panel.address_of(ending), *reported)):
+            last = last_signature(template, panel.signatures)
+            before = last["before"] if last else template
+            for name in of_address & set(names_in(before)):
+                yield f"{{{name}}} as the last argument of the address of {ending}, which it signs"
+        fields = [*way.fields.values()]
+        if way.report is not None:
+            fields += [*way.report.fields.values(), *way.report.headers.values()]
+        for name in of_address & {each for field in fields for each in names_in(field)}:
+            yield f"{{{name}}} in addresses alone, which it signs, and not in fields of {ending}"

@@ -14,6 +14,7 @@ from pydantic import (
     field_validator,
 )
 
+from experiment.panels.signing import ENCODINGS, KEYED, PLAIN
 from experiment.participation import Ending
 
 PRESETS_FOLDER = Path(__file__).parent / "presets"
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     PresetName = str
 else:
     PresetName = Literal[PRESETS]
+if TYPE_CHECKING:
+    _Hash = str
+    _Entry = str
+    _Encoding = str
+else:
+    _Hash = Literal[(*PLAIN, *KEYED)]
+    _Entry = Literal[("HS256", "RS256", "ES256", *PLAIN, *KEYED)]
+    _Encoding = Literal[ENCODINGS]
 _Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 _Site = Annotated[str, StringConstraints(pattern=r"^https://[\w.*-]+(:\d{1,5})?$")]
 
@@ -71,10 +80,16 @@ class Signature(_Table):
     """What proves that the platform made the link."""
 
     parameter: _Name = Field(description="the argument that holds the token or signature")
-    algorithm: Literal["HS256", "RS256", "ES256", "HMAC-SHA256"] = Field(
-        description="how a JSON Web Token is signed; HMAC-SHA256 for one in hexadecimal digits"
+    algorithm: _Entry = Field(
+        description=(
+            "HS256, RS256, ES256: a JSON Web Token; MD5, SHA1, SHA256: a hash of a text that holds"
+            " the secret; HMAC-MD5, HMAC-SHA1, HMAC-SHA256: an HMAC"
+        )
     )
-    secret: str = Field(default="", description="the name of the secret for HS256 or HMAC-SHA256")
+    encoding: _Encoding = Field(
+        default="hex", description="how a hash or HMAC is written; hexadecimal digits of any case"
+    )
+    secret: str = Field(default="", description="the name of the secret for HS256 or an HMAC")
     keys: str = Field(default="", description="the address of the platform's public keys (JWKS)")
     issuer: str = Field(default="", description="who must have issued the token")
     audience: str = Field(
@@ -85,9 +100,29 @@ class Signature(_Table):
         default={}, description="parameter = the claim that must have the same value, such as a.b"
     )
     signed: str = Field(
-        default="", description="for HMAC-SHA256, a template of the text that is signed"
+        default="",
+        description=(
+            "for a hash or HMAC, a template of the text that is signed; {url}: the address as it"
+            " was opened, without the signature; {path}: the same without the site"
+        ),
     )
     leeway_s: int = Field(default=30, ge=0, le=600, description="how far clocks may differ, in s")
+
+
+class OwnSignature(_Table):
+    """A signature that addresses, fields and headers can name."""
+
+    algorithm: _Hash = Field(
+        description="MD5, SHA1, SHA256: a hash of a text that holds the secret; or an HMAC"
+    )
+    encoding: _Encoding = Field(default="hex", description="how it is written")
+    secret: str = Field(default="", description="the name of the secret for an HMAC")
+    signed: str = Field(
+        description=(
+            "a template of the text that is signed; {url}: the address before the argument that"
+            " holds the signature, which must be the last; {path}: the same without the site"
+        )
+    )
 
 
 class Report(_Table):
@@ -138,6 +173,8 @@ class WaysBack(_Table):
     full: WayBack = WayBack()
     too_late: WayBack = WayBack()
     withdrawn: WayBack = WayBack()
+    duplicate: WayBack = WayBack()
+    security: WayBack = WayBack()
 
 
 class Codes(_Table):
@@ -151,6 +188,8 @@ class Codes(_Table):
     full: str = ""
     too_late: str = ""
     withdrawn: str = ""
+    duplicate: str = ""
+    security: str = ""
 
 
 class PanelTable(_Table):
@@ -178,6 +217,9 @@ class PanelTable(_Table):
         default=False, description="whether people type in a code made by `parallax links make`"
     )
     signature: Signature | None = Field(default=None, description="what proves a link's origin")
+    signatures: dict[_Name, OwnSignature] = Field(
+        default={}, description="name in templates = a signature of ours, such as of the way back"
+    )
     codes: Codes = Field(default=Codes(), description="the completion code of each ending")
     codes_needed: list[Annotated[Ending, BeforeValidator(_ending)]] = Field(
         default=[], description="the endings for which a completion code must be given"

@@ -11,6 +11,8 @@ from experiment.studies.order import Order
 Level = Annotated[str, Field(min_length=1)]
 FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 When = dict[str, str]
+# More than anybody runs, and few enough that a slip of the hand is told at once.
+_MOST_LISTS = _MOST_TRIALS = 100_000
 _WHEN = "factor = level: only the lists of that level show them; all lists by default"
 
 
@@ -89,10 +91,13 @@ class Design(_Table):
     """The lists and who sees them."""
 
     lists: PositiveInt = Field(
-        description="how many lists; with factors, for each combination of their levels"
+        le=_MOST_TRIALS,
+        description="how many lists; with factors, for each combination of their levels",
     )
     participants_per_list: PositiveInt = Field(description="how many places each list has")
-    trials_per_list: PositiveInt = Field(description="what the audit expects a list to have")
+    trials_per_list: PositiveInt = Field(
+        le=_MOST_LISTS, description="what the audit expects a list to have"
+    )
     lease_minutes: PositiveInt = Field(
         default=60, description="how long a place is held after the last sign of life"
     )

@@ -101,6 +101,12 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
         ) from error
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(path, text, error) from error
+    except (ValueError, RecursionError) as error:
+        raise StudyError(
+            "a number has too many digits, or brackets stand too deep in one another",
+            where=str(path),
+            expected="numbers and lists as docs/studies.md shows them",
+        ) from error
     try:
         # TOML says of each value what it is: "2" is no number, and 2.0 no count. A run that was
         # launched before that was asked is read as it was then.

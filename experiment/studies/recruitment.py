@@ -1,8 +1,15 @@
 """The model of ``[recruitment]``: the terms on which a paying platform offers a study."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    StringConstraints,
+    model_validator,
+)
 
 from experiment.studies.amounts import Amount
 
@@ -50,6 +57,37 @@ class Recruitment(BaseModel):
     filters: list[dict[str, Any]] = Field(
         default=[], description="who may take part, as the platform's own filters say it"
     )
+    filter_set: str = Field(
+        default="", description="the id of a filter set on the platform, in place of filters"
+    )
+    filter_set_version: PositiveInt | None = Field(
+        default=None, description="which version of the filter set; the latest if left out"
+    )
+    peripherals: list[Literal["audio", "camera", "download", "microphone"]] = Field(
+        default=[], description="what else participants need"
+    )
+    naivety: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="how much the platform prefers people who seldom take part; 0 for speed",
+    )
+    most_at_once: PositiveInt | None = Field(
+        default=None, description="how many may work at the same time; any number if left out"
+    )
+    label: str = Field(
+        default="", max_length=64, description="what kind of work it is, by the platform's word"
+    )
+    content_warning: Literal["", "sensitive", "explicit"] = Field(
+        default="", description="what the platform warns participants of"
+    )
+    content_warning_details: str = Field(
+        default="", max_length=1000, description="in what way the study is so"
+    )
+    after: list[str] = Field(
+        default=[],
+        description="earlier studies, the names of which whoever takes part must have finished",
+    )
     countries: list[_Country] = Field(
         default=[], max_length=30, description="where workers live, as ISO 3166 codes"
     )
@@ -69,3 +107,13 @@ class Recruitment(BaseModel):
     exclude_earlier_runs: bool = Field(
         default=False, description="whether who took part in an earlier run of the study may not"
     )
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if self.filter_set and self.filters:
+            raise ValueError("filter_set or filters, not both: a filter set has filters of its own")
+        if self.filter_set_version and not self.filter_set:
+            raise ValueError("filter_set beside filter_set_version")
+        if self.content_warning_details and not self.content_warning:
+            raise ValueError('content_warning = "sensitive" or "explicit" beside its details')
+        return self

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from lm.errors import LmError
 from lm.model_folder import atomic_write
 from lm.registry import Device, load_scorer
-from lm.surprisal import NATS_PER_BIT, PLL, Piece, surprisals
+from lm.surprisal import NATS_PER_BIT, PLL, Piece, choose_pll, surprisals
 
 _TEXTS_AT_A_TIME = 4_096
 _UNITS = {"bits": NATS_PER_BIT, "nats": 1.0}
@@ -53,7 +53,7 @@ def surprisal(
         raise LmError(f"{out} is not the name of a table. Give a name that ends in .csv or .tsv.")
     scorer = load_scorer(model, device)
     if pll is not None:
-        _choose_pll(scorer, pll)
+        choose_pll(scorer, pll)
     rows = list(_read(texts))
     shown = tqdm(rows, desc="Scoring", unit=" texts", disable=None)
     n_pieces = 0
@@ -68,13 +68,6 @@ def surprisal(
                 writer.writerows(_lines(name, own, _UNITS[unit]))
                 n_pieces += len(own)
     click.echo(f"{out}: {n_pieces:,} pieces of {len(rows):,} texts by {scorer.name}, in {unit}")
-
-
-def _choose_pll(scorer: object, pll: str) -> None:
-    encoder = getattr(scorer, "encoder", None)
-    if encoder is None or encoder.beginning is not None:
-        raise LmError("only masked models have a pseudo-log-likelihood. Leave `--pll` out.")
-    encoder.pll = pll
 
 
 def _read(path: Path) -> Iterator[tuple[str, str]]:

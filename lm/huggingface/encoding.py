@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lm.errors import LmError
+from lm.huggingface.words import Word, words_of_tokens
 from lm.surprisal import PLL
 
 # How byte-pair, SentencePiece and other tokenizers write a space or a new line.
+_TWO_WORDS = "the cat"
 _MARKS = "\u0120\u2581\u010a "
 
 
@@ -75,7 +77,7 @@ class Encoded:
 
     ids: tuple[int, ...]
     scored: tuple[int, ...]
-    words: tuple[int | None, ...]
+    words: tuple[Word | None, ...]
     ends: tuple[int, ...]
 
 
@@ -120,6 +122,7 @@ class TextEncoder:
         self._hidden = tokenizer.mask_token_id if masked else None
         if masked and self._hidden is None:
             raise LmError(f"the tokenizer of {name} has no mask token, so nothing can be masked.")
+        self._divides = len({*tokenizer(_TWO_WORDS).word_ids()} - {None}) > 1
         self.beginning = None if masked else _beginning(tokenizer, beginning, name)
 
     def encode(self, context: str, continuation: str) -> Encoded:
@@ -138,7 +141,10 @@ class TextEncoder:
         )
         # A lone space at the beginning is a token that, without its space, ends where it begins.
         border = len(context) if context else -1
-        ids, words = list(found["input_ids"]), list(found.word_ids())
+        ids = list(found["input_ids"])
+        words = words_of_tokens(
+            text, found["offset_mapping"], found.word_ids(), divides=self._divides
+        )
         scored: list[int] = []
         ends: list[int] = []
         for place, (start, end) in enumerate(found["offset_mapping"]):

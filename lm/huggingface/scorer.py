@@ -6,10 +6,10 @@ so how a tokenizer pads, and on which side, cannot change a score.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 import torch
@@ -28,6 +28,7 @@ from transformers.pytorch_utils import Conv1D
 from lm.devices import DeviceChoice, choose_device
 from lm.errors import LmError
 from lm.huggingface.encoding import Row, TextEncoder, Tokenizer
+from lm.huggingface.soundness import conventions, refuse_adapter, refuse_incomplete
 from lm.model_folder import read_config
 from lm.scorer import TokenScores
 from lm.scoring.packed_layers import PackedLayers
@@ -52,6 +53,7 @@ class HfScorer:
         model: The network, in float32, in evaluation mode.
         encoder: Its tokenizer, which also decides where texts begin.
         packing: Whether texts are packed into tries where the model allows it.
+        notes: What was decided about how texts are given to the model, in sentences.
 
     Args:
         model: As above.
@@ -65,6 +67,7 @@ class HfScorer:
     ) -> None:
         self.model, self.encoder, self.name, self.trained_on = model, encoder, name, trained_on
         self.packing = True
+        self.notes: tuple[str, ...] = ()
         self._refuse_acausal()
         self._packed, self._fault = self._packed_way()
 
@@ -310,13 +313,14 @@ def load_hf(
         LmError: There is no such model or device, or the model is neither a causal nor a masked
             language model.
     """
+    refuse_adapter(Path(source))
     config = _fetched(AutoConfig.from_pretrained, source)
     masked = _is_masked(config, source)
     loader = AutoModelForMaskedLM if masked else AutoModelForCausalLM
     model, report = _fetched(
         loader.from_pretrained, source, dtype=torch.float32, output_loading_info=True
     )
-    _refuse_incomplete(model, report, source)
+    refuse_incomplete(type(model).__name__, report, source)
     tokenizer = _fetched(AutoTokenizer.from_pretrained, source)
     name = name or Path(source).name
     encoder = TextEncoder(
@@ -327,12 +331,16 @@ def load_hf(
         beginning=beginning,
     )
     model.config.use_cache = False
-    return HfScorer(
+    scorer = HfScorer(
         model.to(choose_device(device, exact=True)).eval(),
         encoder,
         name=name,
         trained_on=trained_on or f"unknown text (Hugging Face model {source})",
     )
+    begun = [] if encoder.beginning is None else [encoder.beginning]
+    first = "".join(tokenizer.convert_ids_to_tokens(begun))
+    scorer.notes = conventions(name, first, chat=bool(getattr(tokenizer, "chat_template", None)))
+    return scorer
 
 
 def _is_path(source: str) -> bool:
@@ -345,11 +353,11 @@ _Loaded = TypeVar("_Loaded")
 def _fetched(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
     try:
         try:
-            return load(source, local_files_only=True, **options)
+            return load(source, local_files_only=True, trust_remote_code=False, **options)
         except OSError:
             if _is_path(source) or Path(source).exists():
                 raise
-            return load(source, **options)
+            return load(source, trust_remote_code=False, **options)
     # The library raises errors of a dozen kinds for what a folder can lack or get wrong.
     except Exception as error:
         where = (
@@ -373,14 +381,6 @@ def _is_masked(config: PreTrainedConfig, source: str) -> bool:
         f"{source} is a {', '.join(architectures) or 'model of no named architecture'}. Expected a "
         "causal (...ForCausalLM, ...LMHeadModel) or masked (...ForMaskedLM) language model."
     )
-
-
-def _refuse_incomplete(model: PreTrainedModel, report: Mapping[str, Any], source: str) -> None:
-    if missing := sorted(report["missing_keys"]):
-        raise LmError(
-            f"{source} lacks {len(missing)} weights of a {type(model).__name__}, among them "
-            f"{missing[0]}; they would be random. Give a model saved with its language-model head."
-        )
 
 
 def _window(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, source: str) -> int:

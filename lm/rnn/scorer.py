@@ -109,30 +109,6 @@ class RecurrentScorer:
         ]
 
     @torch.inference_mode()
-    def reference_logprobs(
-        self, texts: Sequence[str], places: Sequence[Sequence[int]]
-    ) -> list[Floats]:
-        """Return some tokens' log-probabilities by the network's own ``forward``, text by text.
-
-        Args:
-            texts: Whole texts.
-            places: Which of the tokens of each, ascending.
-
-        Returns:
-            For each text float64, shape ``(places,)``.
-        """
-        return [self._reference(*one) for one in zip(texts, places, strict=True)]
-
-    def _reference(self, text: str, places: Sequence[int]) -> Floats:
-        network, ids = self._trained.network, self._numbers(text.split())
-        device = network.embedding.weight.device
-        read = torch.tensor([self._vocabulary.begin, *ids[:-1]], device=device)
-        hidden, _ = network(read[:, None], network.initial_state(1))
-        chosen = torch.tensor(list(places), dtype=torch.long, device=device)
-        wanted = torch.tensor(ids, device=device)[chosen]
-        found = network.logprobs(hidden[chosen, 0]).gather(1, wanted[:, None])[:, 0]
-        return np.asarray(found.cpu().numpy(), np.float64)
-
     def score_stream(
         self, groups: Sequence[Sequence[str]], before: State | None = None
     ) -> tuple[list[list[TokenScores]], State]:

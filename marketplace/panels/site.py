@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict
 
 from marketplace.control import answer, given, shared_control
 from marketplace.errors import MarketplaceError
+from marketplace.panels.exits import exit_doors
 from marketplace.panels.faults import PanelFaultPlan
 from marketplace.panels.records import Records, Study
-
-COOKIE = "panel_person"
+from marketplace.panels.visitor import COOKIE, visitor
 
 
 class _Listing(BaseModel):
@@ -37,6 +37,7 @@ def panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
     site = Blueprint("panels", __name__)
     site.register_error_handler(MarketplaceError, _refused)
     site.register_blueprint(_control(records, faults))
+    site.register_blueprint(exit_doors(records))
 
     @site.post("/people")
     def send() -> Response:
@@ -62,7 +63,7 @@ def panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
 
     @site.get("/back/<key>/<outcome>")
     def back(key: str, outcome: str) -> Response:
-        _, name = _visitor()
+        _, name, _ = visitor(records)
         records.take_back(key, name, outcome)
         return answer({"outcome": outcome})
 
@@ -100,18 +101,11 @@ def _control(records: Records, faults: PanelFaultPlan) -> Blueprint:
 
 
 def _entered(records: Records, code: str) -> Response:
-    key, name = _visitor()
+    key, name, _ = visitor(records)
     outcome = records.enter_code(key, name, code)
     if not outcome:
         return answer({"error": "this code is not one of the study's"}, 400)
     return answer({"outcome": outcome})
-
-
-def _visitor() -> tuple[str, str]:
-    key, _, name = request.cookies.get(COOKIE, "").partition("/")
-    if not name:
-        raise MarketplaceError("nobody is signed in: start from /people")
-    return key, name
 
 
 def _refused(error: Exception) -> Response:

@@ -87,6 +87,9 @@ class StudyDocument(_Document):
     device_compatibility: list[Literal["desktop", "tablet", "mobile"]] = []
     peripheral_requirements: list[Literal["audio", "camera", "download", "microphone"]] = []
     filters: list[dict[str, Any]] = []
+    filter_set_id: str | None = None
+    filter_set_version: int | None = None
+    naivety_distribution_rate: float | None = Field(default=None, ge=0, le=1)
     project: str = ""
     submissions_config: _Config = _Config()
     study_labels: list[str] = []
@@ -101,6 +104,12 @@ class StudyDocument(_Document):
     def _fits_together(self) -> "StudyDocument":
         if self.is_custom_screening:
             raise ValueError("is_custom_screening: custom screening studies cannot be created")
+        if self.filter_set_id and self.filters:
+            raise ValueError("filter_set_id: it cannot be combined with filters")
+        for name, given in (("study_labels", self.study_labels),
+                            ("content_warnings", self.content_warnings)):  # fmt: skip
+            if len(given) > 1:
+                raise ValueError(f"{name}: only one can be selected")
         addressed = self.external_study_url.startswith(("https://", "http://"))
         if not (addressed or self.access_details):
             raise ValueError("external_study_url: an address is needed")

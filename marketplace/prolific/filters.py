@@ -73,7 +73,12 @@ def may_take(moment: Moment, participant: Participant, study: Study) -> bool:
     devices = study.fields["device_compatibility"]
     if devices and participant.device not in devices:
         return False
-    return all(_meets(moment, participant, each) for each in study.fields["filters"])
+    return meets_all(moment, participant, study.fields["filters"])
+
+
+def meets_all(moment: Moment, participant: Participant, filters: list[dict[str, Any]]) -> bool:
+    """Return whether a participant passes every filter."""
+    return all(_meets(moment, participant, each) for each in filters)
 
 
 def _meets(moment: Moment, participant: Participant, wanted: Mapping[str, Any]) -> bool:

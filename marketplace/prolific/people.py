@@ -23,6 +23,15 @@ class Participant(Base):
     device: Mapped[str] = mapped_column(default="desktop")
 
 
+class TestParticipant(Base):
+    """A participant who only tries studies out."""
+
+    __tablename__ = "test_participant"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant: Mapped[str] = mapped_column(unique=True)
+
+
 class Group(Base):
     """A participant group."""
 

@@ -32,6 +32,8 @@ RUNS = {
         "200",
     ],
     "arrivals": ["--places", "20"],
+    "crowding": ["--places", "6", "--browsers", "12", "--people", "6"],
+    "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],

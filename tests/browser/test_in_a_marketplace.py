@@ -135,7 +135,7 @@ def test_who_leaves_the_closing_page_open_hands_in_all_the_same(market, page, tm
     questionnaire(frame)
     in_frame(page, "closing")
     assert submitted(market, link) == 0
-    page.clock.fast_forward(61_000)
+    page.clock.fast_forward(301_000)
     expect(page.get_by_text("Your work is submitted. Thank you!")).to_be_visible()
     assert submitted(market, link) == 1
 

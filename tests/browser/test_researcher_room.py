@@ -11,6 +11,7 @@ from tests.browser.browser_steps import assert_good, minimal
 from tests.webapp.payments.platform_double import PlatformDouble
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant, Recruitment, Run
+from webapp.gate.gate import ledger_begun, ledger_written
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.users.passwords import hash_password
@@ -43,6 +44,8 @@ def run(site, tmp_path, monkeypatch, look) -> str:
     client.post(f"{homes[0]}questionnaire", data={"native_language": HOSTILE})
     platform, now = PlatformDouble(now=utc_now()), utc_now()
     with site.sessions.begin() as session:
+        # As publishing does: the file beside the database knows of the offer.
+        ledger_begun(session.connection())
         found = session.query(Run).filter_by(ref=ref).one()
         session.add(Recruitment(run_id=found.id, endpoint="double", published_at=now))
         hit = Hit(
@@ -51,6 +54,7 @@ def run(site, tmp_path, monkeypatch, look) -> str:
         )  # fmt: skip
         session.add(hit)
         session.flush()
+        ledger_written(session.connection())
         who = session.query(Participant).filter_by(run_id=found.id).order_by(Participant.id).first()
         who.platform_id = f"A{ref}"
         session.add(

@@ -10,6 +10,7 @@ import click
 
 from experiment.money import in_words
 from experiment.payment.cost import refuse_out_of_bounds
+from webapp.commands.messages import parts, test_offer, write
 from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
 from webapp.commands.options import with_instance
 from webapp.commands.payment_commands import with_live
@@ -22,13 +23,13 @@ from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
 from webapp.recruiters.settings import load_settings
 from webapp.recruitment.hits import extend, hit_states, pause
 from webapp.recruitment.limits import limits_of
-from webapp.recruitment.plan_cost import cost_rows, refuse_too_dear
+from webapp.recruitment.plan_cost import audience_rows, cost_rows, refuse_too_dear
 from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import progress_of
 from webapp.recruitment.publish import draft, recruitment_hits
 from webapp.recruitment.publish import publish as carry_out
 from webapp.recruitment.reports import reports_of
-from webapp.recruitment.terms import task_of
+from webapp.recruitment.terms import earlier_offers, parts_before, task_of
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.runs.runs import named_run
 
@@ -53,7 +54,8 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
     plan = draft(sessions, platform, run, found.link, utc_now())
     if live:
         refuse_unanswerable(plan.study)
-    click.echo(text_table((f"at {platform.endpoint}", ""), cost_rows(plan, platform)))
+    rows = (*cost_rows(plan, platform), *audience_rows(plan, platform))
+    click.echo(text_table((f"at {platform.endpoint}", ""), rows))
     limits = limits_of(load_settings(instance), plan.study.currency)
     screen_outs = plan.cost.screen_outs
     refuse_out_of_bounds(plan.study, plan.unfilled, limits, screen_outs=screen_outs)
@@ -78,7 +80,7 @@ def recruitment() -> None:
     """Show and control how a run fills."""
 
 
-for _command in (stop_, screen_outs, ask_return, demographics, webhooks):
+for _command in (stop_, screen_outs, ask_return, demographics, webhooks, test_offer, write, parts):
     recruitment.add_command(_command)
 
 
@@ -206,7 +208,10 @@ def _tell_edits(found: PublishedRun) -> None:
     """Print what somebody changed on the platform's own pages."""
     platform = found.platform
     with reading(found.sessions) as session:
-        hits = recruitment_hits(session, named_run(session, found.ref))
+        run = named_run(session, found.ref)
+        hits = recruitment_hits(session, run)
+        not_of = earlier_offers(session, run, found.study, platform.endpoint)
+        one_of = parts_before(session, found.study, platform.endpoint)
     for hit in hits:
         if hit.platform_id and (places := platform.state(hit.platform_id).places) > hit.places:
             click.echo(
@@ -214,7 +219,7 @@ def _tell_edits(found: PublishedRun) -> None:
                 f"{hit.places} were published: participants beyond that are turned away"
             )
     if isinstance(platform, EditedOffers):
-        task = task_of(found.study, not_again=())
+        task = task_of(found.study, not_again=(), not_of=not_of, one_of=one_of)
         for offer in found.offers:
             for edit in platform.edits(offer, task, found.link):
                 click.echo(f"WARNING: offer {offer} was changed on the platform: {edit}")

@@ -4,6 +4,7 @@ Building and auditing lists keeps a processor busy for seconds. The server answe
 every participant would wait; another process keeps nobody waiting.
 """
 
+import logging
 import os
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import RequestError
 
 _LIMIT_S = 300
+_TRACE = "Traceback (most recent call last)"
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +64,12 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
             code="too_slow",
         ) from error
     worked = ended.returncode == 0
-    return Done(worked, ended.stdout if worked else ended.stdout + ended.stderr)
+    return Done(worked, ended.stdout if worked else _told(instance, ended.stdout + ended.stderr))
+
+
+def _told(instance: Path, text: str) -> str:
+    """Return what a page says of a failure: no trace and no path of the server."""
+    if _TRACE in text or not text.strip():
+        _LOG.error("a command of the researcher's pages failed: %s", text)
+        return "The command failed unexpectedly; the server's log says why."
+    return text.replace(f"{instance}{os.sep}", "")

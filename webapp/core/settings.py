@@ -60,7 +60,7 @@ class Settings(BaseModel):
         ),
     )
     arrivals_per_hour: int = Field(
-        default=120,
+        default=600,
         ge=0,
         description="how many people may arrive from one address within an hour; 0: any number",
     )
@@ -68,7 +68,8 @@ class Settings(BaseModel):
         default=20,
         ge=0,
         description=(
-            "how many places of a run one network address may hold before answering; 0: any number"
+            "how many places of a full run one network address keeps, beside those of people at"
+            " work, when others come; 0: all of them"
         ),
     )
     sign_in_header: str = Field(

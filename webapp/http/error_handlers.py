@@ -110,6 +110,8 @@ def heading(code: str) -> str:
     headings = {
         "run_full": gettext("The study is full"),
         "run_closed": gettext("The study is closed"),
+        "earlier_run": gettext("You have taken part before"),
+        "part_before": gettext("Please take the part before first"),
         "expired_token": gettext("This link has expired"),
         "internal_server_error": gettext("Something went wrong on our side"),
         "busy": gettext("Please try again in a moment"),

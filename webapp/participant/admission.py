@@ -7,7 +7,6 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from experiment.participation import State
 from experiment.studies.question import Question
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
@@ -17,14 +16,17 @@ from webapp.participant.markdown import as_html
 from webapp.services import current_services
 from webapp.sessions.admission import Step, check_comprehension, next_step, screen, tries_used
 from webapp.sessions.consent import NoRoomError
-from webapp.sessions.crowding import refuse_hoarding
+from webapp.sessions.crowding import from_where
 from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.leave import leave_on_request
+from webapp.sessions.sharing import Sender
 
 admission_pages = Blueprint("admission", __name__)
 
 _Problems = Mapping[str, str]
-_Take = Callable[[Session, Run, Participant, Study, Mapping[str, str], datetime], dict[str, str]]
+_Take = Callable[
+    [Session, Run, Participant, Study, Mapping[str, str], datetime, Sender], dict[str, str]
+]
 
 
 @admission_pages.post("/p/<token>/screening")
@@ -61,14 +63,13 @@ def _taken(token: str, take: _Take) -> ResponseReturnValue:
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_of(session, run)
-        had_place = participant.state == State.WORKING
+        # Who was counted when they came counts here too.
+        sender = Sender(from_where(session, participant) or "", services.settings.unanswered_places)
         try:
-            problems = take(session, run, participant, study, request.form, services.now())
+            problems = take(session, run, participant, study, request.form, services.now(), sender)
         except NoRoomError as error:
             session.rollback()
             return turned_away_at_last(session, run, study, participant, error)
-        if not had_place:
-            refuse_hoarding(session, participant, services.settings)
         report_ending(session, run, study, participant)
         session.commit()
         if problems:

@@ -18,24 +18,31 @@ from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
 from webapp.participant.data_notice import answerable, consent_text, stored_data
-from webapp.participant.leaving import report_ending, turned_away
+from webapp.participant.leaving import report_ending, turned_away, turned_back
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
 from webapp.participant.over import OVER, finished_before
 from webapp.participant.trial_page import trial_script, working_page
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
-from webapp.recruiters.base import PayingRecruiter
+from webapp.recruiters.base import AskingRecruiter, PayingRecruiter
 from webapp.recruitment.assignments import accept, is_returning
-from webapp.recruitment.claims import name_to_work_under, refuse_other_offers
+from webapp.recruitment.claims import (
+    UNCONFIRMED,
+    name_to_work_under,
+    refuse_other_offers,
+    refuse_unconfirmed,
+)
 from webapp.recruitment.links import LinkWantedError, followed_link
 from webapp.services import current_services
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
 from webapp.sessions.consent_texts import text_hash
-from webapp.sessions.crowding import TooManyArrivalsError, count_arrival, refuse_hoarding
+from webapp.sessions.crowding import TooManyArrivalsError, count_arrival
+from webapp.sessions.earlier_runs import refuse_earlier
 from webapp.sessions.link_visits import keep_visit, note_refused
 from webapp.sessions.links import is_of_link, person_of
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import preview
+from webapp.sessions.sharing import Sender
 from webapp.sessions.withdraw import STILL_THERE, Wish, withdraw
 
 consent_pages = Blueprint("consent", __name__)
@@ -50,12 +57,16 @@ def show(ref: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
-        arrival, _ = _come(session, run, study)
+        arrival, link = _come(session, run, study)
         if not arrival.preview:
             _refuse_other_offers(session, run, arrival)
         try:
+            if arrival.acceptance is None:
+                # Work that a platform pays is asked about first, when the button is pressed.
+                refuse_earlier(session, run, study, arrival.platform_id)
             if not arrival.preview and not is_returning(session, run, arrival.platform_id):
-                refuse_newcomers(session, run, services.now())
+                counted = _counted(run, arrival, link, confirmed=None)
+                refuse_newcomers(session, run, services.now(), counted)
         except NoRoomError as error:
             return turned_away(run, study, arrival, error)
     return _consent(study, arrival)
@@ -67,8 +78,9 @@ def decide(ref: str) -> ResponseReturnValue:
 
     The form goes to the address it was opened at, so what the recruiter's link says comes along.
     """
-    services, sender, erased = current_services(), current_services().sender(), False
-    services.refusals.check(sender, now := services.now())
+    services, erased = current_services(), False
+    services.refusals.check(services.sender(), now := services.now())
+    confirmed = _ask_the_platform(ref)
     with services.sessions() as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
@@ -76,11 +88,16 @@ def decide(ref: str) -> ResponseReturnValue:
         if arrival.preview:
             return _look(session, run, study, arrival, decision)
         _refuse_other_offers(session, run, arrival)
+        refuse_unconfirmed(arrival, confirmed, is_second=False)
         text = _text(study, arrival)
         if decision is Decision.ACCEPT and _text_shown() not in ("", text_hash(text)):
             return _consent(study, arrival, changed=True), 409
         known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
+        is_second = known is None and platform_id != arrival.platform_id
+        refuse_unconfirmed(arrival, confirmed, is_second=is_second)
+        counted = _counted(run, arrival, link, confirmed)
         try:
+            refuse_earlier(session, run, study, arrival.platform_id)
             participant = known or enroll(
                 session,
                 run,
@@ -91,18 +108,17 @@ def decide(ref: str) -> ResponseReturnValue:
                 visit_mark=_visit_mark(),
                 link=link,
                 text=text,
+                sender=counted,
             )
         except NoRoomError as error:
             return turned_away(run, study, arrival, error)
         over = participant.state in OVER
-        counted = not arrival.proven and person_of(link) is None
-        if counted and count_arrival(session, participant, sender, services.settings, now):
-            refuse_hoarding(session, participant, services.settings, sender)
+        count_arrival(session, participant, counted.digest, services.settings, now)
         if decision is Decision.DECLINE and participant.state in STILL_THERE:
             # Who agreed before and now declines takes their consent back.
             withdraw(session, participant, Wish.ERASE, now, services.record)
             erased = True
-        keep_visit(session, participant, arrival.parameters, now)
+        keep_visit(session, participant, _kept(arrival, confirmed), now)
         if arrival.acceptance is not None and participant.consented_at is not None:
             worker_id = arrival.platform_id
             accept(
@@ -141,6 +157,10 @@ def refuse(error: ArrivalError) -> ResponseReturnValue:
     current_app.logger.warning(
         "a study link was put together wrongly: %s %s", error.code, error.parameter
     )
+    if error.kept:
+        with reading(services.sessions) as session:
+            run = find_run(session, ref)
+            return turned_back(run, services.study_of(session, run), error)
     return refused(error)
 
 
@@ -150,6 +170,37 @@ def refuse_crowd(error: TooManyArrivalsError) -> ResponseReturnValue:
     services = current_services()
     services.refusals.note(services.sender(), services.now())
     return refused(error)
+
+
+def _ask_the_platform(ref: str) -> bool | None:
+    """Return whether the run's platform sent who comes; None where it does not answer.
+
+    Nothing of the database is held meanwhile.
+    """
+    services = current_services()
+    recruiter = services.recruiter_of(ref, lambda session: requested_run(session, ref))
+    if not isinstance(recruiter, AskingRecruiter):
+        return True
+    with reading(services.sessions) as session:
+        run = requested_run(session, ref)
+        arrival, _ = _come(session, run, services.study_of(session, run))
+        if arrival.preview:
+            return True
+        _refuse_other_offers(session, run, arrival)
+    return recruiter.confirms(arrival, services.now())
+
+
+def _counted(run: Run, arrival: Arrival, link: Link | None, confirmed: bool | None) -> Sender:
+    """Return where somebody comes from, unless a platform or a personal link vouches for them."""
+    services = current_services()
+    asked = isinstance(services.recruiter(run.recruiter), AskingRecruiter)
+    known = arrival.proven or (asked and confirmed) or person_of(link) is not None
+    return Sender("" if known else services.sender(), services.settings.unanswered_places)
+
+
+def _kept(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
+    """Return what is kept of a visit: with a mark where the platform was not there to be asked."""
+    return {**arrival.parameters, **({} if confirmed else {UNCONFIRMED: "yes"})}
 
 
 def _text(study: Study, arrival: Arrival) -> str:
@@ -180,7 +231,7 @@ def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: 
 
 def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
     services = current_services()
-    landing = Landing(request.args, study, request.url, services.now())
+    landing = Landing(request.args, study, _opened(), services.now())
     arrival = services.recruiter(run.recruiter).arrival(landing)
     if arrival.preview or arrival.link is None:
         return arrival, None
@@ -188,6 +239,12 @@ def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | Non
     link = followed_link(session, run, arrival.link, required=asked)
     person = arrival.platform_id or person_of(link)
     return replace(arrival, platform_id=person), link
+
+
+def _opened() -> str:
+    """Return the address as it was opened, with nothing decoded: it may be signed."""
+    query = request.query_string.decode("latin-1")
+    return f"{request.base_url}?{query}" if query else request.base_url
 
 
 def _decision() -> Decision:

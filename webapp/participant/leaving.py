@@ -1,18 +1,19 @@
 """The way back to the platform, once a visit has ended."""
 
 from flask import current_app, render_template
+from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
-from webapp.errors import RequestError
-from webapp.http.error_handlers import heading
-from webapp.recruiters.arrivals import Arrival
+from webapp.http.error_handlers import heading, refused
+from webapp.recruiters.arrivals import Arrival, ArrivalError
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruitment.departures import departure_of
 from webapp.recruitment.reports import owe_report
 from webapp.services import current_services
+from webapp.sessions.consent import NoRoomError
 from webapp.sessions.leave import ending_of
 from webapp.sessions.link_visits import kept_parameters
 
@@ -39,11 +40,11 @@ def report_ending(session: Session, run: Run, study: Study, participant: Partici
     owe_report(session, recruiter, departure, participant, services.now())
 
 
-def turned_away(run: Run, study: Study, arrival: Arrival, error: RequestError) -> tuple[str, int]:
-    """Return the page for somebody who came when nobody new can, with their way back."""
+def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) -> tuple[str, int]:
+    """Return the page for somebody who is not let in, with their way back."""
     current_app.logger.info("a new participant was turned away: %s", error.code)
     departure = Departure(
-        Ending.FULL,
+        error.ending,
         study,
         platform_id=arrival.platform_id,
         acceptance=arrival.acceptance,
@@ -58,8 +59,18 @@ def turned_away(run: Run, study: Study, arrival: Arrival, error: RequestError) -
     return page, error.status
 
 
+def turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseReturnValue:
+    """Return the page for a link that the platform did not sign, with the way back it wants."""
+    departure = Departure(Ending.SECURITY, study, parameters=error.kept)
+    way = current_services().recruiter(run.recruiter).exit(departure)
+    if way.form is None:
+        return refused(error)
+    shown = {"heading": heading(error.code), "text": error.problem, "exit": way}
+    return render_template("turned_away.html", **shown), error.status
+
+
 def turned_away_at_last(
-    session: Session, run: Run, study: Study, participant: Participant, error: RequestError
+    session: Session, run: Run, study: Study, participant: Participant, error: NoRoomError
 ) -> tuple[str, int]:
     """Return the same page for somebody who agreed, and finds the last place taken meanwhile."""
     kept = kept_parameters(session, participant)

@@ -85,11 +85,16 @@ class ArrivalError(RequestError):
         code: ``bad_arrival`` or, where more is known, ``unfilled_link``, ``missing_id``,
             ``malformed_id`` or ``other_study``.
         parameter: The argument at fault, by the platform's name; empty where it is no single one.
+
+    Attributes:
+        kept: What the link says, where only its signature is wrong: nobody is let in on its word,
+            and the platform may want them back.
     """
 
     def __init__(self, problem: str, *, code: str = "bad_arrival", parameter: str = "") -> None:
         super().__init__(problem, status=400, code=code)
         self.parameter = parameter
+        self.kept: Mapping[str, str] = {}
 
 
 def checked_id(arguments: Mapping[str, str], parameter: str, pattern: str = r"[\w.-]{1,64}") -> str:

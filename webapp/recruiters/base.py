@@ -18,7 +18,7 @@ from webapp.core.i18n import gettext
 from webapp.recruiters.arrivals import Arrival, Landing
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruiters.platform import Platform, Submission
-from webapp.recruiters.terms import Terms
+from webapp.recruiters.terms import AT_THE_DOOR, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -41,7 +41,8 @@ class Recruiter:
         id_patterns: Regular expressions of what its platform calls people, which the log hides.
         link_ids: The arguments of its links that say who comes, which no log may hold.
         terms: What it does with each key of [recruitment], [payment] and [panel]; by default it
-            sets them aside, as it offers nothing and pays nobody.
+            sets them aside, as it offers nothing and pays nobody, but for what the server's own
+            door heeds.
 
     Args:
         settings: Its own, as the model declares them.
@@ -52,7 +53,7 @@ class Recruiter:
     settings_model: ClassVar[type[BaseModel]] = NoSettings
     id_patterns: ClassVar[tuple[str, ...]] = ()
     link_ids: ClassVar[tuple[str, ...]] = ()
-    terms: ClassVar[Terms] = Terms()
+    terms: ClassVar[Terms] = Terms(AT_THE_DOOR)
 
     def __init__(self, settings: BaseModel) -> None:
         self.settings = settings
@@ -97,7 +98,7 @@ class Recruiter:
 
         Nothing may be asked of a platform here: the page waits for it.
         """
-        if departure.ending is Ending.FULL:
+        if departure.ending in (Ending.FULL, Ending.DUPLICATE):
             return Exit(gettext("Thank you for your interest!"))
         return Exit(gettext("You can close this page now."))
 
@@ -127,6 +128,18 @@ class PayingRecruiter(Protocol):
         Raises:
             WebappError: The platform is live and the command does not say so, or the settings,
                 credentials or libraries are not there.
+        """
+        ...
+
+
+@runtime_checkable
+class AskingRecruiter(Protocol):
+    """A recruiter whose platform says whether it sent somebody."""
+
+    def confirms(self, arrival: Arrival, now: datetime) -> bool | None:
+        """Return whether the platform knows who arrives; None where it does not answer.
+
+        It is called outside of any transaction, and takes a few seconds at most.
         """
         ...
 

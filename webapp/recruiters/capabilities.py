@@ -6,7 +6,7 @@ Nothing outside a recruiter's folder asks which platform it is.
 from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
-from webapp.recruiters.platform import Bonus, Task
+from webapp.recruiters.platform import Bonus, Offer, Task
 
 
 @runtime_checkable
@@ -107,6 +107,46 @@ class Letters(Protocol):
 
         It is never repeated by itself.
         """
+        ...
+
+
+@runtime_checkable
+class Accounts(Protocol):
+    """Has several accounts, of which the credentials and settings choose one."""
+
+    def account(self) -> str:
+        """Return the platform's id of the account that pays."""
+        ...
+
+
+@runtime_checkable
+class Messages(Protocol):
+    """Writes to people about an offer that they took."""
+
+    def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
+        """Write to people who took the offer; it is never repeated by itself.
+
+        Raises:
+            PlatformUnreachable: Nobody knows whether it was sent.
+        """
+        ...
+
+
+@runtime_checkable
+class CountedAudience(Protocol):
+    """Says how many people could find a task."""
+
+    def eligible(self, task: Task) -> int | None:
+        """Return how many; None where there are fewer than the platform tells."""
+        ...
+
+
+@runtime_checkable
+class TestOffers(Protocol):
+    """Makes a copy of a draft for people who only try it out."""
+
+    def offer_test(self, task: Task, offer: Offer) -> str:
+        """Return the address of a copy of the offer, which nobody but test participants find."""
         ...
 
 

@@ -49,6 +49,9 @@ class Audience:
         masters: Whether only the platform's own elite may.
         having: Qualifications they must have, by id.
         lacking: Qualifications they must not have, by id.
+        not_of: Offers of earlier runs of which they must not have taken any, by id.
+        one_of: Offers of an earlier part's runs of which they must have taken one, by id; a tuple
+            for each part.
     """
 
     countries: tuple[str, ...] = ()
@@ -57,6 +60,8 @@ class Audience:
     masters: bool = False
     having: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+    not_of: tuple[str, ...] = ()
+    one_of: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,14 @@ class Task:
         screen_out_places: How many may get that.
         devices: With which kinds of device it can be taken; empty for any.
         filters: Who may take it, by the platform's own filters.
+        filter_set: A filter set of the platform, in their place.
+        filter_set_version: Which version of it; None for the latest.
+        peripherals: What else participants need.
+        naivety: How much newcomers to the platform are preferred; None for its own choice.
+        most_at_once: How many may work at the same time; None for any number.
+        label: What kind of work it is, by the platform's word.
+        content_warning: What participants are warned of.
+        content_warning_details: In what way it is so.
     """
 
     title: str
@@ -92,6 +105,14 @@ class Task:
     screen_out_places: int = 0
     devices: tuple[str, ...] = ()
     filters: tuple[Mapping[str, object], ...] = field(default=(), hash=False)
+    filter_set: str = ""
+    filter_set_version: int | None = None
+    peripherals: tuple[str, ...] = ()
+    naivety: float | None = None
+    most_at_once: int | None = None
+    label: str = ""
+    content_warning: str = ""
+    content_warning_details: str = ""
 
 
 @dataclass(frozen=True, slots=True)

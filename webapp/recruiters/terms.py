@@ -18,6 +18,10 @@ _TABLES: dict[str, type[BaseModel]] = {
 }
 
 
+# Whoever brings people: our own door honours these.
+AT_THE_DOOR = frozenset({"recruitment.exclude_earlier_runs", "recruitment.after"})
+
+
 class Answer(StrEnum):
     """What becomes of a key."""
 
@@ -73,10 +77,15 @@ def refuse_unknown_terms(name: str, terms: Terms, study: Study) -> None:
 def set_aside(terms: Terms, study: Study) -> list[str]:
     """Return the keys of a study that have no effect with the recruiter, tables in one word.
 
-    A table of which no key has an effect is named once, as ``[recruitment]``.
+    A table of which nothing that is written has an effect is named once, as ``[recruitment]``.
     """
     found = list(_written(terms, study, Answer.SET_ASIDE))
-    whole = [table for table in _TABLES if terms.answer(table) is Answer.SET_ASIDE]
+    honoured = {key.partition(".")[0] for key in _written(terms, study, Answer.HONOURED)}
+    whole = [
+        table
+        for table in _TABLES
+        if terms.answer(table) is Answer.SET_ASIDE and table not in honoured
+    ]
     tables = [f"[{table}]" for table in whole if any(key.startswith(f"{table}.") for key in found)]
     return tables + [key for key in found if key.partition(".")[0] not in whole]
 

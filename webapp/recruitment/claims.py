@@ -20,6 +20,9 @@ from webapp.recruitment.assignments import taken_part
 from webapp.sessions.assign import free_places
 from webapp.sessions.lease import ACTIVE_STATES
 
+# Kept with the visit of somebody whom the platform could not be asked about.
+UNCONFIRMED = "unconfirmed"
+
 
 def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> None:
     """Let pass only work of an offer of the run's.
@@ -73,6 +76,21 @@ def name_to_work_under(
         raise taken_part()
     holder = _holder(session, run.id, worker_id)
     return None, worker_id if holder is None else None
+
+
+def refuse_unconfirmed(arrival: Arrival, known: bool | None, *, is_second: bool) -> None:
+    """Let pass only whom the platform knows, or the first of a name while it does not answer.
+
+    Args:
+        arrival: What their link says.
+        known: What the platform says of it; None where it does not answer.
+        is_second: Whether they would be a second participant under one name.
+
+    Raises:
+        ArrivalError: The platform has not sent them, or nobody knows whether it has.
+    """
+    if arrival.acceptance is not None and (known is False or (known is None and is_second)):
+        raise other_study(arrival.acceptance.offer_parameter)
 
 
 def confirm_claim(

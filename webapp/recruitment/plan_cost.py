@@ -5,7 +5,7 @@ from collections import Counter
 
 from experiment.money import in_words
 from webapp.errors import RunError
-from webapp.recruiters.capabilities import PublishNotes
+from webapp.recruiters.capabilities import CountedAudience, PublishNotes
 from webapp.recruiters.platform import Platform
 from webapp.recruitment.publish import PublishPlan
 
@@ -29,6 +29,22 @@ def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], .
         ("hourly pay at the median time", in_words(cost.hourly_minor, cost.currency)),
         *(platform.notes(plan.task) if isinstance(platform, PublishNotes) else ()),
     )
+
+
+def audience_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
+    """Return how many people could find the offers now, where the platform says it.
+
+    It changes by the hour, so it is no part of what is confirmed.
+    """
+    if not isinstance(platform, CountedAudience):
+        return ()
+    count = platform.eligible(plan.task)
+    shown = (
+        "not told: fewer than the platform tells, or a filter set"
+        if count is None
+        else f"{count:,}"
+    )
+    return (("people who could take part now", shown),)
 
 
 def digest_of(plan: PublishPlan, platform: Platform) -> str:

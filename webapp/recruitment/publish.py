@@ -34,10 +34,14 @@ from webapp.recruitment.lost_offers import (
     write_down,
 )
 from webapp.recruitment.terms import (
+    account_of,
+    earlier_offers,
     lifetime_of,
     offer_of,
+    parts_before,
     qualifications,
     refuse_elsewhere,
+    refuse_other_account,
     refuse_other_currency,
     refuse_unpublishable,
     task_of,
@@ -101,16 +105,18 @@ def draft(
         terms = terms_of(study)
         recruitment = recruitment_of(session, run)
         refuse_unpublishable(run, platform.endpoint, link, recruitment)
+        refuse_other_account(run, recruitment, account_of(platform))
         refuse_other_currency(study, platform)
         hits = recruitment_hits(session, run)
         unfilled = unfilled_places(session, run)
         not_again = qualifications(session, run, study, platform.endpoint)
-    marks = isinstance(platform, Qualifications)
-    is_new = marks and (recruitment is None or recruitment.qualification_id is None)
+        not_of = earlier_offers(session, run, study, platform.endpoint)
+        one_of = parts_before(session, study, platform.endpoint)
+    own = recruitment.qualification_id if recruitment is not None else None
+    is_new = isinstance(platform, Qualifications) and own is None
     if is_new:
         not_again.append(_YET_TO_BE_MADE)
     waiting = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
-    own = recruitment.qualification_id if recruitment is not None else None
     lost = tuple(find_lost_offers(platform, run_ref, len(hits), own))
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
     posted += [each.offer_id for each in lost]
@@ -123,7 +129,7 @@ def draft(
     written = len(hits) + len(lost)
     new = [(places, offer_token(run_ref, written + n)) for n, places in enumerate(sizes, start=1)]
     offers = tuple(offer_of(terms, link, places, token) for places, token in (*waiting, *new))
-    task = task_of(study, not_again=not_again)
+    task = task_of(study, not_again=not_again, not_of=not_of, one_of=one_of)
     sizes = [*reopened.values(), missing if grow else 0, *(offer.places for offer in offers)]
     fees = partial(platform.fees_minor, audience=task.audience)
     return PublishPlan(
@@ -188,7 +194,7 @@ def publish(
     """
     with reading(sessions) as session:
         refuse(Act.PUBLISH, session.connection())
-    _record_hits(sessions, platform.endpoint, plan, now())
+    _record_hits(sessions, platform, account_of(platform), plan, now())
     with reading(sessions) as session:
         ledger_written(session.connection())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
@@ -244,14 +250,21 @@ def move_expiry(sessions: Sessions, platform: Platform, hit_id: str, at: datetim
         hit.expires_at = at
 
 
-def _record_hits(sessions: Sessions, endpoint: str, plan: PublishPlan, now: datetime) -> None:
+def _record_hits(
+    sessions: Sessions, platform: Platform, account: str | None, plan: PublishPlan, now: datetime
+) -> None:
     with sessions.begin() as session:
         ledger_begun(session.connection())
         run = named_run(session, plan.run_ref)
         # Two publishers at once: the second finds the rows of the first, and adds none.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
-        if recruitment_of(session, run) is None:
-            session.add(Recruitment(run_id=run.id, endpoint=endpoint, published_at=now))
+        recruitment = recruitment_of(session, run)
+        if recruitment is None:
+            recruitment = Recruitment(run_id=run.id, endpoint=platform.endpoint, published_at=now)
+            session.add(recruitment)
+        # Another publisher may have come in between, with other credentials.
+        refuse_other_account(run, recruitment, account)
+        recruitment.account = account
         for lost in plan.lost:
             write_down(session, run, lost, now)
         written = {hit.token for hit in recruitment_hits(session, run)}

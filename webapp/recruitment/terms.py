@@ -11,8 +11,9 @@ from experiment.participation import State
 from experiment.studies.recruitment import Recruitment as Terms
 from experiment.studies.study import Study
 from webapp.core.urls import is_loopback
-from webapp.database.models import Participant, Place, Recruitment, Run
+from webapp.database.models import Hit, Participant, Place, Recruitment, Run
 from webapp.errors import RunError
+from webapp.recruiters.capabilities import Accounts
 from webapp.recruiters.platform import Audience, Offer, Platform, Task
 
 TAKEN_PART = "Has taken part in a study on how sentences sound"
@@ -85,6 +86,29 @@ def refuse_elsewhere(run: Run, where_it_is: Recruitment, endpoint: str) -> None:
         )
 
 
+def refuse_other_account(run: Run, where_it_is: Recruitment | None, account: str | None) -> None:
+    """Let pass only the account from which the run was published.
+
+    Raises:
+        RunError: It is another: there, nothing of the run would be found, and it would be offered
+            a second time.
+    """
+    published_from = where_it_is.account if where_it_is is not None else None
+    if account is not None and published_from not in (None, account):
+        raise RunError(
+            f'the run "{run.ref}" was published from the account {published_from}, and the'
+            f" settings now choose {account}",
+            where=f"the settings of {run.recruiter}",
+            expected="the token and the workspace with which it was published",
+            remedy="Nothing was published. Restore those settings, or launch another run",
+        )
+
+
+def account_of(platform: Platform) -> str | None:
+    """Return the account that pays, by the platform's id; None where it has none."""
+    return platform.account() if isinstance(platform, Accounts) else None
+
+
 def refuse_other_currency(study: Study, platform: Platform) -> None:
     """Let pass only a study whose amounts are in the platform's money.
 
@@ -100,12 +124,20 @@ def refuse_other_currency(study: Study, platform: Platform) -> None:
         )
 
 
-def task_of(study: Study, *, not_again: Sequence[str]) -> Task:
+def task_of(
+    study: Study,
+    *,
+    not_again: Sequence[str],
+    not_of: Sequence[str] = (),
+    one_of: Sequence[Sequence[str]] = (),
+) -> Task:
     """Return the task that workers of a platform are offered.
 
     Args:
         study: The study; it says on what terms.
         not_again: The qualifications of those who took part before.
+        not_of: The offers of earlier runs whose participants may not take part.
+        one_of: The offers of each earlier part that whoever takes part must have finished.
     """
     terms = terms_of(study)
     return Task(
@@ -123,12 +155,22 @@ def task_of(study: Study, *, not_again: Sequence[str]) -> Task:
             masters=terms.masters,
             having=tuple(terms.require),
             lacking=(*not_again, *terms.refuse),
+            not_of=tuple(not_of),
+            one_of=tuple(map(tuple, one_of)),
         ),
         median_minutes=terms.median_minutes,
         screen_out_minor=study.screen_out_minor,
         screen_out_places=terms.screen_out_places,
         devices=tuple(terms.devices),
         filters=tuple(terms.filters),
+        filter_set=terms.filter_set,
+        filter_set_version=terms.filter_set_version,
+        peripherals=tuple(terms.peripherals),
+        naivety=terms.naivety,
+        most_at_once=terms.most_at_once,
+        label=terms.label,
+        content_warning=terms.content_warning,
+        content_warning_details=terms.content_warning_details,
     )
 
 
@@ -155,6 +197,47 @@ def qualifications(session: Session, run: Run, study: Study, endpoint: str) -> l
     else:
         published = published.where(Run.id == run.id)
     return [id_ for id_ in session.scalars(published.order_by(Run.id)) if id_ is not None]
+
+
+def earlier_offers(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
+    """Return the offers there of earlier runs whose participants the study excludes, by id."""
+    if not terms_of(study).exclude_earlier_runs:
+        return []
+    found = (
+        select(Hit.platform_id)
+        .join(Recruitment, Recruitment.run_id == Hit.run_id)
+        .join(Run, Run.id == Hit.run_id)
+        .where(Run.study == run.study, Run.id < run.id, Recruitment.endpoint == endpoint)
+        .where(Hit.posted_at.is_not(None), Hit.platform_id.is_not(None))
+    )
+    return [str(offer) for offer in session.scalars(found.order_by(Hit.id))]
+
+
+def parts_before(session: Session, study: Study, endpoint: str) -> list[list[str]]:
+    """Return the offers there of each earlier part that participants must have finished, by id.
+
+    Raises:
+        RunError: A part was never published there, so nobody could take part.
+    """
+    parts = []
+    for name in terms_of(study).after:
+        found = (
+            select(Hit.platform_id)
+            .join(Recruitment, Recruitment.run_id == Hit.run_id)
+            .join(Run, Run.id == Hit.run_id)
+            .where(Run.study == name, Recruitment.endpoint == endpoint)
+            .where(Hit.posted_at.is_not(None), Hit.platform_id.is_not(None))
+        )
+        offers = [str(offer) for offer in session.scalars(found.order_by(Hit.id))]
+        if not offers:
+            raise RunError(
+                f'nobody can have finished "{name}": no run of it was published there',
+                where=f"{study.name}/study.toml, recruitment, after",
+                expected="the name of a study whose run was published on the same platform",
+                remedy="Publish that part first, or correct the name",
+            )
+        parts.append(offers)
+    return parts
 
 
 def unfilled_places(session: Session, run: Run) -> int:

@@ -13,14 +13,16 @@ from experiment.payment.cost import refuse_out_of_bounds
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
+from webapp.recruiters.capabilities import Messages
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.hits import extend, hit_states, pause
 from webapp.recruitment.limits import limits_of
-from webapp.recruitment.plan_cost import cost_rows, digest_of, refuse_too_dear
+from webapp.recruitment.plan_cost import audience_rows, cost_rows, digest_of, refuse_too_dear
 from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import progress_of
 from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
+from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.overview_page import run_page
 from webapp.runs.answerable import refuse_unanswerable
@@ -54,6 +56,7 @@ def look(ref: str) -> ResponseReturnValue:
         states=[(hit, state, state.is_open(services.now())) for hit, state in states],
         progress=progress,
         hourly=in_words(hourly_minor, study.currency) if hourly_minor is not None else None,
+        writes=isinstance(platform, Messages),
         balance=in_words(platform.balance_minor(), platform.currency),
     )
 
@@ -83,6 +86,32 @@ def go_on(ref: str) -> ResponseReturnValue:
         lambda platform: extend(sessions, platform, ref, until, now),
         {"until": f"{until:%Y-%m-%d %H:%M} UTC"},
     )
+
+
+@recruitment_pages.post("/runs/<ref>/recruitment/write")
+@allowed(Role.RESEARCHER)
+def write(ref: str) -> ResponseReturnValue:
+    """Write to the run's participants on their platform, once it was confirmed."""
+    run, platform = _opened(ref)
+    text = checked_text(request.form.get("text", ""))
+    try:
+        whom = Whom(request.form.get("whom", ""))
+    except ValueError as error:
+        problem = "The form does not say to whom it is written."
+        raise RequestError(problem, status=400, code="bad_whom") from error
+    if not isinstance(platform, Messages):
+        problem = "This platform cannot write to participants from here."
+        raise RequestError(problem, status=400, code="no_messages")
+    with reading(current_services().sessions) as session:
+        by_offer = recipients(session, ref, whom)
+    number = sum(map(len, by_offer.values()))
+    # Whoever took part meanwhile was not counted: the page is shown again.
+    if request.form.get("agreed", "") != str(number):
+        shown = {"run": run, "live": _live(), "whom": whom, "text": text, "number": number}
+        return render_template("researcher/write_confirm.html", **shown)
+    _note(run, "participants written to", {"whom": whom, "participants": str(number)})
+    send(platform, by_offer, text)
+    return redirect(url_for("runs.show", ref=ref), 303)
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/plan")
@@ -143,7 +172,7 @@ def _confirm(
         "researcher/publish_confirm.html",
         run=run,
         endpoint=platform.endpoint,
-        rows=cost_rows(drafted, platform),
+        rows=(*cost_rows(drafted, platform), *audience_rows(drafted, platform)),
         is_empty=drafted.is_empty,
         total=in_words(drafted.cost.total_minor, drafted.cost.currency),
         agreed=digest_of(drafted, platform),

@@ -4,12 +4,16 @@ An uploaded study names only what is installed: its lists are built and its run 
 process that imports no ``module:NAME`` of anybody's own.
 """
 
+import errno
 import io
+import lzma
 import re
 import secrets
 import shutil
 import stat
+import struct
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from experiment.studies.load import built_in_studies
@@ -21,6 +25,19 @@ _LARGEST_STUDY_BYTES = 60 * 1024 * 1024
 _MOST_FILES = 500
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
 _FOLDER = "studies"
+# What reading a damaged or hostile archive ends in, by the kind of its compression.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    IndexError,
+    struct.error,
+)
 
 
 def known_studies(instance: Path) -> dict[str, str]:
@@ -53,7 +70,7 @@ def store_upload(instance: Path, content: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             files = _files(archive)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except _UNREADABLE as error:
         raise _refused(f"The file cannot be read as a zip file ({error}).") from error
     name, files = _study_folder(files)
     label = secrets.token_hex(4)
@@ -63,9 +80,11 @@ def store_upload(instance: Path, content: bytes) -> str:
             target = folder / name / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
-    except OSError:
+    except (OSError, ValueError) as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
+            raise
+        raise _refused("A name in the zip file cannot be a file's or a folder's.") from error
     return f"{name} ({label})"
 
 
@@ -79,7 +98,13 @@ def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
         path = PurePosixPath(entry.filename)
         if path.name.startswith(".") or "__MACOSX" in path.parts:
             continue
-        if path.is_absolute() or ".." in path.parts or "\\" in entry.filename or "\0" in str(path):
+        if (
+            not path.parts
+            or path.is_absolute()
+            or ".." in path.parts
+            or "\\" in entry.filename
+            or "\0" in str(path)
+        ):
             raise _refused(
                 f"The zip file holds a path that leads out of its folder: {entry.filename!r}."
             )

@@ -124,10 +124,9 @@ def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
 
 
 def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
-    spare = os.statvfs(instance)
     if not os.access(instance, os.W_OK | os.X_OK):
         yield "the instance folder cannot be written to"
-    elif spare.f_files and not spare.f_favail:
+    elif (spare := os.statvfs(instance)).f_files and not spare.f_favail:
         yield "no more files can be created in the instance folder (df -i)"
     elif shutil.disk_usage(instance).free < _ROOM_BYTES:
         yield "the instance folder's disk is full"

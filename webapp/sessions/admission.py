@@ -20,8 +20,9 @@ from webapp.database.models import Answer, Event, Participant, Run
 from webapp.sessions.consent import give_place
 from webapp.sessions.finish import checked_answers
 from webapp.sessions.leave import leave
+from webapp.sessions.sharing import Sender
 
-_Give = Callable[[Session, Run, Study, Participant, datetime], None]
+_Give = Callable[[Session, Run, Study, Participant, datetime, Sender | None], None]
 
 
 class Step(StrEnum):
@@ -53,6 +54,7 @@ def screen(
     study: Study,
     given: Mapping[str, str],
     now: datetime,
+    sender: Sender | None = None,
     give: _Give = give_place,
 ) -> dict[str, str]:
     """Take the answers to the screening questions: go on, or leave.
@@ -64,6 +66,7 @@ def screen(
         study: The run's study.
         given: Field names and answers.
         now: The time.
+        sender: Where they come from; None for nobody for whom others give way.
         give: What gives a place to who may take part.
 
     Returns:
@@ -81,7 +84,7 @@ def screen(
         leave(session, participant, Ending.SCREENED_OUT, now)
         return {}
     if study.comprehension is None:
-        give(session, run, study, participant, now)
+        give(session, run, study, participant, now, sender)
     _store(session, participant, study.screening, answers)
     return {}
 
@@ -93,6 +96,7 @@ def check_comprehension(
     study: Study,
     given: Mapping[str, str],
     now: datetime,
+    sender: Sender | None = None,
     give: _Give = give_place,
 ) -> dict[str, str]:
     """Take the answers to the questions on the instructions: a place, another try, or the end.
@@ -106,6 +110,7 @@ def check_comprehension(
         study: The run's study.
         given: Field names and answers.
         now: The time.
+        sender: Where they come from; None for nobody for whom others give way.
         give: What gives a place to who may take part.
 
     Returns:
@@ -124,7 +129,7 @@ def check_comprehension(
     if problems:
         return problems
     if check.passes(answers):
-        give(session, run, study, participant, now)
+        give(session, run, study, participant, now, sender)
         _store(session, participant, check.questions, answers)
         return {}
     session.add(

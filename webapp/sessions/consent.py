@@ -6,7 +6,7 @@ from enum import StrEnum
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.participation import State, move
+from experiment.participation import Ending, State, move
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Link, Participant, Run
@@ -18,6 +18,7 @@ from webapp.sessions.consent_texts import agreed_text_id
 from webapp.sessions.dealing import deal_trials
 from webapp.sessions.lease import any_expired, release_expired
 from webapp.sessions.newcomer import Newcomer, is_closed, known_newcomer, may_still_agree
+from webapp.sessions.sharing import Sender, give_way, someone_gives_way
 
 
 class Decision(StrEnum):
@@ -38,6 +39,7 @@ def enroll(
     visit_mark: str | None = None,
     link: Link | None = None,
     text: str = "",
+    sender: Sender | None = None,
 ) -> Participant:
     """Return the participant who decided, with a place and its trials if they accepted.
 
@@ -56,6 +58,7 @@ def enroll(
             platform names them: pressing it twice makes one participant too.
         link: The link by which they come, if it is one that was given out.
         text: What they read and agree to; empty where nobody read anything.
+        sender: Where they come from; None for nobody for whom others give way.
 
     Raises:
         NoRoomError: The run is closed or has no free place.
@@ -69,17 +72,17 @@ def enroll(
     if is_closed(connection, run.id):
         raise run_is_closed()
     if known is not None:
-        _agree_after_all(session, run, study, known, text, now)
+        _agree_after_all(session, run, study, known, text, now, sender)
         return known
     newcomer = Newcomer(run, now, platform_id, visit_mark if platform_id is None else None, link)
     if decision is Decision.DECLINE:
         entered = newcomer.enter(session, State.DECLINED)
     elif study.asks_before_start:
-        refuse_newcomers(session, run, now)
+        refuse_newcomers(session, run, now, sender)
         agreed = agreed_text_id(session, run, text, now) if text else None
         entered = newcomer.enter(session, State.ARRIVED, consent_text_id=agreed, consented_at=now)
     else:
-        entered = _enter_working(session, run, study, newcomer, text)
+        entered = _enter_working(session, run, study, newcomer, text, sender)
     # The same person may have pressed the button twice, and the other request came first.
     found = entered or known_newcomer(session, run, platform_id, visit_mark)
     if found is None:
@@ -88,24 +91,30 @@ def enroll(
 
 
 def _agree_after_all(
-    session: Session, run: Run, study: Study, participant: Participant, text: str, now: datetime
+    session: Session,
+    run: Run,
+    study: Study,
+    participant: Participant,
+    text: str,
+    now: datetime,
+    sender: Sender | None,
 ) -> None:
     """Give somebody who declined before what a newcomer gets who agrees."""
     participant.state = move(State.DECLINED, State.ARRIVED)
     participant.consent_text_id = agreed_text_id(session, run, text, now) if text else None
     participant.consented_at = now
     if study.asks_before_start:
-        refuse_newcomers(session, run, now)
+        refuse_newcomers(session, run, now, sender)
         session.flush()
         return
-    give_place(session, run, study, participant, now)
+    give_place(session, run, study, participant, now, sender)
 
 
 def _enter_working(
-    session: Session, run: Run, study: Study, newcomer: Newcomer, text: str
+    session: Session, run: Run, study: Study, newcomer: Newcomer, text: str, sender: Sender | None
 ) -> Participant | None:
     """Return a newcomer who has a place and its trials; None where they are known already."""
-    place = _free_place(session, run, newcomer.link, newcomer.at)
+    place = _free_place(session, run, newcomer.link, newcomer.at, sender)
     participant = newcomer.enter(
         session,
         move(State.ARRIVED, State.WORKING),
@@ -121,26 +130,36 @@ def _enter_working(
     return participant
 
 
-def _free_place(session: Session, run: Run, link: Link | None, now: datetime) -> FreePlace:
+def _free_place(
+    session: Session, run: Run, link: Link | None, now: datetime, sender: Sender | None
+) -> FreePlace:
     """Return a place that nobody else gets in this transaction.
 
     Raises:
         NoRoomError: None is free.
     """
+    only = None if link is None else link.list
     for alone in (False, True):
         if alone:
             # Others may just be freeing places, or give up the ones they took: all who are in the
             # middle of arriving share a lock on the run's row, so this waits for them.
             session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now)
-        place = next_place(session, run, None if link is None else link.list)
-        if place is not None:
+        if (place := next_place(session, run, only)) is not None:
             return place
-    raise run_is_full()
+    place = next_place(session, run, only) if give_way(session, run, sender, now, only) else None
+    if place is None:
+        raise run_is_full()
+    return place
 
 
 def give_place(
-    session: Session, run: Run, study: Study, participant: Participant, now: datetime
+    session: Session,
+    run: Run,
+    study: Study,
+    participant: Participant,
+    now: datetime,
+    sender: Sender | None = None,
 ) -> None:
     """Give a place and its trials to a participant who has none yet.
 
@@ -150,6 +169,7 @@ def give_place(
         study: Its study.
         participant: Who agreed, and answered what is asked before the start.
         now: The time.
+        sender: Where they come from; None for nobody for whom others give way.
 
     Raises:
         NoRoomError: The run is closed or has no free place.
@@ -157,7 +177,7 @@ def give_place(
     if is_closed(session.connection(), run.id):
         raise run_is_closed()
     link = None if participant.link_id is None else session.get(Link, participant.link_id)
-    place = _free_place(session, run, link, now)
+    place = _free_place(session, run, link, now, sender)
     take(session, place, participant.id)
     participant.list, participant.place = place.list, place.place
     participant.state = move(State.ARRIVED, State.WORKING)
@@ -169,7 +189,13 @@ def give_place(
 
 
 class NoRoomError(RequestError):
-    """Somebody comes when the run takes nobody new."""
+    """Somebody comes whom the run does not take, or when it takes nobody new.
+
+    Attributes:
+        ending: How their visit ends.
+    """
+
+    ending = Ending.FULL
 
 
 def run_is_full() -> NoRoomError:
@@ -186,7 +212,9 @@ def run_is_closed() -> NoRoomError:
     )
 
 
-def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
+def refuse_newcomers(
+    session: Session, run: Run, now: datetime, sender: Sender | None = None
+) -> None:
     """Let pass only where somebody new would get a place.
 
     Raises:
@@ -196,5 +224,9 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
     refuse(Act.ADMIT, session.connection())
     if run.closed_at is not None:
         raise run_is_closed()
-    if not has_free_place(session, run) and not any_expired(session, run, now):
+    if (
+        not has_free_place(session, run)
+        and not any_expired(session, run, now)
+        and not someone_gives_way(session, run, sender, now)
+    ):
         raise run_is_full()

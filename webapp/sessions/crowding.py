@@ -1,10 +1,10 @@
 """Limits on how many people may arrive from one network address.
 
-Two limits: how many arrive from an address within an hour, and how many places of a run are held
-from it at a time by people who have not answered a single trial. Visitors with a personal link, or
-with a link that a platform signed, are not counted, nor are those whose address is unknown. All
-servers of a database count together; each process remembers whom it has just refused, so that a
-flood does not reach the database.
+So many arrive from an address within an hour, and no more; ``webapp.sessions.sharing`` says how a
+full run's places are shared among addresses. Visitors with a personal link, or for whom a platform
+vouches, are not counted, nor are those whose address is unknown. All servers of a database count
+together; each process remembers whom it has just refused, so that a flood does not reach the
+database.
 """
 
 from datetime import datetime, timedelta
@@ -18,28 +18,23 @@ from sqlalchemy import (
     String,
     bindparam,
     delete,
-    exists,
     func,
     insert,
     select,
 )
 from sqlalchemy.orm import Session
 
-from experiment.participation import State
 from webapp.core.i18n import gettext
 from webapp.core.settings import Settings
 from webapp.database.locks import advisory_lock
-from webapp.database.models import ArrivalAddress, Participant, Response, RunCount, Trial
+from webapp.database.models import ArrivalAddress, Participant
 from webapp.database.models.base import UtcDateTime
 from webapp.database.prepared import Prepared
-from webapp.database.row_counts import PLACES
 from webapp.errors import RequestError
 
 KEPT_FOR = timedelta(hours=1)
 _REFUSED_FOR = timedelta(seconds=5)
 _MOST_REMEMBERED = 10_000
-# Of a small run too, somebody and whoever sits beside them can begin.
-_ALWAYS = 2
 
 
 class CrowdedError(RequestError):
@@ -86,8 +81,8 @@ class TooManyArrivalsError(CrowdedError):
 
 def count_arrival(
     session: Session, participant: Participant, digest: str, settings: Settings, now: datetime
-) -> bool:
-    """Count new arrivals, in the caller's transaction; return whether there were any.
+) -> None:
+    """Count new arrivals, in the caller's transaction.
 
     Args:
         session: An open session that writes.
@@ -100,13 +95,13 @@ def count_arrival(
         TooManyArrivalsError: Too many came from there within an hour.
     """
     if not digest or participant.arrived_at != now:
-        return False
+        return
     if session.get_bind().dialect.name == "postgresql":
         # Whoever comes from the same address at the same moment waits, and is then counted too.
         key = int.from_bytes(sha256(digest.encode()).digest()[:8], signed=True)
         advisory_lock(session.connection(), key, wait=True)
-    if _from_where(session, participant) is not None:
-        return False
+    if from_where(session, participant) is not None:
+        return
     connection = session.connection()
     statements = _statements(connection.dialect)
     [(recent,)] = statements.recent.find(connection, digest=digest, since=now - KEPT_FOR)
@@ -115,32 +110,6 @@ def count_arrival(
         raise TooManyArrivalsError
     came = {"participant_id": participant.id, "digest": digest, "at": now}
     statements.note.do(connection, [came])
-    return True
-
-
-def refuse_hoarding(
-    session: Session, participant: Participant, settings: Settings, digest: str | None = None
-) -> None:
-    """Let a new participant pass, unless too many from there hold a place and answer nothing.
-
-    Args:
-        session: The session in which they got it.
-        participant: They.
-        settings: The installation's: they hold the limit.
-        digest: Where they come from, where the caller knows it.
-
-    Raises:
-        CrowdedError: They do; the caller must roll its transaction back.
-    """
-    digest = digest or _from_where(session, participant)
-    if digest is None or participant.state != State.WORKING or not settings.unanswered_places:
-        return
-    connection = session.connection()
-    [(held, places)] = _statements(connection.dialect).held.find(
-        connection, digest=digest, run=participant.run_id, but=participant.id
-    )
-    if held >= min(settings.unanswered_places, max(_ALWAYS, (places or 0) // 2)):
-        raise CrowdedError
 
 
 def forget_addresses(session: Session, now: datetime) -> int:
@@ -153,35 +122,22 @@ class _Statements:
     """What every arrival waits for, in one database's words."""
 
     def __init__(self, dialect: Dialect) -> None:
-        run, who, but = (bindparam(name, type_=Integer) for name in ("run", "who", "but"))
+        who = bindparam("who", type_=Integer)
         same = ArrivalAddress.digest == bindparam("digest", type_=String)
         since = bindparam("since", type_=UtcDateTime)
-        answered = exists().where(
-            Trial.participant_id == Participant.id, Response.trial_id == Trial.id
-        )
         self.came = Prepared(
             select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == who), dialect
         )
         self.recent = Prepared(select(func.count()).where(same, ArrivalAddress.at > since), dialect)
         self.note = Prepared(insert(ArrivalAddress), dialect, ("participant_id", "digest", "at"))
-        held = (
-            select(func.count(Participant.id))
-            .join(ArrivalAddress, ArrivalAddress.participant_id == Participant.id)
-            .where(same, Participant.run_id == run, Participant.id != but)
-            .where(Participant.state == State.WORKING, ~answered)
-        )
-        places = select(func.sum(RunCount.n)).where(
-            RunCount.run_id == run, RunCount.subject == PLACES
-        )
-        row = held.scalar_subquery(), places.scalar_subquery()
-        self.held = Prepared(select(*row), dialect)
 
 
 # Made once for each kind of database.
 _statements = cache(_Statements)
 
 
-def _from_where(session: Session, participant: Participant) -> str | None:
+def from_where(session: Session, participant: Participant) -> str | None:
+    """Return what stands for where a participant came from within the hour; None of others."""
     session.flush()
     connection = session.connection()
     came = _statements(connection.dialect).came.find(connection, who=participant.id)

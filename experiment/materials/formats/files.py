@@ -8,6 +8,7 @@ from pathlib import Path
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.lm_eval import SUFFIXES as TASK_SUFFIXES
+from experiment.materials.formats.published_pairs import PICKLES, is_marked_lines
 from experiment.materials.formats.raw import SUFFIXES
 from experiment.materials.formats.read import read_materials
 from experiment.materials.read import read_items
@@ -40,7 +41,7 @@ def is_materials(named: str) -> bool:
     path = Path(named)
     if path.is_dir():
         return not (path / _STUDY).is_file() and bool(materials_files(path))
-    return path.suffix.lower() in (*SUFFIXES, ".parquet")
+    return path.suffix.lower() in (*SUFFIXES, *PICKLES, ".parquet")
 
 
 def materials_files(path: Path) -> list[Path]:
@@ -52,7 +53,11 @@ def materials_files(path: Path) -> list[Path]:
         return [path]
     inside = sorted(one for one in path.iterdir() if one.is_file() and one.name[0] not in "._")
     tasks = [one for one in inside if one.suffix.lower() in TASK_SUFFIXES]
-    return tasks or [one for one in inside if one.suffix.lower() in _IN_FOLDERS]
+    return tasks or [
+        one
+        for one in inside
+        if one.suffix.lower() in (*_IN_FOLDERS, *PICKLES) or is_marked_lines(one)
+    ]
 
 
 def open_materials(path: Path) -> Opened:

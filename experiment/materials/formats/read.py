@@ -24,6 +24,12 @@ from experiment.materials.formats.pairs import (
     read_pairs,
     read_sentences,
 )
+from experiment.materials.formats.published_pairs import (
+    is_marked_lines,
+    is_templates,
+    read_marked_lines,
+    read_templates,
+)
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.suite import is_suite
 from experiment.materials.formats.syntaxgym import read_suite
@@ -66,8 +72,8 @@ def read_materials(
     """Return the items of a file in any of the formats.
 
     Args:
-        path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), a SyntaxGym suite (.json) or a task
-            of lm-evaluation-harness (.yaml).
+        path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), a SyntaxGym suite (.json), a task
+            of lm-evaluation-harness (.yaml), pairs of CLAMS, or a pickle of LM_syneval.
         named: Our column to the file's header, where the header does not say it; ``condition`` to
             several headers with a plus sign between them, where they make the condition together.
         identical: Whether a pair's two sentences may be the same.
@@ -84,13 +90,18 @@ def read_materials(
         drafts, notes, rendering = read_task(path)
         found = _found(drafts, path, "a task of lm-evaluation-harness", notes)
         return replace(found, rendering=rendering)
+    if is_marked_lines(path):
+        marked, said = read_marked_lines(path)
+        return _found(marked, path, "pairs as CLAMS has them", said)
+    if is_templates(path):
+        made, said = read_templates(path)
+        return _found(made, path, "templates of LM_syneval", said)
     table = read_raw(path, language)
     if not named and set(ITEMS.column_names) <= set(table.columns) and path.suffix != ".xlsx":
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     if is_colorless_green(table.columns):
         drafts, left_out = read_colorless_green(table, identical=identical)
-        said = [*table.notes, *left_out]
-        return _found(drafts, path, "a table of Gulordava et al. (2018)", said)
+        return _found(drafts, path, "a table of Gulordava et al. (2018)", [*table.notes, *left_out])
     return _from_table(
         join_lists(order_options(table)), named or {}, identical=identical, alone=alone
     )

@@ -11,6 +11,7 @@ from marketplace.prolific.api.hooks import add_secrets, add_subscriptions
 from marketplace.prolific.api.people import add_demographics, add_groups, add_messages
 from marketplace.prolific.api.studies import add_costs, add_studies
 from marketplace.prolific.api.submissions import add_submissions
+from marketplace.prolific.api.trials import add_trials
 from marketplace.prolific.api.workspaces import add_workspaces
 from marketplace.prolific.store import Store
 
@@ -29,6 +30,7 @@ def researcher_door(store: Store, faults: FaultPlan, done: Callable[[], None]) -
     for add in (
         *(add_workspaces, add_studies, add_costs, add_submissions, add_bonuses),
         *(add_secrets, add_subscriptions, add_groups, add_messages, add_demographics),
+        add_trials,
     ):
         add(door)
     return door.blueprint

@@ -222,3 +222,67 @@ def test_the_published_schema_is_that_of_the_code_and_score_files_fit_it(tmp_pat
     rows[0]["variant"] = "best"
     with pytest.raises(jsonschema.ValidationError, match="'best'"):
         jsonschema.validate({"metadata": metadata, "rows": rows}, published)
+
+
+def two_contexts(folder: Path, *, mutual: bool = False, **changes: object) -> Path:
+    """Write samples of WinoGrande's shape: two contexts, one continuation, three of four right."""
+    lines = []
+    for number in range(4):
+        answer = number % 2
+        contexts = [f"The {who} {number} saw the other because" for who in ("cat", "dog")]
+        nats = [-9.0, -9.0]
+        nats[answer if number else 1 - answer] = -5.0
+        pairs_ = [[one, " it was small."] for one in contexts]
+        pairs_ += [["", " it was small."]] * 2 if mutual else []
+        sample = {
+            "doc_id": number, "doc": {"answer": str(answer + 1)}, "target": "it was small.",
+            "arguments": pairs_, "acc": float(number > 0),
+            "resps": [[[str(one), "False"]] for one in (*nats, *([-9.5, -9.5] * mutual))],
+        }  # fmt: skip
+        lines.append(json.dumps(sample | changes) + "\n")
+    path = folder / "samples_wino.jsonl"
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("mutual", [False, True])
+def test_two_contexts_of_one_continuation_are_right_as_the_document_says(tmp_path, mutual):
+    file = two_contexts(tmp_path, mutual=mutual)
+    run(scores, file, "--out", tmp_path / "out", "--model", "m")
+    chosen = decisions(load_scores(tmp_path / "out" / "scores_m.parquet"))
+    better = chosen["logprob_good_nats"] > chosen["logprob_contrast_nats"]
+    assert better.tolist() == [False, True, True, True]
+    assert (
+        "The dog 1 saw the other because it was small."
+        in (tmp_path / "out" / "items.csv").read_text()
+    )
+
+
+def test_a_sample_whose_own_accuracy_says_otherwise_is_refused(tmp_path):
+    file = two_contexts(tmp_path, acc=1.0)
+    with pytest.raises(AnalysisError, match="its acc is 1, and its log-likelihoods"):
+        run(scores, file, "--out", tmp_path / "out")
+
+
+NAMED = "item_id,variant,sentence,logprob\n"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "a,good,It are.,-9\na,bad,It is.,-5\n",
+        "a,good,We are.,-5\na,bad,We is.,-9\nb,good,It is.,-5\nb,bad,It are.,-9\n",
+        "a,good,It is.,-5\na,bad,We is.,-9\n",
+    ],
+    ids=["good and bad exchanged", "another item's", "another item's bad one"],
+)
+def test_ids_that_contradict_the_text_of_their_row_are_refused(tmp_path, rows):
+    with pytest.raises(AnalysisError, match="but its text"):
+        imported(tmp_path, NAMED + rows)
+
+
+def test_ids_that_count_from_elsewhere_are_refused(tmp_path):
+    items = "item_id,good,bad\n1,It is.,It are.\n2,We are.,We is.\n"
+    rows = "".join(f"{n},{v},-{5 + n}\n" for n in (0, 1) for v in ("good", "bad"))
+    with pytest.raises(AnalysisError, match="2 scores are of unknown items"):
+        imported(tmp_path, "item_id,variant,logprob\n" + rows, items=items)

@@ -1,5 +1,6 @@
-"""Every run of scoring checks a sample of its scores against the plainest way to compute them."""
+"""Every run of scoring checks many of its scores by a second implementation."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,14 @@ from click.testing import CliRunner
 from analysis.commands.score import score
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
+from benchmarks import planted_scores
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
+from lm.ngram.table import NgramTable
 from lm.rnn.steps import DeduplicatedStep
 from lm.scorer import FastKernel
 from lm.scoring.tree_packing import CheckedPacking
+from lm.sharding import scorer_of
 from tests.analysis import small_run
 from tests.lm.toy_models import TOY_MODELS
 
@@ -43,7 +47,7 @@ def run(folder: Path, name: str, materials: Path, *options: str) -> tuple[str, s
 @pytest.mark.parametrize("name", ["hf causal", "hf masked", "lstm", "lstm, adaptive softmax"])
 def test_the_worst_difference_stands_in_the_file(tmp_path: Path, materials: Path, name: str):
     check, output = run(tmp_path, name, materials)
-    assert "scored again without any shortcut" in check
+    assert "by a second implementation" in check
     assert float(check.split("differ by ")[1].split()[0]) < 1e-4
     assert check in output
 
@@ -54,21 +58,64 @@ def test_a_first_pass_in_low_precision_is_checked_within_its_bounds(
     faster = FastKernel("a kernel", rounds=True, speedup=2.0, explicit_speedup=2.0)
     monkeypatch.setattr("lm.rnn.scorer.measure_kernel", lambda _: faster)
     check, _ = run(tmp_path, "lstm", materials, "--fast")
-    assert "without any shortcut" in check
-    assert check.endswith("beyond the bounds of the fast pass")
+    assert "beyond the bounds of the fast pass" in check
 
 
-def test_a_model_with_one_way_to_compute_has_nothing_to_check(tmp_path: Path, materials: Path):
+def test_models_of_counts_are_computed_again_too(tmp_path: Path, materials: Path):
     check, output = run(tmp_path, "ngram", materials)
-    assert check == ""
-    assert "Checked" not in output
+    assert "by a second implementation" in check
+    assert "Checked" in output
+
+
+def test_what_was_scored_wrongly_is_not_used_by_the_next_run(tmp_path, materials, monkeypatch):
+    with monkeypatch.context() as wrong:
+        wrong.setattr(NgramTable, "logprobs_log10", lambda _, text, begin: text * 0.0 - 1)
+        with pytest.raises(AnalysisError, match="computed again from its item's text"):
+            run(tmp_path, "ngram", materials)
+    scorer_of.cache_clear()
+    shutil.rmtree(tmp_path / "model")
+    check, _ = run(tmp_path, "ngram", materials)
+    assert check
+
+
+def test_decisions_within_the_claimed_error_are_all_checked(tmp_path: Path, materials: Path):
+    check, _ = run(tmp_path, "unigram", materials)
+    scores = load_scores(tmp_path / "scores.parquet").frame.pivot(
+        index="item_id", columns="variant", values="logprob_nats"
+    )
+    close = int(((scores["good"] - scores["bad"]).abs() <= 1e-4).sum())
+    assert (f"{close:,} decisions closer" in check) == (close > 0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "the last token left out",
+        "one sentence in fifty with another's scores",
+        "rows of the next item",
+        "good and bad exchanged",
+        "means in place of sums",
+        "only the token itself hidden",
+        "states one hundredth too large",
+        "no beginning of the sentence",
+    ],
+)
+def test_a_planted_error_stops_the_run(name: str, small_campaign):
+    *right, planted = planted_scores.outcomes([name])
+    assert not any(one.stopped for one in right)
+    assert planted.stopped
+
+
+@pytest.fixture
+def small_campaign(monkeypatch):
+    monkeypatch.setattr(planted_scores, "N_ITEMS", 60)
 
 
 def test_a_transformer_that_was_packed_wrongly_stops_the_run(tmp_path, materials, monkeypatch):
     monkeypatch.setattr(CheckedPacking, "_differs", lambda *_: "")
     # Every position reads its own token alone, as if nothing stood before it.
     monkeypatch.setattr("lm.scoring.tree_packing.ancestors", lambda parents: eye(len(parents)))
-    with pytest.raises(AnalysisError, match="nats off the one that the model gives without"):
+    with pytest.raises(AnalysisError, match="nats off at its token"):
         run(tmp_path, "hf causal", materials)
     assert not (tmp_path / "scores.parquet").exists()
 
@@ -92,5 +139,5 @@ def test_a_network_whose_shared_steps_go_wrong_stops_the_run(tmp_path, materials
         after[0].mul_(1.1)
 
     monkeypatch.setattr(DeduplicatedStep, "_step", off)
-    with pytest.raises(AnalysisError, match="without any shortcut"):
+    with pytest.raises(AnalysisError, match="computed again from its item's text"):
         run(tmp_path, "lstm", materials)

@@ -11,10 +11,12 @@ from experiment.participation import Ending
 # The few values that are a researcher's own.
 OWN: dict[str, dict[str, object]] = {
     "besample": {"values": {"completed_address": "https://besample.example/done?x=1"}},
+    "cint": {},
     "classroom": {},
     "connect": {"values": {"completed_address": "https://connect.example/redirect/ABC"}},
     "prolific": {"codes": {"completed": "C1DONE"}},
     "respondent": {"codes": {"completed": "0a1b"}},
+    "sample_ninja": {},
     "sona": {"values": {"site": "https://lab.sona-systems.com", "experiment_id": "123"}},
     "sona_redirect": {"values": {"site": "https://lab.sona-systems.com", "experiment_id": "123"}},
     "testable": {"codes": {"completed": "T1"}},

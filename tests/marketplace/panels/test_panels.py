@@ -20,7 +20,7 @@ def client(app) -> FlaskClient:
 
 
 def list_study(client: FlaskClient, platform: str, **more: object) -> None:
-    link = "https://s.example/run/r?a={{%PROLIFIC_PID%}}&b=%SURVEY_CODE%"
+    link = "https://s.example/run/r?a={{%PROLIFIC_PID%}}&b=%SURVEY_CODE%&c=[%RID%]"
     listed = listing(platform).listed("7", link, **more)
     assert client.post("/control/studies", json=listed).status_code == 200
 

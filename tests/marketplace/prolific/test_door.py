@@ -21,9 +21,9 @@ NOT_HERE = (
     "batch", "dataset", "invitation",
 )  # fmt: skip
 NOT_DONE = {
-    "create-test-participant-for-researcher", "create-test-study", "export-study",
+    "export-study",
     "duplicate-study", "get-study-predicted-recruitment-time",
-    "post-study-predicted-recruitment-time", "get-filter-distribution", "get-eligible-count",
+    "post-study-predicted-recruitment-time", "get-filter-distribution",
     "get-submission-feedback-upload-url", "get-messages", "send-message-to-participant-group",
     "create-workspace", "update-workspace", "update-project", "delete-project-study",
 }  # fmt: skip

@@ -49,38 +49,143 @@ def n_places(run, sessions) -> int:
     return count(sessions, Place.id)
 
 
-def test_a_hundred_posts_of_one_client_leave_half_of_the_places(arrive, n_places, sessions):
-    said = [arrive().status_code for _ in range(100)]
-    assert said == [303] * (n_places // 2) + [429] * (100 - n_places // 2)
-    assert count(sessions, Place.participant_id) == n_places // 2
-    # Nothing is left of those who were refused, and somebody else gets in.
-    assert count(sessions, Participant.id) == n_places // 2
-    assert arrive(THERE).status_code == 303
+def held(sessions, sender: str) -> int:
+    """Return how many places are held from an address."""
+    from_there = (
+        select(func.count(Place.id))
+        .join(ArrivalAddress, ArrivalAddress.participant_id == Place.participant_id)
+        .where(ArrivalAddress.digest == sender)
+    )
+    with reading(sessions) as session:
+        return session.execute(from_there).scalar_one()
 
 
-def test_posts_at_the_same_moment_are_counted_together(app, run, n_places, sessions):
-    def post(_: int) -> int:
-        headers = {"X-Forwarded-For": HERE}
+@pytest.fixture
+def sender(app):
+    services = app.extensions["parallax"]
+    return lambda address: services.tokens.digest(f"address {address}")
+
+
+def answer_nothing(_visitor: Visitor) -> None: ...
+
+
+def answer_one(visitor: Visitor) -> None:
+    visitor.answer(1)
+
+
+def answer_all(visitor: Visitor) -> None:
+    visitor.answer_all()
+
+
+def finish(visitor: Visitor) -> None:
+    visitor.answer_all()
+    visitor.questionnaire(native_language="English")
+
+
+@pytest.mark.parametrize("do", [answer_nothing, answer_one, answer_all, finish])
+def test_one_machine_keeps_its_share_however_it_answers_and_everybody_else_gets_in(
+    app, arrive, n_places, sessions, sender, clock, do
+):
+    for n in range(3 * n_places):
+        begun = arrive()
+        if begun.status_code == 303:
+            do(Visitor(app.test_client(), begun.location))
+        clock.go_on(seconds=60 / (3 * n_places))
+        assert begun.status_code == (303 if n < n_places else 409)
+    # A minute later everybody else comes, each from an address of their own.
+    assert held(sessions, sender(HERE)) == n_places
+    others = [f"192.0.2.{n}" for n in range(n_places)]
+    said = [arrive(address).status_code for address in others]
+    assert said == [303] * (n_places // 2) + [409] * (n_places // 2)
+    assert held(sessions, sender(HERE)) == n_places // 2
+    # And what it tries then takes nobody's place.
+    assert [arrive().status_code for _ in range(n_places)] == [409] * n_places
+    assert count(sessions, Place.participant_id) == n_places
+
+
+def test_a_class_behind_one_address_is_in_at_once_and_finishes(app, arrive, n_places, sessions):
+    begun = [arrive() for _ in range(n_places)]
+    assert [each.status_code for each in begun] == [303] * n_places
+    for each in begun:
+        finish(Visitor(app.test_client(), each.location))
+    assert count(sessions, Participant.finished_at) == n_places
+
+
+def test_people_at_work_keep_their_places_and_idle_browsers_do_not(
+    app, arrive, n_places, sessions, sender, clock, limited
+):
+    limited(unanswered_places=2)
+    begun = [arrive() for _ in range(n_places)]
+    for each in begun[:3]:
+        answer_one(Visitor(app.test_client(), each.location))
+    clock.go_on(minutes=3)
+    said = [arrive(f"192.0.2.{n}").status_code for n in range(n_places)]
+    assert said.count(303) == n_places - 2 - 3
+    for each in begun[:3]:
+        assert Visitor(app.test_client(), each.location).answer(2).status_code == 200
+
+
+def test_who_gave_way_is_told_and_goes_on_where_the_place_is_free_again(
+    app, arrive, n_places, limited, clock
+):
+    limited(unanswered_places=2)
+    begun = [arrive() for _ in range(n_places)]
+    last = Visitor(app.test_client(), begun[-1].location)
+    took = arrive(THERE)
+    assert "There is nothing more to do" in last.page().text
+    browser = app.test_client()
+    assert browser.post(f"{took.location}withdraw", data={"wish": "erase"}).status_code == 303
+    assert "There is nothing more to do" not in last.page().text
+    assert last.answer(1).status_code == 200
+
+
+def test_an_address_that_holds_as_much_too_much_takes_nothing_from_another(
+    arrive, n_places, limited, sessions, sender
+):
+    limited(unanswered_places=1)
+    said = [arrive(HERE).status_code for _ in range(n_places)]
+    said += [arrive(THERE).status_code for _ in range(n_places)]
+    assert said.count(303) == n_places + n_places // 2
+    assert held(sessions, sender(HERE)) == held(sessions, sender(THERE)) == n_places // 2
+
+
+def test_posts_at_the_same_moment_never_hold_more_than_there_is(app, run, n_places, sessions):
+    def post(n: int) -> int:
+        headers = {"X-Forwarded-For": HERE if n % 2 else f"192.0.2.{n}"}
         data = {"decision": "accept"}
         return app.test_client().post(f"/run/{run.ref}", data=data, headers=headers).status_code
 
     with ThreadPoolExecutor(8) as pool:
-        said = list(pool.map(post, range(24)))
-    assert set(said) == {303, 429}
-    assert count(sessions, Place.participant_id) == n_places // 2
+        said = list(pool.map(post, range(4 * n_places)))
+    assert set(said) == {303, 409}
+    assert count(sessions, Place.participant_id) == n_places
 
 
-def test_who_is_refused_is_told_when_to_come_again(arrive, n_places):
-    *_, last = [arrive() for _ in range(n_places)]
+def test_places_are_kept_by_all_where_the_setting_says_so(arrive, n_places, limited):
+    limited(unanswered_places=0)
+    assert {arrive().status_code for _ in range(n_places)} == {303}
+    assert arrive(THERE).status_code == 409
+
+
+def test_what_a_second_minute_and_a_third_leave_to_an_address(
+    app, arrive, n_places, sessions, sender, clock, limited
+):
+    limited(unanswered_places=2)
+    for each in [arrive() for _ in range(n_places)]:
+        answer_one(Visitor(app.test_client(), each.location))
+    clock.go_on(minutes=2)
+    said = [arrive(f"192.0.2.{n}").status_code for n in range(n_places)]
+    # Two in any case, and two people at work for the second minute.
+    assert said.count(303) == n_places - 2 - 2
+    assert held(sessions, sender(HERE)) == 4
+
+
+def test_who_is_refused_is_told_when_to_come_again(arrive, limited):
+    limited(arrivals_per_hour=2)
+    *_, last = [arrive() for _ in range(3)]
+    assert last.status_code == 429
     assert last.headers["Retry-After"] == "5"
     assert "Please try again in a moment" in last.text
-
-
-def test_a_class_gets_in_as_soon_as_the_first_have_answered(client, arrive, n_places):
-    begun = [arrive() for _ in range(n_places // 2)]
-    assert arrive().status_code == 429
-    assert Visitor(client, begun[0].location).answer(1).status_code == 200
-    assert arrive().status_code == 303
 
 
 def test_who_presses_the_button_twice_is_not_counted_twice(client, run, n_places):
@@ -92,19 +197,16 @@ def test_who_presses_the_button_twice_is_not_counted_twice(client, run, n_places
     assert first.location == second.location
 
 
-def test_the_cap_holds_after_the_questions_before_the_start(client, come, limited, sessions):
+def test_places_are_shared_after_the_questions_before_the_start_too(
+    client, come, limited, sessions, n_places
+):
     limited(unanswered_places=1)
-    forwarded = {"X-Forwarded-For": HERE}
-    client.environ_base["HTTP_X_FORWARDED_FOR"] = HERE
-    first, second = (come(COMPREHENSION, person=person * 24) for person in "ab")
     form = {**RIGHT, "try": "1"}
-    assert client.post(f"{first.home}comprehension", data=form).status_code == 303
-    refused = client.post(f"{second.home}comprehension", data=form, headers=forwarded)
-    assert refused.status_code == 429
-    assert count(sessions, Place.participant_id) == 1
-    assert client.post(f"{first.home}comprehension", data=form).status_code == 303
-    first.answer(1)
-    assert client.post(f"{second.home}comprehension", data=form).status_code == 303
+    client.environ_base["HTTP_X_FORWARDED_FOR"] = HERE
+    waiting = [come(COMPREHENSION, person=f"{n:024x}") for n in range(4)]
+    said = [client.post(f"{each.home}comprehension", data=form).status_code for each in waiting]
+    assert set(said) == {303}
+    assert count(sessions, Place.participant_id) == 4
 
 
 def test_so_many_arrive_within_an_hour_and_no_more(arrive, limited, clock, sessions):

@@ -37,6 +37,15 @@ OTHER = {
     "recruitment.require": '["ABC"]',
     "recruitment.refuse": '["ABD"]',
     "recruitment.exclude_earlier_runs": "true",
+    "recruitment.after": '["part_one"]',
+    "recruitment.filter_set": '"5f0c1e2d3b4a59687786a5b4"',
+    "recruitment.filter_set_version": "2",
+    "recruitment.peripherals": '["audio"]',
+    "recruitment.naivety": "0.5",
+    "recruitment.most_at_once": "10",
+    "recruitment.label": '"decision_making_task"',
+    "recruitment.content_warning": '"sensitive"',
+    "recruitment.content_warning_details": '"Some sentences speak of war."',
 }
 
 
@@ -64,7 +73,9 @@ def study_with(key: str) -> object:
     toml = f"{before}[recruitment]\n{name} = {OTHER[key]}\n{terms}\n\n{rest}"
     # The one is nothing without the other.
     other = {"screen_out_places": 'screen_out_reward = "0.15"',
-             "screen_out_reward": "screen_out_places = 5"}.get(name, "")  # fmt: skip
+             "screen_out_reward": "screen_out_places = 5",
+             "filter_set_version": 'filter_set = "5f0c1e2d3b4a59687786a5b4"',
+             "content_warning_details": 'content_warning = "sensitive"'}.get(name, "")  # fmt: skip
     toml = toml.replace("[recruitment]\n", f"[recruitment]\n{other}\n")
     return frozen_study({**files, "study.toml": toml.encode()}, study.folder)
 
@@ -104,7 +115,9 @@ def asked_of_mturk(study) -> object:
 
 
 def asked_of_prolific(study) -> object:
-    task = task_of(study, not_again=[])
+    earlier = ["a" * 24] if study.recruitment.exclude_earlier_runs else []
+    parts = [["b" * 24]] if study.recruitment.after else []
+    task = task_of(study, not_again=[], not_of=earlier, one_of=parts)
     offer = offer_of(study.recruitment, "https://s.example/run/r", 9, "token")
     return draft_of(task, offer, ProlificSettings())
 

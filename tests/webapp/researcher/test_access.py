@@ -38,6 +38,7 @@ ROUTES = {
     "recruitment.look": ("POST", "researcher"),
     "recruitment.hold": ("POST", "researcher"),
     "recruitment.go_on": ("POST", "researcher"),
+    "recruitment.write": ("POST", "researcher"),
     "recruitment.plan": ("POST", "researcher"),
     "recruitment.carry_out": ("POST", "researcher"),
     "report.make": ("POST", "researcher"),

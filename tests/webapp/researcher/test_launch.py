@@ -1,7 +1,9 @@
 """Launching from the browser: uploads read with suspicion, checks first, one run."""
 
 import io
+import random
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,65 @@ def test_only_what_is_offered_can_be_asked_for(changed, researcher, session):
     form = {"study": "minimal", "seed": "1", "recruiter": "direct", **changed}
     assert researcher(Role.RESEARCHER).post("/launch", **form).status_code == 400
     assert session.scalar(select(func.count()).select_from(Run)) == 0
+
+
+def test_a_damaged_archive_is_refused_whatever_byte_is_wrong(upload):
+    sound = zipped(folder_files(MINIMAL, "mine"))
+    draw = random.Random(1)
+    statuses = Counter()
+    for _ in range(60):
+        content = bytearray(sound)
+        for _ in range(draw.randint(1, 20)):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        statuses[upload(bytes(content)).status_code] += 1
+    assert set(statuses) <= {303, 400}
+    assert statuses[400] > 10
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["a", "a/b"], ["a/b", "a"], ["x" * 300], ["."], ["\udcff"], ["a/" * 2000 + "b"]],
+    ids=["under a file", "over a folder", "long", "nothing", "no text", "deep"],
+)
+def test_names_that_no_disk_can_hold_are_refused(names, upload, instance):
+    files = folder_files(MINIMAL, "mine")
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as zip_file:
+        for name, content in files.items():
+            zip_file.writestr(name, content)
+        for number, name in enumerate(names):
+            stand_in = f"mine/{number:0{len(name.encode('utf-8', 'surrogateescape'))}d}"
+            zip_file.writestr(stand_in, b"")
+    content = archive.getvalue()
+    for number, name in enumerate(names):
+        written = name.encode("utf-8", "surrogateescape")
+        content = content.replace(f"{number:0{len(written)}d}".encode(), written)
+    sent = upload(content)
+    assert sent.status_code in (303, 400), sent.text
+    if sent.status_code == 400:
+        assert not list((instance / "studies").glob("*/*"))
+
+
+@pytest.mark.parametrize(
+    ("was", "is_"),
+    [
+        ("lists = ", "lists = 1000000000 # "),
+        ("lists = ", "lists = " + "9" * 5000 + " # "),
+        ("participants_per_list = ", "participants_per_list = 1000000000 # "),
+        ("trials_per_list = ", "trials_per_list = 1000000000 # "),
+        ("[design]", "x = " + "[" * 5000 + "]" * 5000 + "\n[design]"),
+    ],
+    ids=["lists", "digits", "places", "trials", "brackets"],
+)
+def test_numbers_beyond_all_measure_are_told_at_once_without_a_trace(was, is_, upload, researcher):
+    files = folder_files(MINIMAL, "mine")
+    toml = files["mine/study.toml"].decode()
+    assert was in toml
+    files["mine/study.toml"] = toml.replace(was, is_, 1).encode()
+    sent = upload(zipped(files))
+    checked = researcher(Role.OWNER).client.get(sent.location).text
+    assert "Traceback" not in checked and "unexpectedly" not in checked
+    assert "/instance/" not in checked
+    assert (
+        "Expected" in checked or "expected" in checked or "at most" in checked or "less" in checked
+    )

@@ -8,7 +8,9 @@ from sqlalchemy import select
 
 from tests.webapp.payments.conftest import hit, platform, worked  # noqa: F401 - fixtures
 from tests.webapp.payments.platform_double import DIES_AFTER, ProcessDied
+from webapp.database.engine import reading
 from webapp.database.models import Participant, Recruitment, Run, Verdict
+from webapp.gate.gate import ledger_begun, ledger_written
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.users.roles import Role
@@ -18,11 +20,14 @@ from webapp.users.roles import Role
 def published(run, sessions, platform, clock, monkeypatch):  # noqa: F811
     """The run is published on a platform in memory, which the pages find."""
     with sessions.begin() as session:
+        ledger_begun(session.connection())
         session.add(
             Recruitment(
                 run_id=run.id, endpoint="double", qualification_id=None, published_at=clock()
             )
         )
+    with reading(sessions) as session:
+        ledger_written(session.connection())
     for module in (run_payments, recruitment):
         monkeypatch.setattr(module, "open_platform", lambda *_, **__: platform)
     return run
@@ -263,6 +268,33 @@ def test_recruitment_is_seen_and_paused(payer, worked, platform):  # noqa: F811
     assert payer.here.post(f"{payer.path}/recruitment/pause").status_code == 303
     assert payer.here.post(f"{payer.path}/recruitment/extend", hours="²").status_code == 400
     assert payer.here.post(f"{payer.path}/recruitment/extend", hours="2").status_code == 303
+
+
+@pytest.mark.one_database
+def test_participants_are_written_to_once_it_was_confirmed(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+    monkeypatch,
+):
+    worked(1)
+    address, form = f"{payer.path}/recruitment/write", {"whom": "finished", "text": "Come again."}
+    assert payer.here.post(address, **form).status_code == 400  # this platform cannot
+    assert "Write to participants" not in payer.here.post(f"{payer.path}/recruitment").text
+    sent: list[tuple] = []
+    monkeypatch.setattr(
+        type(platform), "write", lambda _, *letter: sent.append(letter), raising=False
+    )
+    assert "Write to participants" in payer.here.post(f"{payer.path}/recruitment").text
+    page = payer.here.post(address, **form)
+    assert "1 participants would read this" in page.text and not sent
+    assert payer.here.post(address, **form, agreed="2").status_code == 200 and not sent
+    assert payer.here.post(address, **form, agreed="1").status_code == 303
+    [(_, people, text)] = sent
+    assert len(people) == 1 and text == "Come again."
+    assert payer.here.post(address, whom="finished", text=" ").status_code == 409
+    assert payer.here.post(address, whom="nobody", text="x").status_code == 400
+    assert len(sent) == 1
 
 
 @pytest.mark.one_database

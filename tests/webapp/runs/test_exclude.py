@@ -136,6 +136,17 @@ def test_where_the_study_replaces_the_excluded_their_places_go_to_others(
         assert set(session.scalars(holders.where(services))) == set(session.scalars(kept))
 
 
+@pytest.mark.one_database
+def test_where_it_does_not_they_keep_their_places(send, decide, sessions):
+    send(responder="always_first")
+    assert decide()[0].excluded == 8
+    with sessions() as session:
+        assert (
+            len(session.scalars(select(Place.id).where(Place.participant_id.is_not(None))).all())
+            == 8
+        )
+
+
 def study_with(tmp_path, study: Study, rule: str) -> Study:
     """The minimal study with one rule in place of its own."""
     folder = tmp_path / "minimal"

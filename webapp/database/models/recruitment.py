@@ -17,6 +17,7 @@ class Recruitment(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), unique=True)
     endpoint: Mapped[str]  # webapp.recruiters.platform.Platform.endpoint
+    account: Mapped[str | None]  # whose money pays, by the platform's id; null where it has none
     qualification_id: Mapped[str | None]  # "has taken part", null until the platform told
     published_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from experiment.panels.panel import Panel, preset
+from experiment.panels.signing import signed_address, with_signatures
 from experiment.panels.table import PRESETS
 from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import WebappError
-from webapp.recruiters.arrivals import Arrival, Landing, checked_id, other_study
+from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing, checked_id, other_study
 from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.panel.known import known_of, secrets_at_hand, secrets_of
@@ -20,7 +21,7 @@ from webapp.recruiters.panel.reporting import call
 from webapp.recruiters.panel.settings import PanelSettings
 from webapp.recruiters.panel.signature import Signatures
 from webapp.recruiters.panel.texts import text_of
-from webapp.recruiters.terms import Terms
+from webapp.recruiters.terms import AT_THE_DOOR, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -43,7 +44,7 @@ class PanelRecruiter(Recruiter):
     link_ids = tuple(
         dict.fromkeys(id_ for name in PRESETS for id_ in preset(name).get("person", []))
     )
-    terms = Terms(frozenset({"panel"}), frozenset({"recruitment", "payment"}))
+    terms = Terms(AT_THE_DOOR | {"panel"}, frozenset({"recruitment", "payment"}))
 
     def __init__(self, settings: PanelSettings) -> None:
         super().__init__(settings)
@@ -96,7 +97,11 @@ class PanelRecruiter(Recruiter):
             if name in kept and parameter.only and not _is_only(panel, parameter.only, kept[name]):
                 raise other_study(name)
         if panel.signature is not None:
-            self._signatures.check(panel, landing, secrets_of(panel, self._settings))
+            try:
+                self._signatures.check(panel, landing, secrets_of(panel, self._settings))
+            except ArrivalError as error:
+                error.kept = kept
+                raise
         person = " ".join(kept[name] for name in panel.person) or None
         link = arguments.get("link", "") if panel.access_codes else None
         return Arrival(person, link=link, parameters=kept)
@@ -160,7 +165,7 @@ class PanelRecruiter(Recruiter):
         report = panel.way_back(departure.ending).report
         assert report is not None, "this ending is not reported to the panel"
         secrets = secrets_of(panel, self._settings)
-        return call(report, known_of(panel, departure, secrets), secrets.values())
+        return call(report, panel.signatures, known_of(panel, departure, secrets), secrets.values())
 
 
 def _panel(study: Study) -> Panel:
@@ -179,8 +184,9 @@ def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | Non
     if not address:
         return None
     try:
-        filled = fill_address(address, known)
-        fields = {name: fill(template, known) for name, template in way.fields.items()}
+        filled = signed_address(address, panel.signatures, known)
+        signed = with_signatures(panel.signatures, known)
+        fields = {name: fill(template, signed) for name, template in way.fields.items()}
     except UnfilledError:
         return None
     redirect = ExitForm.redirect(filled)

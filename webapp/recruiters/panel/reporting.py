@@ -6,19 +6,26 @@ from collections.abc import Collection, Mapping
 
 import httpx
 
-from experiment.panels.table import Report
-from experiment.panels.templates import UnfilledError, fill, fill_address
+from experiment.panels.signing import signed_address, with_signatures
+from experiment.panels.table import OwnSignature, Report
+from experiment.panels.templates import UnfilledError, fill
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
 _PATIENCE_S = 20.0
 _LARGEST_ANSWER_BYTES = 64 * 1024
 
 
-def call(report: Report, known: Mapping[str, str], secrets: Collection[str]) -> str:
+def call(
+    report: Report,
+    signatures: Mapping[str, OwnSignature],
+    known: Mapping[str, str],
+    secrets: Collection[str],
+) -> str:
     """Make a report's call and return the answer, in which no secret stands.
 
     Args:
         report: What is called, and what the answer must say.
+        signatures: The panel's own, by their names in templates.
         known: What its templates may name.
         secrets: What no record may hold.
 
@@ -27,9 +34,10 @@ def call(report: Report, known: Mapping[str, str], secrets: Collection[str]) -> 
         PlatformError: The panel refused, or the call cannot be filled in.
     """
     try:
-        address = fill_address(report.address, known)
-        fields = {name: fill(template, known) for name, template in report.fields.items()}
-        headers = {name: fill(template, known) for name, template in report.headers.items()}
+        address = signed_address(report.address, signatures, known)
+        signed = with_signatures(signatures, known)
+        fields = {name: fill(template, signed) for name, template in report.fields.items()}
+        headers = {name: fill(template, signed) for name, template in report.headers.items()}
     except UnfilledError as error:
         raise PlatformError(
             f'the request to the panel cannot be put together: "{error.name}" is not known'

@@ -1,12 +1,11 @@
 """Signed links of a platform; any other link is refused."""
 
-import hashlib
-import hmac
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from experiment.panels.panel import Panel
+from experiment.panels.signing import KEYED, PLAIN, is_signature, parts_before
 from experiment.panels.table import Signature
 from experiment.panels.templates import UnfilledError, fill
 from webapp.core.i18n import gettext
@@ -39,8 +38,8 @@ class Signatures:
         if signature is None:
             return
         token = landing.arguments.get(signature.parameter, "")
-        if signature.algorithm == "HMAC-SHA256":
-            good = _is_code(panel, signature, token, landing.arguments, secrets)
+        if signature.algorithm in (*PLAIN, *KEYED):
+            good = _is_code(panel, signature, token, landing, secrets)
         else:
             good = self._is_token(panel, signature, token, landing, secrets)
         if not good:
@@ -99,19 +98,12 @@ class Signatures:
 
 
 def _is_code(
-    panel: Panel,
-    signature: Signature,
-    token: str,
-    arguments: Mapping[str, str],
-    secrets: Mapping[str, str],
+    panel: Panel, signature: Signature, token: str, landing: Landing, secrets: Mapping[str, str]
 ) -> bool:
-    try:
-        text = fill(signature.signed, {**arguments, **panel.values})
-    except UnfilledError:
-        return False
-    key = secrets[signature.secret].encode()
-    expected = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
-    return hmac.compare_digest(expected.encode(), token.lower().encode())
+    known = {**landing.arguments, **panel.values, **secrets}
+    return is_signature(
+        signature, token, {**known, **parts_before(landing.url, signature.parameter)}
+    )
 
 
 def _claim(claims: object, path: str) -> object:

@@ -4,7 +4,7 @@ from experiment.participation import Ending
 from webapp.core.i18n import gettext
 
 # Who did nothing that is paid gives their place back, so that somebody else can have it.
-_GIVES_BACK = (Ending.NO_CONSENT, Ending.DECLINED, Ending.FULL)
+_GIVES_BACK = (Ending.NO_CONSENT, Ending.DECLINED, Ending.FULL, Ending.DUPLICATE)
 
 
 def text_of(ending: Ending, *, form: bool, code: bool, reported: bool) -> str:

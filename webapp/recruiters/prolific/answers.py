@@ -53,6 +53,7 @@ class StudyAnswer(_Answer):
     external_study_url: str | None = None
     completion_codes: list[CodeAnswer] = []
     filters: list[dict[str, Any]] = []
+    filter_set_id: str | None = None
     device_compatibility: list[str] = []
     is_external_study_url_secure: bool = False
 

@@ -6,6 +6,7 @@ silent. A call that would do something twice is made once: ``once``.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import httpx
@@ -29,6 +30,10 @@ class Busy(PlatformUnreachable):
 
 class NotSent(PlatformUnreachable):
     """There was no connection, so the call never reached the platform."""
+
+
+class NotThere(PlatformError):
+    """The platform knows nothing by that id, or nothing that is ours (404)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,8 @@ def _refusal(answer: httpx.Response, where: str) -> PlatformError:
     if status in (401, 403):
         problem = f"the platform does not accept the token ({words})"
         return PlatformError(problem, code=code, where=where, remedy=_TOKEN)
-    return PlatformError(f"the platform refused: {words}", code=code or str(status), where=where)
+    kind = NotThere if status == HTTPStatus.NOT_FOUND else PlatformError
+    return kind(f"the platform refused: {words}", code=code or str(status), where=where)
 
 
 def _error(answer: httpx.Response) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from webapp.recruiters.prolific.answers import StudyAnswer, SubmissionAnswer, me
 from webapp.recruiters.prolific.bonus_lines import csv_bonuses
 from webapp.recruiters.prolific.calls import Busy, Calls, NotSent
 from webapp.recruiters.prolific.codes import screen_out_slots, with_slots
-from webapp.recruiters.prolific.drafts import draft_of, mark
+from webapp.recruiters.prolific.drafts import draft_of, filters_of, mark, test_draft_of
 from webapp.recruiters.prolific.notes import edits_of, notes_on
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.subscribing import secret_of, subscribe
@@ -254,6 +254,25 @@ class ProlificClient:
     def notes(self, task: Task) -> Sequence[tuple[str, str]]:
         """Return the platform's recommended pay, who finds the study, and what each ending does."""
         return notes_on(task, self.workspace.recommendation(), self._settings)
+
+    def account(self) -> str:
+        """Return the id of the workspace that pays."""
+        return self.workspace.id()
+
+    def eligible(self, task: Task) -> int | None:
+        """Return how many people could find a task; None for fewer than 25, which it hides."""
+        return self.workspace.eligible(filters_of(task)) if not task.filter_set else None
+
+    def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
+        """Write to people about a study of which they have a submission: once."""
+        asked = {"ids": list(worker_ids), "body": text, "study_id": offer_id}
+        self._calls.once("/messages/bulk/", asked)
+
+    def offer_test(self, task: Task, offer: Offer) -> str:
+        """Make a draft of an offer and Prolific's test study of it; return the test's address."""
+        made = self._calls.once("/studies/", test_draft_of(task, offer, self._settings))
+        where = f"/studies/{read(StudyAnswer, made, 'POST /studies/').id}/test-study"
+        return str(member(self._calls.once(where), "study_url", where))
 
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
         """Return what somebody changed on the platform since the study was posted."""

@@ -12,6 +12,10 @@ _PLACEHOLDERS = {
     "SESSION_ID": "{{%SESSION_ID%}}",
 }
 _MARK_CHARS = 16
+# Prolific hides a study from whoever took part in one of these.
+_NOT_OF = "previous_studies_blocklist"
+# Prolific shows a study only to whoever took part in one of these.
+_ONE_OF = "previous_studies_allowlist"
 
 
 def entry_link(link: str) -> str:
@@ -44,12 +48,84 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
         "maximum_allowed_time": round(task.duration.total_seconds() / 60),
         "reward": task.reward_minor,
         "device_compatibility": list(task.devices),
-        "peripheral_requirements": [],
-        "filters": [dict(each) for each in task.filters],
-        "submissions_config": {"max_submissions_per_participant": 1},
+        "peripheral_requirements": list(task.peripherals),
+        "submissions_config": _submissions(task),
         "is_external_study_url_secure": settings.signed_arrivals,
     }
-    return made | ({"project": settings.project} if settings.project else {})
+    return made | _who(task) | _chosen(task, settings)
+
+
+def test_draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
+    """Return a draft to try a task out with, whose pages only show what people would see.
+
+    Its name has no mark: it is never taken for an offer of the run.
+    """
+    made = draft_of(task, offer, settings)
+    link = f"{offer.link}{'&' if '?' in offer.link else '?'}preview=1"
+    return {
+        **made,
+        "internal_name": f"{task.title} (test)",
+        "external_study_url": entry_link(link),
+        "total_available_places": 1,
+    }
+
+
+def _submissions(task: Task) -> dict[str, int]:
+    most = {} if task.most_at_once is None else {"max_concurrent_submissions": task.most_at_once}
+    return {"max_submissions_per_participant": 1, **most}
+
+
+def _who(task: Task) -> dict[str, Any]:
+    """Return by which filters people find the study."""
+    if not task.filter_set:
+        return {"filters": filters_of(task)}
+    if task.audience.not_of or task.audience.one_of:
+        raise PlatformError(
+            "a filter set cannot be combined with exclude_earlier_runs or after",
+            where="study.toml, recruitment",
+            expected="filters in study.toml, or a filter set alone",
+            remedy="Write the set's filters into [[recruitment.filters]]",
+        )
+    version = task.filter_set_version
+    chosen = {"filter_set_id": task.filter_set}
+    return chosen if version is None else {**chosen, "filter_set_version": version}
+
+
+def _chosen(task: Task, settings: ProlificSettings) -> dict[str, Any]:
+    """Return what a draft says only where a study or the installation says it."""
+    said = {
+        "project": settings.project,
+        "naivety_distribution_rate": task.naivety,
+        "study_labels": [task.label] if task.label else None,
+        "content_warnings": [task.content_warning] if task.content_warning else None,
+        "content_warning_details": task.content_warning_details,
+    }
+    return {name: value for name, value in said.items() if value not in (None, "")}
+
+
+def filters_of(task: Task) -> list[dict[str, Any]]:
+    """Return who finds the task: the study's own filters, and what earlier runs have to do with it.
+
+    Raises:
+        PlatformError: The study's own filters name earlier studies, too.
+    """
+    ours = [
+        *([{"filter_id": _NOT_OF, "selected_values": list(task.audience.not_of)}]
+          if task.audience.not_of else []),
+        *({"filter_id": _ONE_OF, "selected_values": list(part)} for part in task.audience.one_of),
+    ]  # fmt: skip
+    written = {str(each.get("filter_id")) for each in task.filters}
+    for each in ours:
+        if each["filter_id"] in written:
+            raise PlatformError(
+                f"the study has a filter {each['filter_id']} of its own beside"
+                " exclude_earlier_runs or after",
+                where="study.toml, recruitment",
+                expected="one of the two",
+                remedy="Remove the key and name all of the studies in the filter,"
+                " or remove the filter",
+            )
+    return [*(dict(each) for each in task.filters), *ours]
 
 
 def _minutes(task: Task) -> int:

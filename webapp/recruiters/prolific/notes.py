@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from experiment.money import in_words
 from webapp.recruiters.platform import Task
 from webapp.recruiters.prolific.answers import Recommendation, StudyAnswer
-from webapp.recruiters.prolific.drafts import entry_link
+from webapp.recruiters.prolific.drafts import entry_link, filters_of
 from webapp.recruiters.prolific.settings import ProlificSettings
 
 
@@ -18,7 +18,8 @@ def notes_on(
     return [
         *_pay(task, recommended),
         ("devices", _devices(task.devices)),
-        ("filters", _filters_in_words(task.filters)),
+        ("filters", _who(task)),
+        *_said(task),
         ("links", "signed by Prolific" if settings.signed_arrivals else "not signed"),
         ("who finishes", "submitted by our server, awaits review"),
         ("participants who fail the attention check", "submitted by our server, awaits review"),
@@ -37,7 +38,7 @@ def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
         ("the reward", in_words(study.reward, task.currency),
          in_words(task.reward_minor, task.currency)),
         ("the address", study.external_study_url, entry_link(link)),
-        ("the audience", _filters_in_words(study.filters), _filters_in_words(task.filters)),
+        ("the audience", *_audiences(study, task)),
         ("the choice of devices", _devices(study.device_compatibility), _devices(task.devices)),
     )  # fmt: skip
     found = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]
@@ -45,6 +46,12 @@ def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
     return (
         found if ours else [*found, "no completion code is under the researcher's control any more"]
     )
+
+
+def _audiences(study: StudyAnswer, task: Task) -> tuple[str, str]:
+    if task.filter_set:
+        return f"filter set {study.filter_set_id}", f"filter set {task.filter_set}"
+    return _filters_in_words(study.filters), _filters_in_words(filters_of(task))
 
 
 def _pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, str]]:
@@ -67,6 +74,26 @@ def _pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, 
 
 def _devices(devices: Iterable[str]) -> str:
     return ", ".join(sorted(devices)) or "any"
+
+
+def _who(task: Task) -> str:
+    return (
+        f"filter set {task.filter_set}" if task.filter_set else _filters_in_words(filters_of(task))
+    )
+
+
+def _said(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield what a study says beyond what every study does."""
+    if task.peripherals:
+        yield "participants need", ", ".join(task.peripherals)
+    if task.most_at_once is not None:
+        yield "at work at the same time, at most", str(task.most_at_once)
+    if task.naivety is not None:
+        yield "naivety", f"{task.naivety:g}"
+    if task.label:
+        yield "label", task.label
+    if task.content_warning:
+        yield "content warning", f"{task.content_warning}: {task.content_warning_details or '-'}"
 
 
 def _filters_in_words(filters: Iterable[object]) -> str:

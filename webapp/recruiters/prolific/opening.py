@@ -18,7 +18,12 @@ _PLAY_TOKEN = "parallax"
 
 
 def open_prolific(
-    settings: ProlificSettings, *, live: bool, attempts: int = _ATTEMPTS, now: Clock = utc_now
+    settings: ProlificSettings,
+    *,
+    live: bool,
+    attempts: int = _ATTEMPTS,
+    timeout_s: float = _TIMEOUT_S,
+    now: Clock = utc_now,
 ) -> ProlificClient:
     """Return the client of the endpoint that the settings name; nothing is called yet.
 
@@ -26,6 +31,7 @@ def open_prolific(
         settings: The installation's.
         live: Whether the command said that real money may be spent.
         attempts: How often a call that may be repeated is made before it counts as unanswered.
+        timeout_s: How long an answer may take.
         now: The clock.
 
     Raises:
@@ -38,10 +44,12 @@ def open_prolific(
             remedy="Add --live to the command, or try it first on a stand-in:"
             " parallax marketplace --platform prolific --port 8200",
         )
-    return ProlificClient(settings.endpoint, calls_of(settings, attempts), settings, now)
+    return ProlificClient(settings.endpoint, calls_of(settings, attempts, timeout_s), settings, now)
 
 
-def calls_of(settings: ProlificSettings, attempts: int = _ATTEMPTS) -> Calls:
+def calls_of(
+    settings: ProlificSettings, attempts: int = _ATTEMPTS, timeout_s: float = _TIMEOUT_S
+) -> Calls:
     """Return the API that the settings name, with their token.
 
     Raises:
@@ -58,7 +66,7 @@ def calls_of(settings: ProlificSettings, attempts: int = _ATTEMPTS) -> Calls:
     http = httpx.Client(
         base_url=url,
         headers={"Authorization": f"Token {token or _PLAY_TOKEN}"},
-        timeout=_TIMEOUT_S,
+        timeout=timeout_s,
         # A proxy that the environment names does not know this machine's own addresses.
         trust_env=not is_loopback(url),
         follow_redirects=False,

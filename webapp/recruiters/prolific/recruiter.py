@@ -12,6 +12,7 @@ from webapp.recruiters.arrivals import Acceptance, Arrival, Landing, checked_id
 from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.platform import Platform, PlatformError, Submission
+from webapp.recruiters.prolific.asking import Asking
 from webapp.recruiters.prolific.codes import CODE_TYPES, code_of
 from webapp.recruiters.prolific.drafts import entry_link
 from webapp.recruiters.prolific.hooks import submission_of_hook
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _ID = r"[0-9a-f]{24}"
 _PERSON, _STUDY, _SESSION = SIGNED
 _TRIES = 12
+_WAIT_AT_THE_DOOR_S = 3.0
 
 
 class ProlificRecruiter(Recruiter):
@@ -42,6 +44,8 @@ class ProlificRecruiter(Recruiter):
             for name in (
                 "title", "description", "reward", "screen_out_reward", "screen_out_places",
                 "median_minutes", "duration_minutes", "devices", "filters",
+                "exclude_earlier_runs", "after", "filter_set", "filter_set_version", "peripherals",
+                "naivety", "most_at_once", "label", "content_warning", "content_warning_details",
             )
         ) | {"payment"},
         # Prolific has no such words, frames or times of its own: nobody is promised anything.
@@ -54,6 +58,8 @@ class ProlificRecruiter(Recruiter):
     def __init__(self, settings: ProlificSettings) -> None:
         super().__init__(settings)
         self._settings, self._signatures = settings, Signatures(settings)
+        self._asking = Asking(self._submission)
+        self._platform: Platform | None = None
 
     def sites(self, study: Study | None) -> tuple[str, ...]:
         """Return the participants' site, to which the closing page leads."""
@@ -82,6 +88,26 @@ class ProlificRecruiter(Recruiter):
             acceptance=Acceptance(session, study, participant_site(self._settings), _STUDY),
             parameters={_STUDY: study, _SESSION: session},
         )
+
+    def confirms(self, arrival: Arrival, now: datetime) -> bool | None:
+        """Return whether the platform knows who arrives; None where it does not answer.
+
+        Links that it signed are not asked about.
+        """
+        if self._settings.signed_arrivals or arrival.acceptance is None:
+            return True
+        work = arrival.acceptance
+        return self._asking.belongs(work.assignment_id, arrival.platform_id or "", work.hit_id, now)
+
+    def _submission(self, session: str) -> Submission:
+        from webapp.recruiters.prolific.opening import open_prolific
+
+        # Reading spends nothing; somebody waits for the page meanwhile.
+        if self._platform is None:
+            self._platform = open_prolific(
+                self._settings, live=True, attempts=1, timeout_s=_WAIT_AT_THE_DOOR_S
+            )
+        return self._platform.submission(session)
 
     def exit(self, departure: Departure) -> Exit:
         """Return the way back; people who have not finished are asked to return the submission."""

@@ -1,7 +1,8 @@
 """The workspace that pays: its currency, wallet, fees and recommended pay."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from experiment.payment.cost import Charge
 from webapp.recruiters.platform import PlatformError
@@ -57,6 +58,12 @@ class Workspace:
         wanted = {"workspace_id": self.id(), "currency": self.currency()}
         found = self.calls.read("/reward-recommendations/", wanted)
         return read(Recommendation, found[0], "GET /reward-recommendations/") if found else None
+
+    def eligible(self, filters: Sequence[Mapping[str, Any]]) -> int | None:
+        """Return how many people pass filters; None for fewer than 25, which is all it says."""
+        where = "/eligibility-count/"
+        asked = {"filters": list(filters), "workspace_id": self.id()}
+        return int(member(self.calls.say("POST", where, asked), "count", where)) or None
 
     def _fee(self, charge: Charge) -> int:
         if not (charge.amount_minor and charge.payments):

@@ -33,6 +33,9 @@ class Scripted(random.Random):
         left = list(population)
         return [left.pop(self.choose([1] * len(left))) for _ in range(k)]
 
+    def shuffle(self, x: Any) -> None:
+        x[:] = self.sample(x, len(x))
+
     def random(self) -> float:
         raise AssertionError("a counted draw takes whole numbers only")
 

@@ -1,0 +1,157 @@
+"""Ratings, and yes or no, to one sentence at a time: what other people's files hold of them.
+
+A mapping names the column of answers ``rating`` or ``said_yes``, and with ``version`` the column
+that says which version of its item was shown, by name or by its text. Where every item has one
+version, no such column is needed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
+from analysis.readers.accounting import Accounting
+from analysis.readers.texts import Options
+from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
+from experiment.records import Item, Side, Variant
+from experiment.studies.study import Trials
+
+RATING, SAID_YES, VERSION = "rating", "said_yes", "version"
+ANSWERS = (RATING, SAID_YES)
+_FEWEST, _MOST = 2, 9
+_NAMES = {one.value for one in Variant}
+
+
+def answer_of(long: pd.DataFrame) -> str:
+    """Return which kind of answer judgments in the long form hold; empty for choices."""
+    return next((name for name in ANSWERS if name in long), "")
+
+
+def versions_shown(long: pd.DataFrame, items: Sequence[Item], path: Path) -> list[str]:
+    """Return which version of its item each answer is to.
+
+    Raises:
+        AnalysisError: Nothing says it, or a text is of no version of its item.
+    """
+    known = {item.item_id: item for item in items}
+    if VERSION not in long:
+        several = [one for one in long["item"] if one in known and known[one].alternative]
+        if several:
+            raise AnalysisError(
+                f"the item {several[0]} has two versions, and no column says which one was shown",
+                where=str(path),
+                expected="a column with the version's name (good or bad) or its text",
+                remedy='Name it in the mapping: [columns] version = "HEADER"',
+            )
+        return [Variant.GOOD.value] * len(long)
+    texts = {name: Options(item) for name, item in known.items()}
+    found = []
+    for item, value in zip(long["item"], long[VERSION].fillna("").astype(str), strict=True):
+        version = value if value in _NAMES else texts[item].version(value)
+        if version is None:
+            raise AnalysisError(
+                f'"{value[:60]}" is no version of the item {item}',
+                where=f'{path}, the column "{VERSION}"',
+                expected='"good", "bad" or "distractor", or the text that was shown',
+                remedy="Translate the values below [values.version] in the mapping",
+            )
+        found.append(str(version))
+    return found
+
+
+def with_answers(
+    run: ExportedRun, long: pd.DataFrame, items: Sequence[Item], account: Accounting, path: Path
+) -> ExportedRun:
+    """Return a run whose answers are ratings, or yes or no.
+
+    Args:
+        run: The same judgments as a run of choices, whose choices are not looked at.
+        long: The judgments in the long form, row by row those of the run.
+        items: The items.
+        account: What is known of the source; what was taken for granted is added.
+        path: Where the judgments were read from.
+
+    Raises:
+        AnalysisError: An answer is no rating, or neither yes nor no.
+    """
+    version = np.array(versions_shown(long, items, path), object)
+    if answer_of(long) == RATING:
+        points = _points(long[RATING], path)
+        account.attention.append(
+            f"the scale is taken to go from 1 to {points.max()}, the highest rating: the file does "
+            "not say where it ends"
+        )
+        return _as(
+            run,
+            "rating",
+            {"points": max(_FEWEST, int(points.max()))},
+            {"chosen_side": None, "chose_good": None, VERSION: version, RATING: points},
+            [Side.FIRST.value if one == Variant.GOOD.value else None for one in version],
+        )
+    yes = _yes(long[SAID_YES], path)
+    alone = {item.item_id for item in items if not item.alternative}
+    # Of a sentence that stands alone, nobody said what is expected.
+    told = ~long["item"].isin(alone).to_numpy()
+    expected = version == Variant.GOOD.value
+    right = pd.array(np.where(told, yes == expected, False), "boolean")
+    right[~told] = pd.NA
+    sides = np.where(yes, Side.FIRST.value, Side.SECOND.value)
+    good_side = [
+        None if not known else Side.FIRST.value if yes_expected else Side.SECOND.value
+        for known, yes_expected in zip(told, expected, strict=True)
+    ]
+    chosen = {"chosen_side": sides, "chose_good": right, VERSION: version, SAID_YES: yes}
+    return _as(run, "yes_no", {}, chosen, good_side)
+
+
+def _as(
+    run: ExportedRun,
+    response: str,
+    parameters: Mapping[str, object],
+    columns: Mapping[str, Any],
+    good_side: Sequence[str | None],
+) -> ExportedRun:
+    trials = Trials(parameters=dict(parameters))
+    return replace(
+        run,
+        study=run.study.model_copy(update={"response": response, "trial": trials}),
+        trials=run.trials.assign(good_side=pd.Series(good_side, run.trials.index, object)),
+        responses=run.responses.assign(**columns),
+    )
+
+
+def _points(values: "pd.Series[str]", path: Path) -> "pd.Series[int]":
+    numbers = pd.to_numeric(values, errors="coerce").reset_index(drop=True)
+    strange = ~((numbers >= 1) & (numbers <= _MOST) & (numbers == numbers.round()))
+    if strange.any():
+        raise AnalysisError(
+            f"{int(strange.sum()):,} of {len(numbers):,} ratings are no points of a scale; the "
+            f'first is "{values.iloc[int(np.flatnonzero(strange)[0])]}"',
+            where=f'{path}, the column "{RATING}"',
+            expected=f"whole numbers from 1 to {_MOST} at most, as people chose them: no means and "
+            "no standard scores",
+            remedy="Name the column with the raw ratings; leave unanswered trials out with "
+            f'skip_blank = ["{RATING}"], or translate words below [values.{RATING}]',
+        )
+    return numbers.astype(int)
+
+
+def _yes(values: "pd.Series[str]", path: Path) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+    lower = values.fillna("").astype(str).str.strip().str.lower()
+    strange = lower[~lower.isin(GOOD_WORDS | BAD_WORDS)]
+    if len(strange):
+        raise AnalysisError(
+            f"{len(strange):,} of {len(lower):,} answers are neither yes nor no; the first is "
+            f'"{strange.iloc[0]}"',
+            where=f'{path}, the column "{SAID_YES}"',
+            expected="yes or no, 1 or 0, true or false",
+            remedy=f"Translate them below [values.{SAID_YES}] in the mapping; leave unanswered "
+            f'trials out with skip_blank = ["{SAID_YES}"]',
+        )
+    found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = lower.isin(GOOD_WORDS).to_numpy()
+    return found

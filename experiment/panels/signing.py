@@ -1,0 +1,149 @@
+"""Signatures in links and calls, as panels compute them: hashes with a secret, and HMACs."""
+
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping
+from typing import Protocol
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
+
+# The secret is part of the text that is hashed.
+PLAIN = ("MD5", "SHA1", "SHA256")
+KEYED = ("HMAC-MD5", "HMAC-SHA1", "HMAC-SHA256")
+ENCODINGS = ("hex", "HEX", "base64", "base64url")
+# What a signed text may name of an address beside everything else: the address, and the address
+# without its site, each before the argument that holds the signature.
+URL, PATH = "url", "path"
+
+_LAST = re.compile(r"(?P<before>.*)(?P<sign>[?&])(?P<argument>[\w.-]+)=\{(?P<name>[\w-]+)\}")
+
+
+class Signing(Protocol):
+    """How a signature is computed."""
+
+    algorithm: str
+    encoding: str
+    secret: str
+    signed: str
+
+
+def signature_of(signing: Signing, known: Mapping[str, str]) -> str:
+    """Return the signature of a text, in the panel's encoding.
+
+    Args:
+        signing: How it is computed, and the template of the text.
+        known: What the template may name, and the secret.
+
+    Raises:
+        UnfilledError: Something is not known, the secret for example.
+    """
+    text = fill(signing.signed, known).encode()
+    name = signing.algorithm.removeprefix("HMAC-").lower()
+    if signing.algorithm in PLAIN:
+        digest = hashlib.new(name, text, usedforsecurity=False).digest()
+    else:
+        key = known.get(signing.secret, "")
+        if not key:
+            raise UnfilledError(signing.secret)
+        digest = hmac.new(key.encode(), text, name).digest()
+    return _encoded(digest, signing.encoding)
+
+
+def is_signature(signing: Signing, given: str, known: Mapping[str, str]) -> bool:
+    """Return whether a link holds the signature that it should; in constant time."""
+    try:
+        expected = signature_of(signing, known)
+    except UnfilledError:
+        return False
+    return hmac.compare_digest(
+        _comparable(expected, signing.encoding), _comparable(given, signing.encoding)
+    )
+
+
+def with_signatures(signings: Mapping[str, Signing], known: Mapping[str, str]) -> dict[str, str]:
+    """Return what templates may name, with every signature that is not of an address."""
+    found = dict(known)
+    for name, signing in signings.items():
+        if not is_of_address(signing):
+            try:
+                found[name] = signature_of(signing, known)
+            except UnfilledError:
+                continue
+    return found
+
+
+def signed_address(template: str, signings: Mapping[str, Signing], known: Mapping[str, str]) -> str:
+    """Return a template's address, at whose end may stand a signature of all before it.
+
+    Raises:
+        UnfilledError: A value, or the secret, is missing or empty.
+    """
+    filled = with_signatures(signings, known)
+    last = last_signature(template, signings)
+    if last is None:
+        return fill_address(template, filled)
+    before = as_sent(fill_address(last["before"], filled))
+    site, path = _site_and_path(before)
+    signing = signings[last["name"]]
+    signature = signature_of(signing, {**filled, URL: f"{site}{path}", PATH: path})
+    return f"{before}{last['sign']}{last['argument']}={quote(signature, safe='')}"
+
+
+def last_signature(template: str, signings: Mapping[str, Signing]) -> re.Match[str] | None:
+    """Return where an address template ends with a signature of the address; None if not."""
+    found = _LAST.fullmatch(template)
+    if found is None or found["name"] not in signings:
+        return None
+    return found if is_of_address(signings[found["name"]]) else None
+
+
+def is_of_address(signing: Signing) -> bool:
+    """Return whether a signature is of the address in which it stands."""
+    return not {URL, PATH}.isdisjoint(names_in(signing.signed))
+
+
+def parts_before(url: str, argument: str) -> dict[str, str]:
+    """Return an address as it was opened, and without its site, without one of its arguments.
+
+    Nothing is decoded: a signature is of what was sent.
+    """
+    address, mark, query = url.partition("?")
+    kept = [each for each in query.split("&") if each.partition("=")[0] != argument]
+    site, path = _site_and_path(address + (mark + "&".join(kept) if kept else ""))
+    return {URL: f"{site}{path}", PATH: path}
+
+
+def as_sent(address: str) -> str:
+    """Return an address with its arguments written as a browser's form sends them."""
+    parts = urlsplit(address)
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    query = urlencode(pairs).replace("~", "%7E").replace("%2A", "*")
+    return urlunsplit(parts._replace(query=query))
+
+
+def _site_and_path(address: str) -> tuple[str, str]:
+    scheme, _, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    if not slash:
+        host, mark, query = rest.partition("?")
+        return f"{scheme}://{host}", mark + query
+    return f"{scheme}://{host}", slash + path
+
+
+def _encoded(digest: bytes, encoding: str) -> str:
+    if encoding == "base64":
+        return base64.b64encode(digest).decode()
+    if encoding == "base64url":
+        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+    return digest.hex().upper() if encoding == "HEX" else digest.hex()
+
+
+def _comparable(text: str, encoding: str) -> bytes:
+    """Return a signature without what may differ in its spelling."""
+    if encoding in ("hex", "HEX"):
+        return text.lower().encode()
+    # A plus that was not written as %2B arrives as a space.
+    return text.replace(" ", "-").replace("+", "-").replace("/", "_").rstrip("=").encode()

@@ -1,0 +1,169 @@
+"""Log-probabilities of Hugging Face models computed again, by code of its own.
+
+Nothing here is the scorer's: the model and its tokenizer are loaded anew, each text is run by
+itself through the library's own ``forward``, and what a text begins with, what is hidden and which
+tokens make a word is worked out another way.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+
+from lm.devices import DeviceChoice, choose_device
+
+# How the names of letters begin in scripts that write no spaces between words.
+_UNSPACED_NAMES = (
+    "CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HANGZHOU NUMERAL", "IDEOGRAPHIC ITERATION",
+    "VERTICAL IDEOGRAPHIC", "IDEOGRAPHIC NUMBER ZERO", "OLD CHINESE", "VIETNAMESE ALTERNATE",
+    "HIRAGANA", "HENTAIGANA", "KATAKANA", "HALFWIDTH KATAKANA LETTER", "THAI", "LAO", "MYANMAR",
+    "KHMER",
+)  # fmt: skip
+_ROWS = 64
+
+
+@torch.inference_mode()
+def logprobs_again(
+    source: str,
+    texts: Sequence[str],
+    *,
+    beginning: str = "",
+    pll: str = "",
+    device: DeviceChoice = "auto",
+) -> list[NDArray[np.float64]]:
+    """Return the log-probability of each token of whole texts.
+
+    Args:
+        source: A model's folder, or its name in the local cache.
+        texts: The texts.
+        beginning: The token that a causal model's texts start with, where somebody named one.
+        pll: ``original`` where a masked model hides each token alone; otherwise the rest of its
+            word is hidden as well.
+        device: Where to compute.
+    """
+    model, tokenizer = _loaded(source, device)
+    if hasattr(tokenizer, "mask_token_id") and _reads_both_ways(model):
+        return [_masked(model, tokenizer, _trimmed(text), pll == "original") for text in texts]
+    first = beginning or _special(tokenizer, "bos_token") or _special(tokenizer, "eos_token")
+    start = tokenizer.get_vocab()[first]
+    return [_causal(model, tokenizer, _trimmed(text), start) for text in texts]
+
+
+@lru_cache(maxsize=1)
+def _loaded(source: str, device: DeviceChoice) -> tuple[Any, Any]:
+    named: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    config = AutoConfig.from_pretrained(source, **named)
+    both_ways = any("ForMaskedLM" in one for one in config.architectures or ())
+    loader: Any = AutoModelForMaskedLM if both_ways else AutoModelForCausalLM
+    model = loader.from_pretrained(source, dtype=torch.float32, **named)
+    tokenizer = AutoTokenizer.from_pretrained(source, **named)
+    return model.to(choose_device(device, exact=True)).eval(), tokenizer
+
+
+def _reads_both_ways(model: Any) -> bool:  # noqa: ANN401
+    return type(model).__name__.endswith("ForMaskedLM")
+
+
+def _special(tokenizer: Any, name: str) -> str:  # noqa: ANN401
+    return str(tokenizer.special_tokens_map.get(name) or "")
+
+
+def _trimmed(text: str) -> str:
+    """Return a text without white space around it, but for one space that it may begin with."""
+    return f"{' ' if text != text.lstrip() else ''}{text.strip()}"
+
+
+def _causal(model: Any, tokenizer: Any, text: str, start: int) -> NDArray[np.float64]:  # noqa: ANN401
+    ids = [start, *tokenizer(text, add_special_tokens=False)["input_ids"]]
+    logits = model(torch.tensor([ids], device=model.device), use_cache=False).logits[0]
+    said = torch.log_softmax(logits.double(), dim=-1).cpu().numpy()
+    return np.array([said[n, token] for n, token in enumerate(ids[1:])], np.float64)
+
+
+def _masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray[np.float64]:  # noqa: ANN401
+    own = tokenizer(text, add_special_tokens=False)["input_ids"]
+    whole = tokenizer(text)["input_ids"]
+    shift = next(n for n in range(len(whole)) if whole[n : n + len(own)] == own)
+    words = _words(tokenizer, text, own)
+    rows = []
+    for place, word in enumerate(words):
+        row = list(whole)
+        row[shift + place] = tokenizer.mask_token_id
+        for later in range(place + 1, len(own)):
+            if not alone and words[later] == word:
+                row[shift + later] = tokenizer.mask_token_id
+        rows.append(row)
+    found = []
+    for begin in range(0, len(rows), _ROWS):
+        part = torch.tensor(rows[begin : begin + _ROWS], device=model.device)
+        logits = model(input_ids=part).logits
+        for n in range(len(part)):
+            place = begin + n
+            said = torch.log_softmax(logits[n, shift + place].double(), dim=-1)
+            found.append(float(said[own[place]]))
+    return np.array(found, np.float64)
+
+
+def _words(tokenizer: Any, text: str, ids: Sequence[int]) -> list[object]:  # noqa: ANN401
+    """Return what tells the words of tokens apart: equal for tokens of one word."""
+    pieces = _piece_of_each(tokenizer, text, ids)
+    divides = len(_pieces(tokenizer, "a b")) > 1
+    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    found: list[object] = []
+    for n, (start, end) in enumerate(offsets["offset_mapping"]):
+        while start < end and text[start].isspace():
+            start += 1
+        character = text[start : start + 1]
+        if character and _is_unspaced(character):
+            found.append((pieces[n], start))
+        elif divides or not character:
+            found.append((pieces[n], "all"))
+        else:
+            found.append(_first_of_run(text, start))
+    return found
+
+
+def _pieces(tokenizer: Any, text: str) -> list[str]:  # noqa: ANN401
+    backend = tokenizer.backend_tokenizer
+    written = backend.normalizer.normalize_str(text) if backend.normalizer else text
+    if backend.pre_tokenizer is None:
+        return [written]
+    return [piece for piece, _ in backend.pre_tokenizer.pre_tokenize_str(written)]
+
+
+def _piece_of_each(tokenizer: Any, text: str, ids: Sequence[int]) -> list[int | None]:  # noqa: ANN401
+    """Return the number of the piece that each token was cut from."""
+    model = tokenizer.backend_tokenizer.model
+    cut, numbers = [], list[int | None]()
+    for number, piece in enumerate(_pieces(tokenizer, text)):
+        tokens = [one.id for one in model.tokenize(piece)] if piece else []
+        cut += tokens
+        numbers += [number] * len(tokens)
+    if cut == list(ids):
+        return numbers
+    # Where special tokens are written in the text, it is cut there before anything else.
+    return list(tokenizer(text, add_special_tokens=False).word_ids())
+
+
+def _is_unspaced(character: str) -> bool:
+    category = unicodedata.category(character)
+    is_letter = category[0] in "LM" or category == "Nl"
+    return is_letter and unicodedata.name(character, "").startswith(_UNSPACED_NAMES)
+
+
+def _first_of_run(text: str, place: int) -> int:
+    while place and _in_word(text[place]) and _in_word(text[place - 1]):
+        if _is_unspaced(text[place - 1]):
+            break
+        place -= 1
+    return place
+
+
+def _in_word(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] in "LMN" or category == "Pc"

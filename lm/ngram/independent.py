@@ -1,0 +1,100 @@
+"""Log-probabilities of back-off models computed again, from the lines of the ARPA file."""
+
+import gzip
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What KenLM gives unknown words where a model has none.
+_NO_UNKNOWN_LOG10 = -100.0
+_NEVER_LOG10 = -99.0
+# Other tools allow any character in a word that is no white space of ASCII.
+_SPACES = re.compile("[ \\t\\r\\n\\f\\v]+")
+
+Gram = tuple[str, ...]
+
+
+def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+    """Return the log-probability of each word of whole texts; each text begins with ``<s>``.
+
+    The file is read once, and only what the texts need of it is kept.
+
+    Args:
+        source: The model's folder.
+        texts: The texts.
+    """
+    path = Path(source) / "model.arpa"
+    path = path if path.exists() else path.with_name("model.arpa.gz")
+    known = {gram[0] for gram, *_ in _lines(path, {1})}
+    sentences = [["<s>", *(_word(one, known) for one in text.split())] for text in texts]
+    orders = _orders(path)
+    needed = {
+        tuple(words[start:end])
+        for words in sentences
+        for end in range(1, len(words) + 1)
+        for start in range(max(0, end - orders), end)
+    }
+    model = {gram: (own, after) for gram, own, after in _lines(path, range(1, orders + 1), needed)}
+    model.setdefault(("<unk>",), (_NO_UNKNOWN_LOG10, 0.0))
+    return [_of_sentence(words, model, orders) for words in sentences]
+
+
+def _word(word: str, known: set[str]) -> str:
+    # A beginning that is written is a word like any other, and none that the model knows.
+    return word if word in known and word != "<s>" else "</s>" if word == "</s>" else "<unk>"
+
+
+def _of_sentence(
+    words: Sequence[str], model: dict[Gram, tuple[float, float]], orders: int
+) -> NDArray[np.float64]:
+    found = [
+        _log10(tuple(words[max(0, n + 1 - orders) : n]), words[n], model)
+        for n in range(1, len(words))
+    ]
+    return np.array(found, np.float64) * math.log(10)
+
+
+def _log10(before: Gram, word: str, model: dict[Gram, tuple[float, float]]) -> float:
+    if (*before, word) in model:
+        return model[*before, word][0]
+    if not before:
+        return _NEVER_LOG10
+    return model.get(before, (0.0, 0.0))[1] + _log10(before[1:], word, model)
+
+
+def _orders(path: Path) -> int:
+    orders = 0
+    for line in _text(path):
+        if line.startswith("ngram "):
+            orders += not line.endswith("=0")
+        elif line.startswith("\\1-grams"):
+            return orders
+    return orders
+
+
+def _lines(
+    path: Path, orders: "range | set[int]", needed: set[Gram] | None = None
+) -> Iterator[tuple[Gram, float, float]]:
+    """Yield n-grams with their log10 probability and back-off weight."""
+    order = 0
+    for line in _text(path):
+        if line.startswith("\\") and line.endswith("-grams:"):
+            order = int(line[1:].split("-")[0])
+            if order > max(orders):
+                return
+        elif order and line and not line.startswith("\\"):
+            fields = [one for one in _SPACES.split(line) if one]
+            gram = tuple(fields[1 : order + 1])
+            if needed is None or gram in needed:
+                after = float(fields[order + 1]) if len(fields) > order + 1 else 0.0
+                yield gram, float(fields[0]), after
+
+
+def _text(path: Path) -> Iterator[str]:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        for line in file:
+            yield line.strip(b" \t\r\n").decode("utf-8", "surrogateescape")

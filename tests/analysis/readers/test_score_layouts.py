@@ -1,0 +1,144 @@
+"""Scores and items in the layouts that other programs print: read, or refused with a reason."""
+
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from analysis.commands.import_scores import scores
+from analysis.data.load import load_scores
+from analysis.errors import AnalysisError
+from experiment.errors import MaterialsError
+from experiment.materials.formats.files import is_materials, open_materials
+
+CLAMS = "True\tthe cat sleeps\nFalse\tthe cat sleep\nTrue\tthe cats sleep\nFalse\tthe cats sleeps\n"
+SURPRISAL = """word sentid sentpos wlen surp entropy
+the 0 0 3 2.0 5.0
+cat 0 1 3 4.0 5.0
+sleeps 0 2 6 1.0 5.0
+<eos> 0 3 5 0.5 5.0
+the 1 0 3 2.0 5.0
+cat 1 1 3 4.0 5.0
+sleep 1 2 5 3.0 5.0
+<eos> 1 3 5 0.5 5.0
+the 2 0 3 2.0 5.0
+cats 2 1 4 4.0 5.0
+sleep 2 2 5 1.0 5.0
+the 3 0 3 2.0 5.0
+cats 3 1 4 4.0 5.0
+sleeps 3 2 6 3.0 5.0
+"""
+
+
+def imported(folder, name, content, *options):
+    (folder / "simple.txt").write_text(CLAMS)
+    (folder / name).write_text(content)
+    given = [folder / name, "--items", folder / "simple.txt", "--out", folder / "out", *options]
+    result = CliRunner().invoke(scores, list(map(str, given)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return load_scores(next((folder / "out").glob("scores_*.parquet"))), result.output
+
+
+def sums(loaded):
+    table = loaded.frame.pivot(index="item_id", columns="variant", values="logprob_nats")
+    return table[["good", "bad"]].to_numpy()
+
+
+def test_words_with_spaces_between_the_columns_are_read_in_bits(tmp_path):
+    loaded, output = imported(tmp_path, "surprisals.txt", SURPRISAL)
+    np.testing.assert_allclose(sums(loaded), -np.log(2) * np.array([[7.0, 9.0]] * 2))
+    assert "surp in bits" in output
+    assert "2 tokens stand for no piece of a text" in output
+
+
+def test_lists_of_tokens_as_minicons_prints_them_are_read(tmp_path):
+    said = [
+        [("the", 0.0), ("cat", -1.0), ("sleeps", -2.0)],
+        [("the", 0.0), ("cat", -1.0), ("sleep", -3.0)],
+        [("the", None), ("cats", -1.0), ("sleep", -2.5)],
+        [("the", None), ("cats", -1.0), ("sleeps", -3.5)],
+    ]
+    loaded, output = imported(tmp_path, "printed.txt", repr(said))
+    np.testing.assert_allclose(sums(loaded), [[-3.0, -4.0], [-3.5, -4.5]])
+    assert "taken for logprobs" in output
+    assert "2 tokens have no score" in output
+
+
+def test_a_printed_data_frame_is_read(tmp_path):
+    lines = ["sentence_id token surprisal"]
+    texts = [line.split("\t")[1].split() for line in CLAMS.splitlines()]
+    lines += [
+        f"{k} {n} {word} {2.0 + (n in (1, 3))}"
+        for k, (n, word) in enumerate((n, w) for n, text in enumerate(texts) for w in text)
+    ]
+    loaded, _ = imported(tmp_path, "printed.txt", "\n".join(lines), "--unit", "nats")
+    np.testing.assert_allclose(sums(loaded), [[-6.0, -9.0]] * 2)
+
+
+def test_a_line_with_a_value_too_many_is_refused(tmp_path):
+    with pytest.raises(AnalysisError, match=r"has 8 values, but there are 6 columns"):
+        imported(tmp_path, "surprisals.txt", SURPRISAL.replace("cat 0 1", "c a t 0 1"))
+
+
+def test_marked_lines_are_pairs_and_their_file_is_materials(tmp_path):
+    (tmp_path / "simple.txt").write_text(CLAMS)
+    found = list(open_materials(tmp_path / "simple.txt").items())
+    assert [(one.good, one.bad) for one in found] == [
+        ("the cat sleeps", "the cat sleep"),
+        ("the cats sleep", "the cats sleeps"),
+    ]
+    assert is_materials(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["True\ta\nTrue\tb\n", "False\ta\nTrue\tb\n", "True\ta\n"])
+def test_a_marked_line_without_its_counterpart_is_refused(tmp_path, text):
+    (tmp_path / "simple.txt").write_text(text)
+    with pytest.raises(MaterialsError, match="not followed by its counterpart"):
+        open_materials(tmp_path / "simple.txt")
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+def test_templates_of_lm_syneval_are_read_pairs_and_triples(tmp_path, protocol):
+    made = {
+        "past": [("no cat ran", "the cat ran", "most cats ran")],
+        "sing": [("it runs", "it run")],
+    }
+    (tmp_path / "npi.pickle").write_bytes(pickle.dumps(made, protocol))
+    triple, pair = open_materials(tmp_path / "npi.pickle").items()
+    assert (triple.good, triple.distractor, triple.bad) == made["past"][0]
+    assert (pair.good, pair.bad, pair.distractor) == ("it runs", "it run", "")
+    assert {triple.construction, pair.construction} == {"npi"}
+
+
+class Hostile:
+    def __reduce__(self):
+        return (print, ("run!",))
+
+
+def test_a_pickle_that_names_a_function_is_refused_and_nothing_runs(tmp_path, capsys):
+    (tmp_path / "npi.pickle").write_bytes(pickle.dumps({"past": [Hostile()]}))
+    with pytest.raises(MaterialsError, match="which is not run"):
+        open_materials(tmp_path / "npi.pickle")
+    assert "run!" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "said"),
+    [
+        ("logprob_nats", lambda value: -value, "is above 0"),
+        ("logprob_nats", lambda value: value / 3, "is not the sum of its tokens"),
+        ("token_logprobs_nats", lambda value: [2 * one for one in value], "is not the sum"),
+    ],
+    ids=["positive", "a mean", "tokens in bits"],
+)
+def test_score_files_with_impossible_numbers_are_refused(tmp_path, column, change, said):
+    loaded, _ = imported(tmp_path, "surprisals.txt", SURPRISAL)
+    table = pq.read_table(loaded.path)
+    changed = pa.array(map(change, table[column].to_pylist()), table.schema.field(column).type)
+    place = table.column_names.index(column)
+    pq.write_table(table.set_column(place, table.schema.field(place), changed), loaded.path)
+    with pytest.raises(AnalysisError, match=said):
+        load_scores(loaded.path)

@@ -1,0 +1,132 @@
+"""Ratings, and yes or no, from other people's files: imported by a mapping and compared."""
+
+import random
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from analysis.commands.import_judgments import judgments
+from analysis.compare import command as compare
+from analysis.errors import AnalysisError
+
+PEOPLE, ITEMS = 12, 8
+
+
+def items(folder, *, alone=False):
+    rows = ["item_id,construction,condition,good,bad"]
+    rows = ["item_id,construction,condition,sentence"] if alone else rows
+    for n in range(ITEMS):
+        good, bad = f"The cat {n} sleeps well.", f"The cat {n} sleep well."
+        last = bad if n % 2 else good
+        rows.append(f"i{n},agreement,c{n % 2},{last if alone else f'{good},{bad}'}")
+    (folder / "items.csv").write_text("\n".join(rows) + "\n")
+    return folder / "items.csv"
+
+
+def rated(folder, column="acceptability", value=str):
+    """Each person rates half of the items in the good version, the others in the bad one."""
+    rng = random.Random(1)
+    rows = [f"subject,sentence,{column},rt_seconds"]
+    for p in range(PEOPLE):
+        for n in range(ITEMS):
+            good = (p + n) % 2 == 0
+            text = f"The cat {n} sleep{'s' if good else ''} well."
+            point = rng.choice((5, 6, 7)) if good else rng.choice((1, 2, 3))
+            rows.append(f"w{p},{text},{value(point)},{rng.uniform(1, 3):.2f}")
+    (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
+    return folder / "ratings.csv"
+
+
+def mapping(folder, answer, header="acceptability", extra=""):
+    (folder / "mapping.toml").write_text(
+        f'item_by_texts = ["sentence"]\nrt_unit = "s"\n{extra}[columns]\nparticipant = "subject"\n'
+        f'version = "sentence"\n{answer} = "{header}"\nrt_ms = "rt_seconds"\n'
+    )
+    return folder / "mapping.toml"
+
+
+def run(command, *arguments):
+    result = CliRunner().invoke(command, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def report(folder):
+    given = ("--judgments", folder / "in" / "judgments.csv", "--items", folder / "items.csv")
+    run(compare, *given, "--out", folder / "report", "--no-figures")
+    return next((folder / "report").glob("*.html")).read_text()
+
+
+def test_ratings_are_imported_and_compared(tmp_path):
+    given = ("--items", items(tmp_path), "--mapping", mapping(tmp_path, "rating"))
+    said = run(judgments, rated(tmp_path), *given, "--out", tmp_path / "in")
+    written = pd.read_csv(tmp_path / "in" / "judgments.csv")
+    theirs = pd.read_csv(tmp_path / "ratings.csv")
+    assert written["rating"].tolist() == theirs["acceptability"].tolist()
+    assert (written["version"] == "good").tolist() == theirs["sentence"].str.contains(
+        "sleeps"
+    ).tolist()
+    assert "mean " in said
+    assert "taken to go from 1 to 7" in said
+    assert "chosen" not in written
+    page = report(tmp_path)
+    means = theirs.groupby(theirs["sentence"].str.contains("sleeps"))["acceptability"].mean()
+    assert f"{means[True]:.2f} and {means[False]:.2f}" in page
+    assert "ther they consented, and which lists they were given is not recorded" in page
+
+
+def test_yes_and_no_are_imported_and_compared(tmp_path):
+    file = rated(tmp_path, "acceptable", lambda point: "yes" if point > 3 else "no")
+    given = ("--items", items(tmp_path), "--mapping", mapping(tmp_path, "said_yes", "acceptable"))
+    said = run(judgments, file, *given, "--out", tmp_path / "in")
+    assert "yes was said to 50.0%" in said
+    page = report(tmp_path)
+    assert "People said yes to 100% of what is acceptable and to 0% of what is not" in page
+
+
+def test_sentences_that_stand_alone_need_no_version(tmp_path):
+    (tmp_path / "ratings.csv").write_text(
+        "participant,item,rating\n"
+        + "".join(f"p{p},i{n},{1 + (p + n) % 5}\n" for p in range(PEOPLE) for n in range(ITEMS))
+    )
+    (tmp_path / "mapping.toml").write_text("")
+    given = ("--items", items(tmp_path, alone=True), "--mapping", tmp_path / "mapping.toml")
+    run(judgments, tmp_path / "ratings.csv", *given, "--out", tmp_path / "in")
+    assert set(pd.read_csv(tmp_path / "in" / "judgments.csv")["version"]) == {"good"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "said"),
+    [
+        ("rating", lambda point: point / 7, "are no points of a scale"),
+        ("rating", lambda point: point * 14, "are no points of a scale"),
+        ("rating", lambda point: point - 1, "are no points of a scale"),
+        ("rating", lambda _: "", "are no points of a scale"),
+        ("said_yes", lambda point: point, "are neither yes nor no"),
+    ],
+    ids=["means", "a slider", "from 0", "empty", "ratings for yes and no"],
+)
+def test_what_is_no_answer_is_refused(tmp_path, answer, value, said):
+    file = rated(tmp_path, value=value)
+    given = ["--items", items(tmp_path), "--mapping", mapping(tmp_path, answer)]
+    with pytest.raises(AnalysisError, match=said):
+        run(judgments, file, *given, "--out", tmp_path / "in")
+    assert not (tmp_path / "in").exists()
+
+
+def test_answers_coded_the_other_way_round_are_refused(tmp_path):
+    file = rated(tmp_path, "acceptable", lambda point: "no" if point > 3 else "yes")
+    given = ("--items", items(tmp_path), "--mapping", mapping(tmp_path, "said_yes", "acceptable"))
+    with pytest.raises(AnalysisError, match="below chance"):
+        run(judgments, file, *given, "--out", tmp_path / "in")
+
+
+def test_two_versions_without_a_column_that_says_which_are_refused(tmp_path):
+    file = rated(tmp_path)
+    mapping(tmp_path, "rating")
+    text = (tmp_path / "mapping.toml").read_text().replace('version = "sentence"\n', "")
+    (tmp_path / "mapping.toml").write_text(text)
+    given = ["--items", items(tmp_path), "--mapping", tmp_path / "mapping.toml"]
+    with pytest.raises(AnalysisError, match="no column says which one was shown"):
+        run(judgments, file, *given, "--out", tmp_path / "in")

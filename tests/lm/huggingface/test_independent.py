@@ -1,0 +1,116 @@
+"""The second implementation agrees with the scorer, whatever the tokenizer and the script."""
+
+import itertools
+import sys
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+
+from lm.huggingface import independent
+from lm.huggingface.independent import logprobs_again
+from lm.huggingface.scorer import load_hf
+from lm.huggingface.words import _UNSPACED, _WORD
+from tests.lm.toy_models import save_hf
+
+# A sentence to learn from, and one to score, whose words are cut into several tokens.
+TEXTS = {
+    "English": ("The authors near the doors laugh.", "Don't those author's sandals (re)open?"),
+    "Chinese": ("作者门边笑了。", "门边的ABC笑了"),
+    "Japanese": ("作者は笑った。", "コーヒーは 3つ"),
+    "Thai": ("นักเขียน", "ขียนหัว 10"),
+    "Hindi": ("हिन्दी है", "हिन्दी नदी"),
+}
+SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+_PIECE, _BYTES = pre_tokenizers.Metaspace, pre_tokenizers.ByteLevel
+KINDS = {
+    "bpe, undivided": ("bpe", None),
+    "bpe, SentencePiece": ("bpe", _PIECE()),
+    "bpe, SentencePiece without a first mark": ("bpe", _PIECE(prepend_scheme="never")),
+    "bpe, bytes": ("bpe", _BYTES(add_prefix_space=False)),
+    "bpe, bytes with a first space": ("bpe", _BYTES(add_prefix_space=True)),
+    "bpe, white space and marks": ("bpe", pre_tokenizers.Whitespace()),
+    "unigram, undivided": ("unigram", None),
+    "unigram, SentencePiece": ("unigram", _PIECE()),
+    "word pieces, BERT": ("wordpiece", pre_tokenizers.BertPreTokenizer()),
+    "word pieces, white space": ("wordpiece", pre_tokenizers.WhitespaceSplit()),
+    "words, white space and marks": ("words", pre_tokenizers.Whitespace()),
+}
+
+
+def tokenizer(kind: str) -> PreTrainedTokenizerFast:
+    name, divided = KINDS[kind]
+    model, trainer = {
+        "bpe": (models.BPE(unk_token="[UNK]"), trainers.BpeTrainer),
+        "unigram": (models.Unigram(), trainers.UnigramTrainer),
+        "wordpiece": (models.WordPiece(unk_token="[UNK]"), trainers.WordPieceTrainer),
+        "words": (models.WordLevel(unk_token="[UNK]"), trainers.WordLevelTrainer),
+    }[name]
+    made = Tokenizer(model)
+    if divided is None:
+        made.normalizer = normalizers.Replace(" ", "\u2581")
+    else:
+        made.pre_tokenizer = divided
+    more = {"unk_token": "[UNK]"} if name == "unigram" else {}
+    if "bytes" in kind:
+        more["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+    texts = [text for pair in TEXTS.values() for text in pair]
+    size = 290 if "bytes" in kind else 100
+    made.train_from_iterator(
+        [*texts, *(letter for text in texts for letter in text)],
+        trainer(vocab_size=size, special_tokens=SPECIAL, show_progress=False, **more),
+    )
+    ends = [("[CLS]", made.token_to_id("[CLS]")), ("[SEP]", made.token_to_id("[SEP]"))]
+    made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, unk_token="[UNK]", mask_token="[MASK]", cls_token="[CLS]",
+        sep_token="[SEP]",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def saved(request, tmp_path_factory) -> Path:
+    made = tokenizer(request.param)
+    torch.manual_seed(1)
+    network = BertForMaskedLM(
+        BertConfig(vocab_size=len(made), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                   intermediate_size=24, max_position_embeddings=128, initializer_range=0.5)
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("model")
+    save_hf(folder / "model", network.eval(), made)
+    return folder / "model" / "weights"
+
+
+@pytest.mark.parametrize("pll", ["within_word_l2r", "original"])
+def test_masked_scores_are_those_of_the_second_implementation(saved: Path, pll: str):
+    scorer = load_hf(str(saved))
+    scorer.encoder.pll = pll
+    texts = [*itertools.chain(*TEXTS.values()), " A text after a space", "One of [MASK] written"]
+    scores = scorer.score([("", text) for text in texts])
+    again = logprobs_again(str(saved), texts, pll=pll, device="cpu")
+    for text, one, other in zip(texts, scores, again, strict=True):
+        np.testing.assert_allclose(one.logprobs_nats, other, atol=1e-4, err_msg=text)
+
+
+def test_hiding_the_rest_of_a_word_matters_here(saved: Path):
+    """Otherwise the two ways of hiding could be confused and nobody would see it."""
+    texts = [text for _, text in TEXTS.values()]
+    ways = [logprobs_again(str(saved), texts, pll=pll) for pll in ("", "original")]
+    differ = [not np.allclose(*pair) for pair in zip(*ways, strict=True)]
+    words_alone = len(independent._loaded(str(saved), "auto")[1]("authors")["input_ids"]) == 3
+    assert any(differ) or words_alone
+
+
+def test_both_tell_the_same_characters_apart():
+    """Of every character there is, whether it is in a word, and in a script without spaces."""
+    for number in range(sys.maxunicode + 1):
+        letter = chr(number)
+        if unicodedata.category(letter) in ("Cn", "Cs") or letter.isspace():
+            continue
+        assert independent._is_unspaced(letter) == bool(_UNSPACED.match(letter)), hex(number)
+        in_word = bool(_WORD.fullmatch(letter + letter))
+        assert independent._in_word(letter) == in_word, hex(number)

@@ -1,0 +1,57 @@
+"""Whether the ids in a link belong together: the platform is asked, once for each submission."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from webapp.recruiters.platform import PlatformError, PlatformUnreachable, Submission
+from webapp.recruiters.prolific.calls import NotThere
+
+# A submission can be younger than the platform's answer, so that nobody is kept out for longer.
+_NOT_THERE_FOR = timedelta(minutes=1)
+_MOST_KEPT = 10_000
+
+_Facts = tuple[str, str] | None  # the person and the study; None for one that is not there
+
+
+class Asking:
+    """Asks for submissions and remembers the answers.
+
+    Args:
+        submission: Returns a submission as the platform describes it, soon or not at all.
+    """
+
+    def __init__(self, submission: Callable[[str], Submission]) -> None:
+        self._submission = submission
+        self._known = OrderedDict[str, tuple[_Facts, datetime]]()
+        self._lock = threading.Lock()
+
+    def belongs(self, session: str, person: str, study: str, now: datetime) -> bool | None:
+        """Return whether a submission is that person's in that study; None without an answer."""
+        with self._lock:
+            facts, until = self._known.get(session, (None, now))
+        if now >= until:
+            try:
+                facts = self._ask(session)
+            except (PlatformUnreachable, PlatformError):
+                # Also where the token is refused: that is our fault, and nobody who came is to pay
+                # for it.
+                return None
+            self._keep(session, facts, now)
+        return facts == (person, study)
+
+    def _ask(self, session: str) -> _Facts:
+        try:
+            found = self._submission(session)
+        except NotThere:
+            return None
+        return found.worker_id, found.offer_id
+
+    def _keep(self, session: str, facts: _Facts, now: datetime) -> None:
+        # Whose a submission is never changes.
+        until = now + _NOT_THERE_FOR if facts is None else datetime.max.replace(tzinfo=now.tzinfo)
+        with self._lock:
+            self._known[session] = facts, until
+            while len(self._known) > _MOST_KEPT:
+                self._known.popitem(last=False)

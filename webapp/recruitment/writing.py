@@ -1,0 +1,70 @@
+"""To whom of a run's participants something is written."""
+
+from collections import defaultdict
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from webapp.database.models import Assignment, Hit, Participant
+from webapp.errors import RunError
+from webapp.recruiters.capabilities import Messages
+from webapp.runs.runs import named_run
+
+_LONGEST_CHARS = 4000
+
+
+class Whom(StrEnum):
+    """Which participants."""
+
+    FINISHED = "finished"
+    UNFINISHED = "unfinished"
+    EVERYBODY = "everybody"
+
+
+def recipients(session: Session, run_ref: str, whom: Whom) -> dict[str, list[str]]:
+    """Return the platform's ids of the people, by the offer that each took.
+
+    Whoever withdrew, or asked to be forgotten, is never written to.
+    """
+    run = named_run(session, run_ref)
+    rows = session.execute(
+        select(Hit.platform_id, Assignment.worker_id, Participant.state)
+        .select_from(Assignment)
+        .join(Hit, Hit.id == Assignment.hit_id)
+        .join(Participant, Participant.id == Assignment.participant_id)
+        .where(Assignment.run_id == run.id, ~Assignment.worker_id.is_stand_in())
+        .where(Participant.state != State.WITHDRAWN)
+        .order_by(Assignment.id)
+    ).all()
+    found = defaultdict[str, list[str]](list)
+    for offer, worker, state in rows:
+        finished = state == State.FINISHED
+        wanted = whom is Whom.EVERYBODY or finished is (whom is Whom.FINISHED)
+        if wanted and offer and worker not in found[offer]:
+            found[offer].append(worker)
+    return {offer: people for offer, people in found.items() if people}
+
+
+def checked_text(text: str) -> str:
+    """Return a message that can be sent.
+
+    Raises:
+        RunError: It is empty or too long.
+    """
+    if not text.strip() or len(text) > _LONGEST_CHARS:
+        raise RunError(
+            f"the message has {len(text.strip())} characters",
+            where="the message",
+            expected=f"between 1 and {_LONGEST_CHARS}",
+            remedy="Nothing was sent",
+        )
+    return text
+
+
+def send(platform: Messages, by_offer: dict[str, list[str]], text: str) -> int:
+    """Write to people about the offers that they took, and return to how many."""
+    for offer, people in by_offer.items():
+        platform.write(offer, people, text)
+    return sum(map(len, by_offer.values()))

@@ -1,0 +1,52 @@
+"""Longitudinal codes: which participants of several runs are the same person."""
+
+import hashlib
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.database.models import Identity, Participant
+from webapp.errors import RunError
+from webapp.runs.runs import named_run
+
+_CODE_CHARS = 12
+
+
+def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return a row for each person: a code, and their participant's reference in each run.
+
+    The code is the same whenever the same runs are joined, another for other runs, and tells
+    nobody without the database who it is. A reference is empty where a person did not take part.
+    People whom no platform named are in no row, nor are those who were forgotten.
+
+    Raises:
+        RunError: There are fewer than two runs, or one is named twice.
+    """
+    if len(run_refs) < 2 or len({*run_refs}) < len(run_refs):
+        raise RunError(
+            "parts can be joined only of two different runs or more",
+            expected="each run once, for example: parallax recruitment parts RUN1 RUN2",
+        )
+    runs = [named_run(session, ref).id for ref in run_refs]
+    rows = session.execute(
+        select(Identity.hash, Participant.run_id, Participant.ref)
+        .join(Identity, Identity.id == Participant.person_key)
+        .where(Participant.run_id.in_(runs), Identity.forgotten.is_(False))
+        .where(Participant.list.is_not(None))
+        .order_by(Participant.id)
+    ).all()
+    people: dict[str, dict[int, str]] = {}
+    for digest, run_id, ref in rows:
+        people.setdefault(digest, {})[run_id] = ref
+    joined = "\x1f".join(run_refs)
+    found = [
+        (_code(f"{joined}\x1f{digest}"), *(refs.get(run, "") for run in runs))
+        for digest, refs in people.items()
+    ]
+    return sorted(found)
+
+
+def _code(text: str) -> str:
+    # The digest that goes in was made with the installation's key.
+    return hashlib.sha256(text.encode()).hexdigest()[:_CODE_CHARS]
