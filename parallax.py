@@ -36,6 +36,10 @@ _OWN_STUDY = {
     "preview": Lazy(
         "webapp.commands.preview", "Show one trial of each kind of STUDY in the browser."
     ),
+    "static": Lazy(
+        "webapp.commands.static",
+        "Write STUDY as a folder of static files, which any web host serves.",
+    ),
     "privacy": Lazy(
         "webapp.commands.study_privacy",
         "Draft STUDY's consent annex, record of processing and data flow.",
@@ -136,6 +140,10 @@ _IMPORT = {
         "Read judgments from FILE, whichever program collected them.",
     ),
     "scores": Lazy("analysis.commands.import_scores", "Read models' scores from FILE."),
+    "sessions": Lazy(
+        "webapp.commands.import_sessions",
+        "Read the session files of a static study into its run.",
+    ),
     "undo": Lazy(
         "analysis.commands.import_undo",
         "Remove from FOLDER what an import wrote there, and nothing else.",

@@ -18,6 +18,7 @@ _PLATFORMS = {
     "mturk": "marketplace.mturk.start:start",
     "prolific": "marketplace.prolific.start:start",
     "panels": "marketplace.panels.start:start",
+    "stores": "marketplace.stores.start:start",
 }
 
 

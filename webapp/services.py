@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from flask import current_app, request
+from flask import Flask, current_app, request
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
@@ -132,6 +132,11 @@ class Services:
         if name not in self._recruiters:
             self._recruiters[name] = load_recruiter(name, self.settings)
         return self._recruiters[name]
+
+
+def services_of(app: Flask) -> Services:
+    """Return an app's parts."""
+    return cast(Services, app.extensions[EXTENSION])
 
 
 def current_services() -> Services:

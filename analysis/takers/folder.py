@@ -1,6 +1,5 @@
 """A taker's folder: what it holds, who is writing it, and what was begun there before."""
 
-import fcntl
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from analysis.errors import AnalysisError
+from experiment.machine import lock_file
 from experiment.tables.atomic_write import atomic_write, refuse_overwrite
 
 MANIFEST, REPLIES, LOCK = "take.json", "replies.sqlite", "take.lock"
@@ -63,15 +63,13 @@ def takers_folder(
         _refuse_other(path, begun, key)
     path.mkdir(parents=True, exist_ok=True)
     with (path / LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        if not lock_file(lock.fileno()):
             raise AnalysisError(
                 "another `parallax take` is writing this folder",
                 where=str(path),
                 expected="one command at a time",
                 remedy="Wait for it, or name another folder with --out",
-            ) from error
+            )
         begun = begun or {"started_at": now.isoformat(), "complete": False, **key}
         _write(path, begun)
         started = datetime.fromisoformat(str(begun["started_at"]))

@@ -244,7 +244,7 @@ RESPONSES = TableSchema(
         _POSITION,
         _ITEM_ID,
         *CHOICE_COLUMNS,
-        Column("recorded_at", "datetime", "the server's clock at the commit (UTC)"),
+        Column("recorded_at", "datetime", "the server's clock (UTC), if any", optional=True),
         JUDGE,
     ),
 )

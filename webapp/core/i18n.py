@@ -112,6 +112,11 @@ def _language() -> str:
     return spoken or SOURCE_LANGUAGE
 
 
+def text_direction() -> str:
+    """Return which way the request's language runs, as HTML says it: ``ltr`` or ``rtl``."""
+    return str(_locale().text_direction)
+
+
 def _locale() -> Locale:
     # A study may be of a language that Babel has never heard of.
     try:

@@ -1,11 +1,11 @@
 """The instance folder: the installation's own settings, database and secret."""
 
 import os
-import pwd
 import secrets
 import stat
 from pathlib import Path
 
+from experiment.machine import user_name, user_number
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import WebappError
 
@@ -51,23 +51,15 @@ def refuse_other_user(folder: Path) -> None:
         owner = folder.stat().st_uid
     except OSError:  # what is wrong with it is said by whoever opens it
         return
-    if owner == os.geteuid():
+    if owner == user_number():
         return
     name = user_name(owner)
     raise WebappError(
         f"the instance folder belongs to the user {name}, and this command runs as "
-        f"{user_name(os.geteuid())}: what it leaves there would stop the server",
+        f"{user_name(user_number())}: what it leaves there would stop the server",
         where=str(folder),
         remedy=f"Give the command as that user: sudo -u {name} parallax ...",
     )
-
-
-def user_name(uid: int) -> str:
-    """Return what a user is called; the number of one without a name."""
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)
 
 
 def key_file(instance: Path, given: str = "") -> Path:

@@ -6,7 +6,6 @@ the next, so what counts is what they cannot do.
 """
 
 import errno
-import fcntl
 import mmap
 import os
 import struct
@@ -14,13 +13,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from experiment.machine import fcntl
 from webapp.errors import WebappError
 
 Lock = Callable[[int], None]
 
 _PAGE_BYTES = mmap.PAGESIZE
 # struct flock on 64-bit Linux: kind, whence, start, length, process.
-_WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+_WHOLE_FILE = b"" if fcntl is None else struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 _TAKEN = (errno.EACCES, errno.EAGAIN)
 # Locks of an open file, not of a process, so that one process can try both sides.
 _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", None)
@@ -34,7 +34,8 @@ def refuse_unfit_folder(folder: Path) -> None:
     Raises:
         WebappError: Locks do not exclude, or memory is not shared.
     """
-    lacking = lacks(folder)
+    # Without these locks SQLite uses the system's own, which local disks of Windows have.
+    lacking = lacks(folder) if fcntl is not None else ""
     if lacking:
         raise WebappError(
             f"an SQLite file cannot lie on this file system: {lacking}",

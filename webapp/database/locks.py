@@ -5,7 +5,6 @@ call or the wait fails, the part that was taken is released, so that the next ca
 lock.
 """
 
-import fcntl
 import os
 from collections import deque
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from threading import Lock
 from time import monotonic, sleep
 
 from sqlalchemy import Connection, Engine, text
+
+from experiment.machine import lock_file, unlock_file
 
 _BETWEEN_LOOKS_S = 0.005
 
@@ -74,7 +75,7 @@ class FileLock:
 
     def __init__(self, path: Path, *, shared: bool = False) -> None:
         self._path = path
-        self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        self._shared = shared
         self._descriptor: int | None = None
 
     def acquire(self, timeout_s: float | None = 0.0, every_s: float = _BETWEEN_LOOKS_S) -> bool:
@@ -89,7 +90,8 @@ class FileLock:
             OSError: The file cannot be opened or locked; then nothing is held.
         """
         until = None if timeout_s is None else monotonic() + timeout_s
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        self._descriptor = os.open(self._path, flags, 0o600)
         try:
             while not self._try():
                 if until is not None and monotonic() >= until:
@@ -106,7 +108,7 @@ class FileLock:
         if self._descriptor is not None:
             # Each of the two calls is enough, so the failure of one does not matter.
             with suppress(OSError):
-                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+                unlock_file(self._descriptor)
         self.close()
 
     def close(self) -> None:
@@ -128,11 +130,7 @@ class FileLock:
         return self._descriptor
 
     def _try(self) -> bool:
-        try:
-            fcntl.flock(self.fileno(), self._mode | fcntl.LOCK_NB)
-        except (BlockingIOError, InterruptedError):
-            return False
-        return True
+        return lock_file(self.fileno(), shared=self._shared)
 
 
 def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:

@@ -14,6 +14,7 @@ from time import monotonic
 from sqlalchemy import Engine, insert
 from sqlalchemy.exc import SQLAlchemyError
 
+from experiment.machine import user_number
 from webapp.database.models import Stamp
 
 # As much as an answer with its log line; a full disk still has room for an empty file.
@@ -64,7 +65,7 @@ def of_others(instance: Path, database: Path | None = None) -> Iterator[Path]:
             owner = path.lstat().st_uid
         except OSError:  # a file that a server at work just took away
             continue
-        if owner != os.geteuid():
+        if owner != user_number():
             yield path
 
 

@@ -2,12 +2,12 @@
 
 import os
 import re
-import resource
 import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from experiment.machine import most_open_files
 from webapp.core.instance import key_file
 from webapp.doctor.findings import Finding, Installation, Level
 from webapp.recruiters.registry import recruiter_classes
@@ -108,11 +108,11 @@ def open_files(at: Installation) -> Iterator[Finding]:
 
     The server raises its own limit as far as the system lets it, so that is what counts.
     """
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, hard = most_open_files()
     needed = at.settings.connections + FILES_BESIDES
-    many = "any number of" if hard == resource.RLIM_INFINITY else str(hard)
+    many = "any number of" if hard is None else str(hard)
     say = f"a process may open {many} files; {needed} are enough"
-    if hard != resource.RLIM_INFINITY and hard < needed:
+    if hard is not None and hard < needed:
         remedy = (
             f"LimitNOFILE={needed} in the systemd unit, ulimit -Hn {needed}, or fewer connections"
         )

@@ -1,10 +1,9 @@
 """Whether the service's user can store something, and whose the files are."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from webapp.core.instance import user_name
+from experiment.machine import user_name, user_number
 from webapp.database.schema import revisions, stored_revision
 from webapp.database.write_trial import of_others, why_nothing_is_stored
 from webapp.doctor.findings import Finding, Installation, Level
@@ -37,7 +36,7 @@ def owners(at: Installation) -> Iterator[Finding]:
     whose = _owner(found[0])
     say = f"{names}{more} belong to another user ({whose}), so the server cannot write to them"
     paths = " ".join(str(path) for path in found[:_SHOWN])
-    remedy = f"chown {user_name(os.geteuid())}: {paths}"
+    remedy = f"chown {user_name(user_number())}: {paths}"
     yield Finding("owners", Level.FAULT, say, remedy)
 
 

@@ -14,6 +14,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from experiment.materials.read import item_from_row
 from experiment.participation import Ending
 from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.responses.base import ResponseType
 from experiment.responses.registry import export_tables as tables_of
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
@@ -53,6 +54,7 @@ from webapp.database.models import (
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.integrity import integrity_rows
 from webapp.runs.runs import study_as_launched
+from webapp.runs.static_mark import static_mark
 from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.sessions.steps import read_steps
 
@@ -107,13 +109,24 @@ def _completion(
     """Return what makes a row of the table from its stored columns."""
     if table.name == RESPONSES.name:
         response = response_of(study_as_launched(session, run))
-        if response.step_table:
-            return lambda row: response.exported(
-                row | {"steps": read_steps(cast("str | None", row["n_steps"]))}
-            )
-        if response.completes_rows:
-            return response.exported
-    return _with_text if table.name == EVENTS.name else lambda row: row
+        exported = _exported(response)
+        if static_mark(session, run) is not None:
+            # No server's clock saw it, and the browser's stands in a column of its own.
+            return lambda row: exported(row) | {"recorded_at": None}
+        return exported
+    return _with_text if table.name == EVENTS.name else _as_it_is
+
+
+def _exported(response: ResponseType) -> Callable[[dict[str, object]], dict[str, object]]:
+    if response.step_table:
+        return lambda row: response.exported(
+            row | {"steps": read_steps(cast("str | None", row["n_steps"]))}
+        )
+    return response.exported if response.completes_rows else _as_it_is
+
+
+def _as_it_is(row: dict[str, object]) -> dict[str, object]:
+    return row
 
 
 def _with_text(row: dict[str, object]) -> dict[str, object]:

@@ -3,12 +3,13 @@
 import errno
 import logging
 import os
-import resource
 import socket
 import time
 from contextlib import suppress
 from io import FileIO
 from typing import Any
+
+from experiment.machine import allow_open_files, most_open_files
 
 _LOG = logging.getLogger(__name__)
 _NONE_LEFT = frozenset({errno.EMFILE, errno.ENFILE})
@@ -36,11 +37,11 @@ def allow_as_many_as_needed(connections: int) -> None:
     Args:
         connections: How many connections each process may have open.
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = most_open_files()
     needed = connections + FILES_BESIDES
-    wanted = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    wanted = needed if hard is None else min(needed, hard)
+    if soft is not None and soft < wanted:
+        allow_open_files(wanted)
 
 
 def is_out_of_files(error: OSError) -> bool:

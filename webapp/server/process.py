@@ -21,6 +21,7 @@ from typing import NoReturn
 
 import httpx
 
+from experiment.machine import has_forking_server
 from webapp.core.instance import open_instance
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.database.engine import DatabaseAwayError, open_database
@@ -72,6 +73,11 @@ def serve(
         _sound(instance)
     instance = open_instance(instance)
     listening = _listen(host, port)
+    if not has_forking_server():
+        from webapp.server.one_process import serve_in_this_process
+
+        serve_in_this_process(instance, listening)
+        sys.exit(0)
     listening.set_inheritable(True)
     os.execve(
         sys.executable,
@@ -100,6 +106,12 @@ def start(
         WebappError: The port is in use, the instance or its database cannot be used, it has a
             server already, or the server does not come up.
     """
+    if not has_forking_server():
+        raise WebappError(
+            "a server in the background needs gunicorn, which does not run on this system",
+            where="--background",
+            remedy="Leave --background out and keep the window open, or use WSL: docs/static.md",
+        )
     instance = _sound(instance)
     pid_file = instance / "server.pid"
     with _lock(instance) as lock, _listen(host, port) as listening:

@@ -4,7 +4,7 @@ Participants who passed all questions get a place. Before that they hold none, a
 trial is accepted. The answers of people who are screened out are not stored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -21,6 +21,8 @@ from webapp.sessions.consent import give_place
 from webapp.sessions.finish import checked_answers
 from webapp.sessions.leave import leave
 from webapp.sessions.sharing import Sender
+
+_Give = Callable[[Session, Run, Study, Participant, datetime, Sender | None], None]
 
 
 class Step(StrEnum):
@@ -53,6 +55,7 @@ def screen(
     given: Mapping[str, str],
     now: datetime,
     sender: Sender | None = None,
+    give: _Give = give_place,
 ) -> dict[str, str]:
     """Take the answers to the screening questions: go on, or leave.
 
@@ -64,6 +67,7 @@ def screen(
         given: Field names and answers.
         now: The time.
         sender: Where they come from; None for nobody for whom others give way.
+        give: What gives a place to who may take part.
 
     Returns:
         What is wrong with a field, by its name; empty when the answers were taken.
@@ -80,7 +84,7 @@ def screen(
         leave(session, participant, Ending.SCREENED_OUT, now)
         return {}
     if study.comprehension is None:
-        give_place(session, run, study, participant, now, sender)
+        give(session, run, study, participant, now, sender)
     _store(session, participant, study.screening, answers)
     return {}
 
@@ -93,6 +97,7 @@ def check_comprehension(
     given: Mapping[str, str],
     now: datetime,
     sender: Sender | None = None,
+    give: _Give = give_place,
 ) -> dict[str, str]:
     """Take the answers to the questions on the instructions: a place, another try, or the end.
 
@@ -106,6 +111,7 @@ def check_comprehension(
         given: Field names and answers.
         now: The time.
         sender: Where they come from; None for nobody for whom others give way.
+        give: What gives a place to who may take part.
 
     Returns:
         What is wrong with a field, by its name; empty when the answers were taken.
@@ -123,7 +129,7 @@ def check_comprehension(
     if problems:
         return problems
     if check.passes(answers):
-        give_place(session, run, study, participant, now, sender)
+        give(session, run, study, participant, now, sender)
         _store(session, participant, check.questions, answers)
         return {}
     session.add(

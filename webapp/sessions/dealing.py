@@ -56,9 +56,23 @@ _statements = cache(_Statements)
 
 
 def deal_trials(
-    session: Session, run: Run, study: Study, participant_id: int, place: FreePlace
+    session: Session,
+    run: Run,
+    study: Study,
+    participant_id: int,
+    place: FreePlace,
+    number: int | None = None,
 ) -> None:
-    """Store the trials of a participant who has just got a place, and is stored with it."""
+    """Store the trials of a participant who has just got a place, and is stored with it.
+
+    Args:
+        session: An open session.
+        run: The run.
+        study: Its study.
+        participant_id: The participant.
+        place: The place.
+        number: The session's, where it was drawn beforehand; by default the next of the place.
+    """
     connection = session.connection()
     items = _list(session, connection, run, place.list)
     trials = compose(
@@ -66,7 +80,7 @@ def deal_trials(
         seed=run.seed,
         list_=place.list,
         place=place.place,
-        number=_session_number(connection, run, study, place),
+        number=number or _session_number(connection, run, study, place),
         design=study.design,
         response=response_of(study),
     )

@@ -1,6 +1,6 @@
 """What the working page needs to know, and nothing more."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
 from sqlalchemy import select
@@ -10,6 +10,7 @@ from experiment.design.lists import ListEntry, trial_kinds
 from experiment.materials.read import item_from_row
 from experiment.materials.render import render
 from experiment.records import PAIR, SIDES, Item, Kind, Side
+from experiment.records import Trial as DrawnTrial
 from experiment.responses.base import Gives
 from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
@@ -132,6 +133,29 @@ def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
         ],
         blocks=[block_of.get(entry.item.template, "") for entry in entries],
         preview=True,
+    )
+
+
+def composed(study: Study, items: Mapping[str, Item], trials: Sequence[DrawnTrial]) -> Work:
+    """Return a working page's session that was drawn and that nobody has taken yet.
+
+    Args:
+        study: The study.
+        items: The items of its list, by their ids.
+        trials: The trials in their order.
+    """
+    screen, block_of = _Screen(study), study.design.block_of
+    return screen.work(
+        [
+            screen.trial(
+                each.position,
+                items[each.item_id],
+                each.good_side,
+                " ".join(each.options) or None,
+            )
+            for each in trials
+        ],
+        blocks=[block_of.get(items[each.item_id].template, "") for each in trials],
     )
 
 

@@ -4,6 +4,7 @@
 import { recall, remember } from "./memory.js";
 import { lastSession, sessionOfRun } from "./own_session.js";
 import { send } from "./navigation.js";
+import { server } from "./server.js";
 
 /**
  * Who comes back to the consent page with the back button is still the same visitor: the page's
@@ -43,7 +44,7 @@ export async function offerTheWayBack() {
   const link = offer?.querySelector("a");
   if (!session || !offer || !link) return;
   try {
-    const { going_on } = await (await fetch(`${session}going-on`)).json();
+    const { going_on } = await (await server.fetch(`${session}going-on`)).json();
     link.href = session;
     offer.hidden = !going_on;
   } catch {

@@ -4,6 +4,8 @@
  * it, and takes the place of this one. So no browser's error page ever stands between two pages.
  */
 
+import { leadsTo, server } from "./server.js";
+
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 const PATIENCE_MS = 20_000;
@@ -55,7 +57,7 @@ async function arrived(url, request = {}, onWait = sayWeWait) {
 export async function asked(url, request = {}) {
   try {
     const signal = AbortSignal.timeout?.(PATIENCE_MS);
-    const response = await fetch(url, { ...request, signal, headers: WITHIN });
+    const response = await server.fetch(url, { ...request, signal, headers: WITHIN });
     const html = await response.text();
     const page = new DOMParser().parseFromString(html, "text/html");
     if (response.status >= 500 || response.status === 429 || !page.body.dataset.page) return;
@@ -70,10 +72,9 @@ export async function asked(url, request = {}) {
  * @param {Arrived} next
  * @param {boolean} [sameEntry] Whether it takes this page's entry in the history.
  */
-export function show({ url, page }, sameEntry = url === location.href) {
+export function show({ url, page }, sameEntry = url === server.here) {
   newest += 1;
-  if (sameEntry) history.replaceState(history.state, "", url);
-  else history.pushState(null, "", url);
+  server.enter(url, sameEntry);
   document.title = page.title;
   document.documentElement.lang = page.documentElement.lang;
   document.documentElement.dir = page.documentElement.dir;
@@ -112,7 +113,7 @@ export async function send(form, button, onWait) {
   if (button instanceof HTMLButtonElement && button.name) body.set(button.name, button.value);
   const buttons = [...form.querySelectorAll("button")];
   for (const each of buttons) each.disabled = true;
-  const next = await arrived(form.action, { method: "POST", body }, onWait);
+  const next = await arrived(leadsTo(form, "action"), { method: "POST", body }, onWait);
   if (next) show(next);
   return Boolean(next);
 }

@@ -7,9 +7,9 @@
  */
 
 import { forgetSession, recall, remember } from "./memory.js";
+import { leadsTo, server, sessionShown } from "./server.js";
 
 const LAST = "session";
-const ADDRESS = /^\/p\/([^/]+)\//;
 /** The pages at which somebody is in the middle of a session, and those at which it has ended. */
 const WITHIN = ["screening", "comprehension", "working", "questionnaire"];
 const OVER = ["closing", "declined", "left", "withdrawn"];
@@ -19,15 +19,15 @@ const left = new Set();
 
 /** Keeps the session of the page that is shown, if it is one, or forgets one that has ended. */
 export function keepSession() {
-  const found = ADDRESS.exec(location.pathname);
+  const found = sessionShown();
   if (!found) return;
   const page = document.body.dataset.page ?? "";
-  if (WITHIN.includes(page)) remember(ofRun(), found[0]);
-  if (page !== "withdrawn") remember(LAST, decodeURIComponent(found[1]));
+  if (WITHIN.includes(page)) remember(ofRun(), found);
+  if (page !== "withdrawn") remember(LAST, decodeURIComponent(found.split("/").at(-2) ?? ""));
   if (!OVER.includes(page)) return;
-  forgetSession(found[0]);
-  if (sessionOfRun() === found[0]) remember(ofRun(), undefined);
-  if ("shared" in document.body.dataset) leaveToTheNext(found[0]);
+  forgetSession(found);
+  if (sessionOfRun() === found) remember(ofRun(), undefined);
+  if ("shared" in document.body.dataset) leaveToTheNext(found);
 }
 
 /** @returns {string} What stands for the session, empty where there is none. */
@@ -54,20 +54,24 @@ function leaveToTheNext(session) {
   left.add(session);
   // Relative links would lead elsewhere from another address.
   for (const link of document.querySelectorAll("a[href]")) {
-    /** @type {HTMLAnchorElement} */ (link).href = /** @type {HTMLAnchorElement} */ (link).href;
+    /** @type {HTMLAnchorElement} */ (link).href = leadsTo(link, "href");
   }
-  for (const form of document.querySelectorAll("form")) form.action = form.action;
+  for (const form of document.querySelectorAll("form")) form.action = leadsTo(form, "action");
   remember("keys", undefined);
   forgetLastSession();
-  history.replaceState(null, "", `/run/${document.body.dataset.run}`);
+  takeTheRuns();
 }
 
 /** Turns the address of somebody who has left the window to the next into the run's. */
 export function passOver() {
   // Whatever is on the screen goes at once, however long the next page takes to come.
   if (left.size) document.querySelector("main")?.replaceChildren();
-  if (!left.has(ADDRESS.exec(location.pathname)?.[0] ?? "")) return;
-  history.replaceState(null, "", `/run/${document.body.dataset.run}`);
+  if (left.has(sessionShown() ?? "")) takeTheRuns();
+}
+
+function takeTheRuns() {
+  history.replaceState(null, "");
+  server.enter(server.invitation(document.body.dataset.run), true);
 }
 
 function ofRun() {

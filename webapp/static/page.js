@@ -7,6 +7,7 @@ import { openLeaving, openOwnData, openWithdrawn } from "./leaving.js";
 import { goTo, opener } from "./navigation.js";
 import { keepSession, passOver } from "./own_session.js";
 import { openQuestionnaire } from "./questionnaire.js";
+import { leadsTo, server } from "./server.js";
 import { openWorking } from "./working.js";
 
 /** @type {Record<string, (signal: AbortSignal) => void | Promise<void>>} */
@@ -32,7 +33,7 @@ export function start() {
   opener.open = open;
   window.addEventListener("popstate", () => {
     passOver();
-    void goTo(location.href);
+    void goTo(server.here);
   });
   window.addEventListener("pageshow", (event) => {
     // A page that the browser took from its memory may be long out of date.
@@ -44,7 +45,7 @@ export function start() {
     const link = event.target instanceof Element && event.target.closest("a[data-in-page]");
     if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    void goTo(link.href);
+    void goTo(leadsTo(link, "href"));
   });
   open();
 }

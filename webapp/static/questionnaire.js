@@ -3,6 +3,7 @@
 
 import { recallSession, updateSession } from "./memory.js";
 import { send } from "./navigation.js";
+import { server } from "./server.js";
 
 // The hidden field that says into which answers something was pasted, and how much.
 const PASTED = "_pasted";
@@ -30,7 +31,7 @@ export function openQuestionnaire(signal) {
  * @param {AbortSignal} signal
  */
 function keepWritten(form, signal) {
-  const here = location.pathname;
+  const here = new URL(server.here).pathname;
   // What the server sends back with what must be mended is newer.
   const mended = document.querySelector("main [role=alert]");
   const written = mended ? {} : (recallSession(here).written ?? {});

@@ -42,6 +42,8 @@
  *   how many trials the server still has no answer to, and which one it now has.
  */
 
+import { server } from "./server.js";
+
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 const PATIENCE_MS = 20_000;
@@ -68,9 +70,9 @@ export class AnswerQueue {
    * @param {string} url Where answers are sent.
    * @param {import("./store.js").Store} store Where they wait.
    * @param {Hooks} hooks
-   * @param {typeof fetch} fetch_ What sends; a test gives its own.
+   * @param {typeof server.fetch} fetch_ What sends; a test gives its own.
    */
-  constructor(url, store, hooks, fetch_ = (...request) => fetch(...request)) {
+  constructor(url, store, hooks, fetch_ = (...request) => server.fetch(...request)) {
     this.#url = url;
     this.#store = store;
     this.#hooks = hooks;
@@ -122,7 +124,7 @@ export class AnswerQueue {
    */
   handOver() {
     if (this.#state === "refused") return;
-    for (const answer of this.#waiting) navigator.sendBeacon(this.#url, this.#body(answer));
+    for (const answer of this.#waiting) server.handOver(this.#url, this.#body(answer));
   }
 
   async #sendAll() {

@@ -8,6 +8,7 @@ import { isLasting, recallSession, updateSession } from "./memory.js";
 import { asked, goTo, show } from "./navigation.js";
 import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
+import { server } from "./server.js";
 import { openStore } from "./store.js";
 import { fill, viewOf } from "./trial.js";
 
@@ -63,9 +64,9 @@ async function fetchedScript(url, signal) {
       // A browser remembers that a module did not come: each try has an address of its own, and
       // begins only when the server has given out what is there.
       const at = number ? url.replace(/\/([^/]+)$/, `.${number}/$1`) : url;
-      if (number && !(await fetch(at)).ok) throw new Error(at);
+      if (number && !(await server.fetch(at)).ok) throw new Error(at);
       number += 1;
-      const found = await import(at);
+      const found = await server.load(at);
       if (trouble) trouble.hidden = true;
       return signal.aborted ? undefined : found;
     } catch {
@@ -87,7 +88,7 @@ class WorkingPage {
   #ended = false;
   #deviceKnown;
   #tellAgainMs = FIRST_WAIT_MS;
-  #here = location.pathname;
+  #here = new URL(server.here).pathname;
   /** @type {{ position: number, atMs: number, times: number, ms: number } | undefined} */
   #shown;
   /** @type {AnswerQueue | undefined} */
@@ -123,7 +124,7 @@ class WorkingPage {
 
   async #begin() {
     const store = await openStore(this.#here);
-    this.#queue = new AnswerQueue(new URL("answers", location.href).href, store, {
+    this.#queue = new AnswerQueue(new URL("answers", server.here).href, store, {
       onState: (state) => this.#onState(state),
       onSaved: (...saved) => this.#onSaved(...saved),
     });
@@ -337,7 +338,7 @@ class WorkingPage {
   #end() {
     if (this.#ended || this.#signal.aborted) return;
     this.#ended = true;
-    void goTo(location.href);
+    void goTo(server.here);
   }
 
   /**
@@ -347,7 +348,7 @@ class WorkingPage {
   async #catchUp() {
     if (this.#session.preview || this.#ended) return false;
     // Without a reply of the server's this page's own knowledge is the best there is.
-    const found = await asked(location.href);
+    const found = await asked(server.here);
     if (!found || this.#signal.aborted || this.#ended) return false;
     const session = found.page.getElementById("session");
     if (session) this.#settle(JSON.parse(session.textContent ?? "").answered);
@@ -376,11 +377,11 @@ class WorkingPage {
     let mark = isLasting() ? newUuid().replaceAll("-", "") : "";
     // Remembered before it is sent: a page that goes before the reply is still the same browser's.
     if (mark) updateSession(this.#here, (remembered) => (mark = remembered.mark ??= mark));
-    const url = new URL("device", location.href);
+    const url = new URL("device", server.here).href;
     try {
       const body = JSON.stringify({ mark, ...(await deviceFacts()) });
       const headers = { "Content-Type": "application/json" };
-      const response = await fetch(url, { method: "POST", headers, body, keepalive: true });
+      const response = await server.fetch(url, { method: "POST", headers, body, keepalive: true });
       // Only the server's own words count; what it refuses, it refuses again.
       const { saved, error } = await response.json();
       this.#deviceKnown = Boolean(saved || (error && response.status < 500));

@@ -1,0 +1,99 @@
+"""What one system has and another lacks, behind one door each: locks of files, users, limits.
+
+Linux and macOS have all of it. Windows has locks of its own; what it lacks otherwise is left out,
+and each function says what that means.
+"""
+
+import os
+
+try:
+    import fcntl as fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+try:
+    import pwd
+except ModuleNotFoundError:  # Windows
+    pwd = None  # type: ignore[assignment]
+try:
+    import resource
+except ModuleNotFoundError:  # Windows
+    resource = None  # type: ignore[assignment]
+try:
+    import msvcrt
+except ModuleNotFoundError:  # every system but Windows
+    msvcrt = None  # type: ignore[assignment]
+
+# Far behind what any file of ours holds: Windows lets nobody read what is locked.
+_LOCKED_BYTE = 2**30
+
+
+def lock_file(descriptor: int, *, shared: bool = False) -> bool:
+    """Lock an open file for this process, and return whether nobody else has it.
+
+    Windows has no lock that several processes share: there, one of them has it at a time.
+
+    Raises:
+        OSError: The file system has no locks.
+    """
+    if fcntl is not None:
+        mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        try:
+            fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
+        except (BlockingIOError, InterruptedError):
+            return False
+        return True
+    os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+    try:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    except OSError:
+        return False
+    return True
+
+
+def unlock_file(descriptor: int) -> None:
+    """Give a file's lock back; closing the file does so too.
+
+    Raises:
+        OSError: The file is closed.
+    """
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        return
+    os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+    msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+
+def user_number() -> int:
+    """Return the number of this process's user; on Windows 0, as of every file there."""
+    return os.geteuid() if hasattr(os, "geteuid") else 0
+
+
+def user_name(number: int) -> str:
+    """Return what a user is called; the number of one without a name."""
+    if pwd is None:
+        return str(number)
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def most_open_files() -> tuple[int | None, int | None]:
+    """Return how many files this process may open, and how far it may raise that; None for any."""
+    if resource is None:
+        return None, None
+    found = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = (None if limit == resource.RLIM_INFINITY else limit for limit in found)
+    return soft, hard
+
+
+def allow_open_files(number: int) -> None:
+    """Raise this process's limit of open files; nothing where the system has none."""
+    if resource is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))
+
+
+def has_forking_server() -> bool:
+    """Return whether gunicorn runs here: it does not on Windows."""
+    return fcntl is not None and hasattr(os, "fork")

@@ -1,0 +1,37 @@
+"""Local stand-ins of where studies without a server keep their answers.
+
+One address plays DataPipe, JATOS and any place that takes a POST, and serves folders of static
+files as a plain web host does. What they hold becomes files, as each of them gives it out.
+"""
+
+from pathlib import Path
+
+from flask import Flask
+
+from marketplace.stores.datapipe import datapipe
+from marketplace.stores.faults import Faults
+from marketplace.stores.host import static_host
+from marketplace.stores.jatos import jatos
+from marketplace.stores.post import post_store
+
+_LARGEST_BODY_BYTES = 32 * 1024 * 1024
+
+
+def create_stores(folder: Path, faults: Faults | None = None) -> Flask:
+    """Return the stand-ins.
+
+    Args:
+        folder: Where they keep what they are sent; made if it is missing.
+        faults: What goes wrong on the way; by default nothing does.
+    """
+    app = Flask(__name__, static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
+    faults = faults or Faults()
+    for blueprint in (
+        static_host(faults, folder / "sites"),
+        post_store(folder / "post", faults),
+        datapipe(folder / "datapipe", faults),
+        jatos(folder / "jatos", faults),
+    ):
+        app.register_blueprint(blueprint)
+    return app

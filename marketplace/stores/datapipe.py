@@ -1,0 +1,180 @@
+"""DataPipe, from its documentation and its functions: conditions, data, staged saving.
+
+Sources: https://pipe.jspsych.org/api-docs, and the folder functions/ of jspsych/datapipe.
+"""
+
+import itertools
+import json
+import secrets
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flask import Blueprint, Response, jsonify, request
+
+from marketplace.stores.cors import open_to_all
+from marketplace.stores.faults import Faults, after, before
+
+_LONGEST_TRIAL = 65_536
+_MOST_TRIALS = 10_000
+
+
+@dataclass
+class Experiment:
+    """An experiment of the dashboard.
+
+    Attributes:
+        conditions: How many conditions there are; 0 where assignment is off.
+        most_sessions: After how many no data are taken; None for any number.
+        stages: Whether single trials can be staged.
+    """
+
+    conditions: int = 100
+    most_sessions: int | None = None
+    stages: bool = True
+    next_condition: int = 0
+    sessions: int = 0
+    staged: dict[str, dict[str, str]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+
+
+class _Doors:
+    """DataPipe's addresses.
+
+    Args:
+        folder: Where files are kept.
+        faults: What goes wrong.
+    """
+
+    def __init__(self, folder: Path, faults: Faults) -> None:
+        self.experiments: dict[str, Experiment] = {}
+        self._folder, self._faults, self._lock = folder, faults, threading.Lock()
+
+    def _asked(self, *names: str) -> tuple[Experiment, list[str]] | Response:
+        sent = request.get_json(force=True, silent=True) or {}
+        values = [str(sent.get(name) or "") for name in ("experimentID", *names)]
+        if not all(values):
+            return _error("MISSING_PARAMETER")
+        return self.experiments.setdefault(values[0], Experiment()), values[1:]
+
+    def condition(self) -> Response:
+        """Give the next condition; every call uses one up."""
+        kind = self._faults.next()
+        found = self._asked()
+        if (failed := before(kind)) is not None or isinstance(found, Response):
+            return failed or found  # type: ignore[return-value]
+        experiment, _ = found
+        if not experiment.conditions:
+            return _error("CONDITION_ASSIGNMENT_NOT_ACTIVE")
+        with self._lock:
+            given = experiment.next_condition
+            experiment.next_condition = (given + 1) % experiment.conditions
+        return after(kind, jsonify(message="Success", condition=given))
+
+    def data(self) -> Response:
+        """Keep a file, each name once."""
+        kind = self._faults.next()
+        found = self._asked("filename", "data")
+        if (failed := before(kind)) is not None or isinstance(found, Response):
+            return failed or found  # type: ignore[return-value]
+        experiment, (name, text) = found
+        most = experiment.most_sessions
+        with self._lock:
+            if most is not None and experiment.sessions >= most:
+                return _error("SESSION_LIMIT_REACHED")
+            if _path(self._folder, name).exists():
+                return _error("OSF_FILE_EXISTS")
+            _path(self._folder, name).write_text(text, encoding="utf-8")
+            experiment.sessions += 1
+            staged = (request.get_json() or {}).get("sessionId", "")
+            experiment.staged.pop(staged, None)
+        answer = jsonify(message="Success")
+        answer.status_code = 201
+        return after(kind, answer)
+
+    def session(self) -> Response:
+        """Begin to stage a session."""
+        kind = self._faults.next()
+        found = self._asked()
+        if (failed := before(kind)) is not None or isinstance(found, Response):
+            return failed or found  # type: ignore[return-value]
+        experiment, _ = found
+        if not experiment.stages:
+            return Response("no staging", 503)
+        key = secrets.token_urlsafe(12)
+        experiment.staged[key] = {}
+        experiment.names[key] = str(request.get_json().get("filename", key))
+        answer = jsonify(
+            sessionId=key,
+            databaseURL=request.host_url + "datapipe/database",
+            maxTrialBytes=_LONGEST_TRIAL,
+            maxTrials=_MOST_TRIALS,
+            flushEveryNTrials=10,
+            flushIntervalMs=10_000,
+        )
+        return after(kind, answer)
+
+    def stage(self, key: str) -> Response:
+        """Write below a session, whole or not at all; what is there is never written over."""
+        kind = self._faults.next()
+        if (failed := before(kind)) is not None:
+            return failed
+        with self._lock:
+            experiment = next(
+                (each for each in self.experiments.values() if key in each.staged), None
+            )
+            sent = request.get_json(force=True)
+            trials = {at: text for at, text in sent.items() if at.startswith("trials/")}
+            sound = all(
+                isinstance(text, str) and len(text) <= _LONGEST_TRIAL for text in trials.values()
+            )
+            if experiment is None or not sound or trials.keys() & experiment.staged[key].keys():
+                refused = jsonify(error="Permission denied")
+                refused.status_code = 401
+                return refused
+            experiment.staged[key].update(trials)
+        return after(kind, jsonify({}))
+
+
+def datapipe(folder: Path, faults: Faults) -> Blueprint:
+    """Return DataPipe; an experiment is made when it is first asked for, unless it is set."""
+    pipe, doors = Blueprint("datapipe", __name__), _Doors(folder, faults)
+    open_to_all(pipe)
+    pipe.experiments = doors.experiments  # type: ignore[attr-defined]
+    pipe.add_url_rule("/datapipe/api/condition/", view_func=doors.condition, methods=["POST"])
+    pipe.add_url_rule("/datapipe/api/data/", view_func=doors.data, methods=["POST"])
+    pipe.add_url_rule("/datapipe/api/session/", view_func=doors.session, methods=["POST"])
+    pipe.add_url_rule(
+        "/datapipe/database/staging/<key>.json", view_func=doors.stage, methods=["PATCH"]
+    )
+    return pipe
+
+
+def sweep(pipe: Blueprint, folder: Path) -> int:
+    """Write what is staged of sessions that were never handed in, as the sweep does after a day.
+
+    Returns:
+        How many partial files were written.
+    """
+    written = itertools.count()
+    for experiment in pipe.experiments.values():  # type: ignore[attr-defined]
+        for key, trials in list(experiment.staged.items()):
+            if trials:
+                ordered = sorted(trials, key=lambda at: int(at.partition("/")[2]))
+                text = json.dumps([json.loads(trials[at]) for at in ordered])
+                name = experiment.names[key].removesuffix(".json")
+                _path(folder, f"{name}.partial.json").write_text(text, encoding="utf-8")
+                next(written)
+            del experiment.staged[key]
+    return next(written)
+
+
+def _path(folder: Path, name: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name.replace("/", "_")
+
+
+def _error(code: str) -> Response:
+    answer = jsonify(error=code, message=code.replace("_", " ").capitalize())
+    answer.status_code = 400
+    return answer

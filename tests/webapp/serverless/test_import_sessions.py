@@ -1,0 +1,126 @@
+"""What is wrong with session files is named, and what is right becomes a run."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.static_study import Browser, Person, larger_minimal, run_command
+from parallax import cli
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    return larger_minimal(tmp_path, 3)
+
+
+@pytest.fixture
+def site(tmp_path: Path, study: Path) -> Path:
+    return written(tmp_path, study, "site")
+
+
+def written(tmp_path: Path, study: Path, name: str, *options: str) -> Path:
+    out = tmp_path / name
+    run_command(
+        "study", "static", str(study), "--seed", "1", "--simulated", "--out", str(out),
+        "--instance", str(tmp_path / "instance"), *options,
+    )  # fmt: skip
+    return out
+
+
+def keep(tmp_path: Path, name: str, content: object) -> Path:
+    folder = tmp_path / "kept"
+    folder.mkdir(exist_ok=True)
+    text = content if isinstance(content, str) else json.dumps(content)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def imported(tmp_path: Path) -> str:
+    return run_command(
+        "import", "sessions", str(tmp_path / "kept"), "--instance", str(tmp_path / "instance")
+    )
+
+
+def browser(site: Path, number: int, session: int | None = None) -> Browser:
+    return Browser(site, Person(number, None), session or number, "counter")
+
+
+def test_entries_that_come_twice_count_once(tmp_path, site):
+    entries = browser(site, 1).entries
+    keep(tmp_path, "whole.json", entries)
+    keep(tmp_path, "partial.json", [json.dumps(entry) for entry in entries[:5]])
+    told = imported(tmp_path)
+    assert "5 entries came more than once, and count once." in told
+    assert "1 finished" in told
+
+
+def test_an_entry_that_was_changed_by_hand_is_named_and_left_out(tmp_path, site):
+    entries = browser(site, 1).entries
+    entries[4]["body"] = (
+        entries[4]["body"].replace('"first"', '"second"').replace('"rt_ms": ', '"rt_ms": 1')
+    )
+    keep(tmp_path, "a.json", entries)
+    told = imported(tmp_path)
+    assert "Session p00000000001: 1 entries are not as the browser wrote them" in told
+    assert "Session p00000000001: 1 entries are not in the files." in told
+    assert "finished" not in told.partition("Run ")[2].splitlines()[0]
+
+
+def test_a_file_that_is_cut_short_or_none_of_ours_is_named(tmp_path, site):
+    keep(tmp_path, "a.json", browser(site, 1).entries)
+    keep(tmp_path, "cut.json", json.dumps(browser(site, 2).entries)[:-30])
+    keep(tmp_path, "other.json", [{"trial_type": "html-keyboard-response"}])
+    told = imported(tmp_path)
+    assert "cut.json: it is no JSON, or is cut short" in told
+    assert "other.json: it holds nothing that a page of Parallax wrote" in told
+    assert "1 finished" in told
+
+
+def test_sessions_of_changed_materials_stay_in_a_run_of_their_own(tmp_path, study, site):
+    keep(tmp_path, "a.json", browser(site, 1).entries)
+    toml = study / "study.toml"
+    toml.write_text(toml.read_text().replace("Which", "Now: which"), encoding="utf-8")
+    (study / "texts/en/instructions.md").write_text("# Other instructions\n\nChoose.\n")
+    other = written(tmp_path, study, "again")
+    keep(tmp_path, "b.json", browser(other, 2).entries)
+    told = imported(tmp_path)
+    runs = [line for line in told.splitlines() if line.startswith("Run ")]
+    assert len(runs) == 2
+    assert all("1 finished" in line for line in runs)
+
+
+def test_the_same_study_written_again_is_the_same_run(tmp_path, study, site):
+    again = written(tmp_path, study, "again")
+    assert browser(again, 1).version == browser(site, 1).version
+    keep(tmp_path, "a.json", browser(again, 1).entries)
+    assert imported(tmp_path).count("Run ") == 1
+
+
+def test_a_folder_that_was_not_written_here_is_named_and_nothing_is_stored(tmp_path, site):
+    entries = browser(site, 1).entries
+    keep(tmp_path, "a.json", entries)
+    command = ["import", "sessions", str(tmp_path / "kept"), "--instance", str(tmp_path / "new")]
+    result = CliRunner().invoke(cli, command)
+    assert result.exit_code != 0
+    assert entries[0]["folder"] in str(result.exception)
+
+
+def test_a_counter_that_repeats_or_jumps_is_named_and_everybody_is_kept(tmp_path, study):
+    site = written(tmp_path, study, "counted", "--store", "datapipe", "--experiment", "e")
+    for number, session in ((1, 1), (2, 1), (3, 4)):
+        keep(tmp_path, f"{number}.json", browser(site, number, session).entries)
+    told = imported(tmp_path)
+    assert "3 finished" in told
+    assert "1 sessions were given to several people: 1." in told
+    assert "2 numbers below the highest are of nobody here: 2, 3." in told
+
+
+def test_importing_again_with_more_files_adds_what_is_new_and_nothing_twice(tmp_path, site):
+    entries = browser(site, 1).entries
+    keep(tmp_path, "a.json", entries[:6])
+    assert "1 working" in imported(tmp_path)
+    keep(tmp_path, "b.json", entries)
+    assert "1 finished" in imported(tmp_path)
+    assert "1 finished" in imported(tmp_path)

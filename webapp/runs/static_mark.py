@@ -1,0 +1,53 @@
+"""Which runs are taken without a server: they hold what their folder was written with."""
+
+import json
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from webapp.database.models import Run, StudyFile
+
+# Beside the study's own files, as which it is kept and exported.
+STATIC_FILE = "static.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticMark:
+    """How the folder of a run was written.
+
+    Attributes:
+        folder: The version of the folder, which every session file names.
+        sessions: How many sessions were drawn.
+        assignment: How participants get one: "counter" or "chance", where no link names one.
+        consent: What people read and agree to.
+    """
+
+    folder: str
+    sessions: int
+    assignment: str
+    consent: str
+
+    def as_file(self) -> bytes:
+        """Return what is kept."""
+        return (json.dumps(asdict(self), sort_keys=True) + "\n").encode()
+
+
+def static_mark(session: Session, run: Run) -> StaticMark | None:
+    """Return how a run's folder was written; None of a run that a server serves."""
+    kept = select(StudyFile.content).where(
+        StudyFile.run_id == run.id, StudyFile.name == STATIC_FILE
+    )
+    content = session.scalar(kept)
+    return None if content is None else StaticMark(**json.loads(content))
+
+
+def static_runs(session: Session) -> list[tuple[Run, StaticMark]]:
+    """Return every run that is taken without a server."""
+    rows = session.execute(
+        select(Run, StudyFile.content)
+        .join(StudyFile, StudyFile.run_id == Run.id)
+        .where(StudyFile.name == STATIC_FILE)
+        .order_by(Run.id)
+    )
+    return [(run, StaticMark(**json.loads(content))) for run, content in rows]

@@ -1,0 +1,91 @@
+"""The sessions of a folder, drawn beforehand: the same as a server would give to those who come."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.design.lists import ListEntry
+from experiment.design.session import compose, session_number
+from experiment.materials.read import item_from_row
+from experiment.records import Kind
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+from webapp.database.models import Run, RunItem
+from webapp.sessions.session_payload import Work, composed
+
+
+class DrawnSession(NamedTuple):
+    """A session that waits for whoever is given its number.
+
+    Attributes:
+        number: Its number in the folder, from 1.
+        list: Its list.
+        place: Its place within the list.
+        work: What the working page shows.
+    """
+
+    number: int
+    list: int
+    place: int
+    work: Work
+
+
+def places(study: Study, sessions: int) -> list[tuple[int, int]]:
+    """Return the list and the place of each session, in the order of their numbers.
+
+    It is the order in which a server fills its lists: each list's first place, then the second.
+    """
+    lists = range(study.design.n_lists)
+    per_list = -(-sessions // len(lists))
+    return [(list_, place) for place in range(per_list) for list_ in lists][:sessions]
+
+
+def place_number(study: Study, list_: int, place: int) -> int:
+    """Return the number from which the order of a session's trials is drawn."""
+    return session_number(study.design, list_, place)
+
+
+def drawn_sessions(
+    session: Session, run: Run, study: Study, sessions: int
+) -> Iterator[DrawnSession]:
+    """Yield every session of a folder, in the order of their numbers."""
+    lists = _lists(session, run)
+    response = response_of(study)
+    for number, (list_, place) in enumerate(places(study, sessions), start=1):
+        entries = lists[list_]
+        trials = compose(
+            entries,
+            seed=run.seed,
+            list_=list_,
+            place=place,
+            number=place_number(study, list_, place),
+            design=study.design,
+            response=response,
+        )
+        items = {entry.item.item_id: entry.item for entry in entries}
+        yield DrawnSession(number, list_, place, composed(study, items, trials))
+
+
+def folder_version(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSession]) -> str:
+    """Return what tells a folder from one with other materials, texts, seed or sessions."""
+    digest = hashlib.sha256(f"{seed}".encode())
+    for name, content in sorted(files.items()):
+        digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
+    digest.update(json.dumps([each.work for each in sessions], sort_keys=True).encode())
+    return digest.hexdigest()[:16]
+
+
+def _lists(session: Session, run: Run) -> dict[int, list[ListEntry]]:
+    rows = session.execute(
+        select(RunItem.list, RunItem.kind, RunItem.item)
+        .where(RunItem.run_id == run.id)
+        .order_by(RunItem.list, RunItem.list_order)
+    )
+    found: dict[int, list[ListEntry]] = {}
+    for list_, kind, item in rows:
+        found.setdefault(list_, []).append(ListEntry(item_from_row(item), Kind(kind)))
+    return found

@@ -1,0 +1,332 @@
+"""Writing a study as a folder of static files, or as one file."""
+
+import hashlib
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from flask import Flask, render_template
+from markupsafe import Markup
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.panels.templates import fill
+from experiment.responses.registry import response_of
+from experiment.studies.question import Question
+from experiment.studies.study import Study
+from webapp.core.i18n import text_direction
+from webapp.database.models import Place, Run, StudyFile
+from webapp.errors import RunError
+from webapp.participant.response_files import response_scripts, script_name
+from webapp.recruiters.base import Recruiter
+from webapp.runs.launch import launch
+from webapp.runs.runs import close_run, named_run
+from webapp.runs.static_mark import STATIC_FILE, StaticMark, static_runs
+from webapp.serverless.bundle import bundle
+from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
+from webapp.serverless.pages import Pages
+from webapp.serverless.stores import Store
+from webapp.serverless.study_archive import study_archive
+from webapp.sessions.finish import LONGEST_TEXT
+from webapp.sessions.session_payload import Work
+
+_PAGE = "index.html"
+# What the name of a study that is one file ends in, or of one for JATOS.
+ONE_FILE = (".html", ".htm")
+ARCHIVE = ".jzip"
+# Of a working page's session, what differs from one to the next.
+_OWN = ("trials", "pauses")
+
+
+@dataclass(frozen=True, slots=True)
+class StaticStudy:
+    """A study that is ready to be written.
+
+    Attributes:
+        run: Its run.
+        mark: How it is written.
+        page: The only page.
+        sessions: The files beside it by their names; none where the page holds them all.
+    """
+
+    run: Run
+    mark: StaticMark
+    page: str
+    sessions: Mapping[str, str]
+
+
+def launch_static(
+    session: Session,
+    study: Study,
+    seed: int,
+    recruiter: str,
+    store: Store,
+    sessions: int,
+    *,
+    consent: str,
+    now: datetime,
+    code_version: str,
+    simulated: bool = False,
+) -> tuple[Run, StaticMark, list[DrawnSession]]:
+    """Return the run of a study without a server, made now unless the same was made before.
+
+    Args:
+        session: An open session; untouched unless everything is sound.
+        study: The study.
+        seed: From which lists, sides and orders follow.
+        recruiter: The name of the recruiter.
+        store: Where answers are kept.
+        sessions: How many sessions are drawn.
+        consent: What people read and agree to.
+        now: The time.
+        code_version: Which code launches it.
+        simulated: Whether programs are to answer.
+
+    Raises:
+        ParallaxError: As ``launch`` has it.
+    """
+    run = launch(
+        session, study, seed, recruiter, now=now, code_version=code_version, simulated=simulated
+    )
+    kept = {each.name: each.content for each in _files(session, run)}
+    drawn = list(drawn_sessions(session, run, study, sessions))
+    version = folder_version({**kept, "": consent.encode()}, seed, drawn)
+    mark = StaticMark(version, sessions, store.assignment, consent)
+    for known, of_it in static_runs(session):
+        if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
+            known_ref = known.ref
+            session.rollback()
+            return named_run(session, known_ref), mark, drawn
+    session.add(StudyFile(run_id=run.id, name=STATIC_FILE, content=mark.as_file()))
+    _add_places(session, run, study, sessions)
+    # The server gives none of its places away.
+    close_run(session, run, now)
+    session.flush()
+    return run, mark, drawn
+
+
+def static_study(
+    run: Run,
+    mark: StaticMark,
+    drawn: Iterable[DrawnSession],
+    pages: Pages,
+    store: Store,
+    *,
+    code_version: str,
+    in_one_file: bool = False,
+) -> StaticStudy:
+    """Return a study's page and the sessions beside it.
+
+    Args:
+        run: The study's run.
+        mark: How it was launched.
+        drawn: Its sessions.
+        pages: Its pages.
+        store: Where answers are kept.
+        code_version: Which code writes it.
+        in_one_file: Whether the page is to hold the sessions too.
+
+    Raises:
+        WebappError: A program cannot become part of a page.
+    """
+    app, study, recruiter = pages.app, pages.study, pages.recruiter
+    works: dict[str, tuple[str, Work]] = {}
+    sessions = []
+    for each in drawn:
+        layout = json.dumps(each.work["pages"], sort_keys=True)
+        name = works.setdefault(layout, (f"working {len(works)}", each.work))[0]
+        own = {key: value for key, value in each.work.items() if key in _OWN}
+        sessions.append({**own, "page": name})
+    with pages.speaking():
+        data = {
+            **_data(study, pages, mark, store),
+            "pages": pages.rendered(dict(works.values())),
+        }
+        common = next(iter(works.values()))[1]
+        script = script_name(response_of(study).script)
+        data["work"] = {
+            **{key: value for key, value in common.items() if key not in (*_OWN, "pages")},
+            "script": script,
+        }
+        data["drawn"] = sessions if in_one_file else None
+        page = _page(app, study, data, _program(app, script), recruiter, store, code_version)
+    files = {f"{number}.json": _json(each) for number, each in enumerate(sessions, start=1)}
+    return StaticStudy(run, mark, page, {} if in_one_file else files)
+
+
+def write_static(built: StaticStudy, study: Study, out: Path) -> None:
+    """Write a study as its name's ending says: one page, an archive for JATOS, or a folder.
+
+    Raises:
+        RunError: Something of that name is there, and it is no empty folder.
+    """
+    refuse_existing(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    ending = out.suffix.lower()
+    if ending == ARCHIVE:
+        files = {_PAGE: built.page.encode()}
+        files |= {f"sessions/{name}": text.encode() for name, text in built.sessions.items()}
+        about = f"{study.name} {study.study.version}, written by parallax study static"
+        out.write_bytes(study_archive(built.mark.folder, study.study.title, about, files, _PAGE))
+    elif ending in ONE_FILE:
+        out.write_bytes(built.page.encode())
+    else:
+        _write_folder(built, out)
+
+
+def _write_folder(built: StaticStudy, folder: Path) -> None:
+    """Write the page and its sessions as a new folder, whole or not at all."""
+    made = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    (made / "sessions").mkdir()
+    (made / _PAGE).write_bytes(built.page.encode())
+    # GitHub Pages leaves out nothing, and passes nothing through Jekyll.
+    (made / ".nojekyll").touch()
+    for name, text in built.sessions.items():
+        (made / "sessions" / name).write_bytes(text.encode())
+    made.chmod(0o755)
+    if folder.exists():
+        folder.rmdir()
+    made.replace(folder)
+
+
+def refuse_existing(place: Path) -> None:
+    """Let pass only where nothing is written over.
+
+    Raises:
+        RunError: Something of that name is there, and it is no empty folder.
+    """
+    if place.exists() and not (place.is_dir() and not any(place.iterdir())):
+        raise RunError(
+            "something is there already, and people may be taking part in it",
+            where=str(place),
+            expected="a new name, or an empty folder",
+            remedy="Give another --out, or remove what is there",
+        )
+
+
+def _data(study: Study, pages: Pages, mark: StaticMark, store: Store) -> dict[str, Any]:
+    check = study.comprehension
+    return {
+        "folder": mark.folder,
+        "run": mark.folder,
+        "sessions": mark.sessions,
+        "language": study.study.language,
+        "direction": text_direction(),
+        "store": {"kind": store.kind, **store.settings},
+        "parameters": _parameters(study),
+        "longest_text": LONGEST_TEXT,
+        "words": pages.words(),
+        "asked": {
+            "screening": [_question(each, accept=each.accept) for each in study.screening],
+            "comprehension": [
+                _question(each, accept=each.correct) for each in (check.questions if check else ())
+            ],
+            "questionnaire": [_question(each) for each in study.questionnaire],
+            "tries": check.tries if check else 0,
+        },
+    }
+
+
+def _parameters(study: Study) -> dict[str, Any]:
+    """Return what the link may say of who comes, by the panel's own names."""
+    panel = study.panel
+    if panel is None:
+        return {}
+    return {
+        name: {
+            "pattern": each.pattern,
+            "required": each.required,
+            "only": fill(each.only, panel.values) if each.only else "",
+        }
+        for name, each in panel.parameters.items()
+    }
+
+
+def _question(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
+    known = {
+        "name": question.name,
+        "type": question.type,
+        "options": question.options,
+        "required": question.required,
+    }
+    if accept is None:
+        return known
+    limits = {name: getattr(question, name, None) for name in ("at_least", "at_most")}
+    return {**known, **limits, "accept": [each.strip().lower() for each in accept]}
+
+
+def _program(app: Flask, script: str) -> str:
+    static = Path(app.root_path) / "static"
+    modules = {
+        path.relative_to(static).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(static.rglob("*.js"))
+        if path.name != "boot.js"
+    }
+    own = response_scripts()[script].read_text(encoding="utf-8")
+    return bundle(modules, {script: own})
+
+
+def _page(
+    app: Flask,
+    study: Study,
+    data: Mapping[str, Any],
+    program: str,
+    recruiter: Recruiter,
+    store: Store,
+    code_version: str,
+) -> str:
+    style = (Path(app.root_path) / "static" / "parallax.css").read_text(encoding="utf-8")
+    return render_template(
+        "static_study.html",
+        study=study,
+        data=data,
+        program=Markup(program),
+        style=Markup(style),
+        scripts=store.scripts,
+        version=code_version,
+        policy=_policy(program, style, recruiter.sites(study), store),
+    )
+
+
+def _policy(program: str, style: str, sites: Iterable[str], store: Store) -> str:
+    """Return the page's content security policy: its own program, and the store's hosts."""
+    script, look = f"'{_hash(program)}'", f"'{_hash(style)}'"
+    workers = ""
+    if store.scripts:
+        # jatos.js fetches its libraries and puts them into the page, and draws over it.
+        script, look, workers = "'self' 'unsafe-inline'", "'unsafe-inline'", "; worker-src 'self'"
+    reached, sent_to = " ".join(store.hosts), " ".join(sites)
+    return (
+        f"default-src 'none'; script-src {script}; style-src {look}; img-src 'self' data:"
+        f"; connect-src 'self' {reached}; base-uri 'none'; form-action 'self' {sent_to}{workers}"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _files(session: Session, run: Run) -> list[StudyFile]:
+    return list(session.scalars(select(StudyFile).where(StudyFile.run_id == run.id)))
+
+
+def _add_places(session: Session, run: Run, study: Study, sessions: int) -> None:
+    there = {
+        (list_, place)
+        for list_ in range(study.design.n_lists)
+        for place in range(study.design.places(list_))
+    }
+    session.add_all(
+        Place(run_id=run.id, list=list_, place=place)
+        for list_, place in places(study, sessions)
+        if (list_, place) not in there
+    )

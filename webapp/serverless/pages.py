@@ -1,0 +1,209 @@
+"""The participant's pages of a folder: the server's templates, with places for what is personal."""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import quote
+
+from flask import Flask, g, render_template
+
+from experiment.participation import Ending
+from experiment.studies.catalogue import own_messages
+from experiment.studies.question import Question
+from experiment.studies.study import Study
+from webapp.core.i18n import gettext, set_language
+from webapp.http.error_handlers import heading
+from webapp.participant.data_notice import answerable, consent_text, stored_data
+from webapp.participant.markdown import as_html
+from webapp.participant.trial_page import working_page
+from webapp.recruiters.base import Recruiter
+from webapp.recruiters.endings import Departure, Exit
+from webapp.sessions.consent_texts import text_hash
+from webapp.sessions.finish import LONGEST_TEXT
+from webapp.sessions.session_payload import Work
+
+_TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+_BODY = re.compile(r"<body.*</body>", re.DOTALL)
+_CONSENT_FILE = re.compile(r'href="[^"]*/consent\.txt[^"]*"')
+# What nobody has a server for: a session that is over is shown without them.
+_HERE, _HOME = "./", "../../"
+
+
+def place(name: str) -> str:
+    """Return what stands for something that is known of a person, until the browser fills it in."""
+    return f"0PLACE0{name.encode().hex()}0END0"
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of a study without a server.
+
+    Args:
+        app: Whose templates they are.
+        study: The study, as it was launched.
+        recruiter: How its participants come and go.
+        keeper: Who keeps the answers, in words, such as a host's name; empty where the person does.
+        simulated: Whether programs take part.
+    """
+
+    app: Flask
+    study: Study
+    recruiter: Recruiter
+    keeper: str
+    simulated: bool
+
+    @contextmanager
+    def speaking(self) -> Any:  # noqa: ANN401 - a context
+        """Let everything within speak the study's language, as in a request for one of its runs."""
+        with self.app.test_request_context():
+            set_language(self.study.study.language, own_messages(self.study))
+            g.simulated, g.shared_device = self.simulated, False
+            yield
+
+    @property
+    def known_to_platform(self) -> bool:
+        """Whether whoever sends participants says who they are."""
+        return self.study.panel is not None and bool(self.study.panel.person)
+
+    def consent_text(self) -> str:
+        """Return what people read and agree to, as it is stored; only while ``speaking``."""
+        text = consent_text(self.study, known_to_platform=self.known_to_platform)
+        return f"{text.rstrip()}\n\n- {self._where_kept()}\n"
+
+    def words(self) -> dict[str, str]:
+        """Return what the program itself says; only while ``speaking``."""
+        return {
+            "required": str(gettext("Please answer this question.")),
+            "choice": str(gettext("Please choose one of the answers.")),
+            "number": str(gettext("Please give a number, such as 7 or 7.5.")),
+            "longest": str(
+                gettext("Please write at most %(number)s characters.", number=LONGEST_TEXT)
+            ),
+            "again": str(
+                gettext("Not every answer was right. Please read the instructions again.")
+            ),
+            "kept": str(gettext("Kept in this browser")),
+        }
+
+    def rendered(self, works: Mapping[str, Work]) -> dict[str, dict[str, str]]:
+        """Return every page by its name; only while ``speaking``.
+
+        Args:
+            works: A session for each name of a working page: sessions with the same texts between
+                their trials share one.
+        """
+        study = self.study
+        pages = {"consent": self._consent(), "wrong_link": self._wrong_link()}
+        for name, work in works.items():
+            for page, done in ((name, ""), (f"{name} again", place("done"))):
+                counted = {**work, "trials": [], "done": done, "total": place("total")}
+                pages[page] = working_page(study, cast(Work, counted))
+        pages |= self._questions("questionnaire", study.questionnaire)
+        pages |= self._questions("screening", study.screening)
+        if study.comprehension is not None:
+            pages |= self._questions("comprehension", study.comprehension.questions)
+        for finished in (False, True):
+            name = "withdraw finished" if finished else "withdraw"
+            pages[name] = self._page("way_out_page.html", home=_HERE, finished=finished)
+        return {name: _parts(page) for name, page in (pages | self._endings()).items()}
+
+    def _page(self, template: str, **known: Any) -> str:  # noqa: ANN401 - what templates show
+        return render_template(
+            template, study=self.study, serverless=True, code=place("code"), **known
+        )
+
+    def _consent(self) -> str:
+        stored = stored_data(self.study, known_to_platform=self.known_to_platform)
+        page = self._page(
+            "consent.html",
+            changed=False,
+            text_hash=text_hash(text := self.consent_text()),
+            text=as_html(self.study.text("consent")),
+            stored=[*stored, self._where_kept()],
+            answerable=list(answerable(self.study)),
+            known_to_platform=self.known_to_platform,
+            visit="",
+            run_ref="static",
+            script="",
+        )
+        file = f'href="data:text/plain;charset=utf-8,{quote(text)}"'
+        return _CONSENT_FILE.sub(file.replace("\\", r"\\"), page)
+
+    def _where_kept(self) -> str:
+        if not self.keeper:
+            return gettext(
+                "Your answers stay in this browser, and in the file that you save at the end. The"
+                " host of these pages sees your network address."
+            )
+        return gettext(
+            "Your answers are kept for the researchers by %(keeper)s, which sees your network"
+            " address, as the host of these pages does.",
+            keeper=self.keeper,
+        )
+
+    def _wrong_link(self) -> str:
+        text = gettext(
+            "The id in this link is not complete. Please open the study once more from the page"
+            " where you found it."
+        )
+        return self._page("error.html", heading=heading("malformed_id"), text=text)
+
+    def _questions(self, name: str, questions: Sequence[Question]) -> dict[str, str]:
+        """Return a page of questions, and the same with each of them marked as wrong."""
+        if not questions:
+            return {}
+        found = {}
+        for wrong in ("", " wrong"):
+            found[name + wrong] = self._page(
+                "questionnaire.html" if name == "questionnaire" else "admission.html",
+                step=name,
+                questions=questions,
+                instructions=as_html(self.study.text("instructions")),
+                this_try=1,
+                given={},
+                problems={each.name: "-" for each in questions} if wrong else {},
+                longest_text=LONGEST_TEXT,
+            )
+        return found
+
+    def _endings(self) -> dict[str, str]:
+        finished = self._over(
+            "closing.html", Ending.COMPLETED, text=as_html(self.study.text("debrief"))
+        )
+        pages = {
+            "finished": finished,
+            "declined": self._over("declined.html", Ending.NO_CONSENT, again=_HOME),
+        }
+        for ending in (
+            Ending.DECLINED,
+            Ending.SCREENED_OUT,
+            Ending.FAILED_CHECK,
+            Ending.WITHDRAWN,
+        ):
+            pages[f"left {ending}"] = self._over("left.html", ending, ending=ending)
+        for erased in (False, True):
+            name = "withdrawn erased" if erased else "withdrawn"
+            pages[name] = self._over("withdrawn.html", Ending.WITHDRAWN, erased=erased)
+        return pages
+
+    def _over(self, template: str, left_by: Ending, **known: Any) -> str:  # noqa: ANN401
+        page = self._page(template, exit=self._exit(left_by), **known)
+        contact = self.study.study.contact
+        kept = render_template("static_file.html", asked=not self.keeper, contact=contact)
+        return page.replace("</main>", f"{kept}</main>")
+
+    def _exit(self, ending: Ending) -> Exit:
+        panel = self.study.panel
+        said = {name: place(name) for name in panel.parameters} if panel else {}
+        person = " ".join(said[name] for name in panel.person) if panel and panel.person else None
+        departure = Departure(ending, self.study, platform_id=person, parameters=said)
+        return self.recruiter.exit(departure)
+
+
+def _parts(page: str) -> dict[str, str]:
+    title, body = _TITLE.search(page), _BODY.search(page)
+    if title is None or body is None:
+        raise RuntimeError("a participant's page has no title or no body")
+    return {"title": title[1], "body": re.sub(r"\n\s*\n+", "\n", body[0])}

@@ -1,0 +1,53 @@
+"""What only a server can do: a study that asks for it is refused, by the name of the key."""
+
+from collections.abc import Iterator
+
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.errors import RunError
+from webapp.recruiters.base import PayingRecruiter, Recruiter
+from webapp.runs.answerable import refuse_unanswerable
+
+
+def refuse_what_needs_a_server(
+    study: Study, recruiter: Recruiter, *, simulated: bool = False
+) -> None:
+    """Let pass only a study that works from static files.
+
+    Raises:
+        RunError: It does not; the message names every key that needs a server.
+    """
+    needs = list(_needs(study, recruiter))
+    if needs:
+        raise RunError(
+            f'the study "{study.name}" cannot be a folder of static files, because it needs a'
+            f" server: {'; '.join(needs)}",
+            where=str(study.folder),
+            remedy="Take these out of study.toml, or launch the study on a server; docs/static.md"
+            " says what else differs",
+        )
+    if not simulated:
+        refuse_unanswerable(study)
+
+
+def _needs(study: Study, recruiter: Recruiter) -> Iterator[str]:
+    if isinstance(recruiter, PayingRecruiter):
+        yield (
+            f"the recruiter {recruiter.name} reviews and pays through its platform"
+            " (use --recruiter direct or panel)"
+        )
+    if study.attention is not None:
+        yield "[attention] ends a session by what is good, which is not in the folder"
+    if study.privacy.shared_device:
+        yield "[privacy] shared_device keeps a finished session from the next person"
+    if any(quota.participants_per_list for quota in study.design.quotas):
+        yield "[[design.quotas]] participants_per_list counts over all sessions"
+    panel = study.panel
+    if panel is None:
+        return
+    if panel.access_codes:
+        yield "[panel] access_codes are looked up (use a link per participant)"
+    if panel.signature is not None:
+        yield "[panel] signature is checked with a secret"
+    if any(panel.way_back(ending).report for ending in Ending):
+        yield "[panel] an ending is reported from server to server"

@@ -1,0 +1,270 @@
+"""Sessions that were taken without a server, given to the server's own steps one after the other.
+
+What was done in the browser becomes the same rows as if it had been sent to a server, so that every
+other part of Parallax reads the run like any other. Giving it twice changes nothing.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.participation import Ending, State, move
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+from webapp.database.models import Participant, Place, Run
+from webapp.erasures.record import Record
+from webapp.errors import RequestError
+from webapp.runs.static_mark import StaticMark
+from webapp.serverless.drawn import place_number, places
+from webapp.serverless.session_files import Entry
+from webapp.sessions.admission import check_comprehension, screen
+from webapp.sessions.assign import FreePlace, take
+from webapp.sessions.consent_texts import agreed_text_id, text_hash
+from webapp.sessions.dealing import deal_trials
+from webapp.sessions.device import note_device, read_device
+from webapp.sessions.finish import finish, finish_without_questions
+from webapp.sessions.leave import leave, leave_on_request
+from webapp.sessions.link_visits import keep_visit
+from webapp.sessions.newcomer import Newcomer, may_still_agree
+from webapp.sessions.record import read_answer, record
+from webapp.sessions.withdraw import Wish, withdraw
+
+# Of whom nothing is stored to be erased, and who gives no answers.
+_NEVER_TOOK_PART = (State.ARRIVED, State.DECLINED)
+_NAME = re.compile(r"[a-z0-9]{12}", re.ASCII)
+
+
+class UnfitError(Exception):
+    """A session, or an entry of one, that no page of the folder makes."""
+
+
+@dataclass
+class Replayed:
+    """What became of one session.
+
+    Attributes:
+        session: The session.
+        participant: Whose it is now; None where it was left out.
+        problems: What was left out of it, and why.
+        number: The number that it had drawn; None where it drew none.
+        by: How it was drawn: "link", "counter" or "chance".
+        repeated: Whether somebody else has taken the same number.
+        missing: How many entries are not in the files, by their numbers.
+    """
+
+    session: str
+    participant: Participant | None = None
+    problems: list[str] = field(default_factory=list)
+    number: int | None = None
+    by: str = ""
+    repeated: bool = False
+    missing: int = 0
+
+
+@dataclass
+class Replay:
+    """Gives sessions to a run.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        study: Its study.
+        mark: How its folder was written.
+        note: Where withdrawals are written down.
+    """
+
+    session: Session
+    run: Run
+    study: Study
+    mark: StaticMark
+    note: Record
+
+    def __post_init__(self) -> None:
+        self._response = response_of(self.study)
+        self._places = places(self.study, self.mark.sessions)
+
+    def add(self, name: str, entries: Sequence[Entry]) -> Replayed:
+        """Give one session to the run, and return what became of it."""
+        found = Replayed(name)
+        numbers = {entry.n for entry in entries}
+        erased = any(
+            each.kind == "withdraw" and each.body.get("wish") == Wish.ERASE for each in entries
+        )
+        # What was erased is missing by somebody's own wish.
+        found.missing = 0 if erased else max(numbers, default=0) - len(numbers)
+        if not _NAME.fullmatch(name) or not entries or entries[0].kind != "consent":
+            found.problems.append("its beginning is not in the files")
+            return found
+        for entry in entries:
+            given = entry.kind not in ("consent", "place", "withdraw")
+            if erased and given:
+                continue
+            step = _STEPS.get(entry.kind)
+            if step is None:
+                continue
+            try:
+                with self.session.begin_nested():
+                    step(self, found, entry)
+            except (RequestError, UnfitError, KeyError, TypeError, ValueError) as error:
+                found.problems.append(f"{entry.kind} {entry.n}: {error}")
+                if found.participant is None:
+                    break
+        return found
+
+    def _consent(self, found: Replayed, entry: Entry) -> None:
+        parameters = _texts(entry.body.get("parameters") or {})
+        platform_id = self._person(parameters)
+        agrees = entry.body["decision"] == "accept"
+        known = self.session.scalar(
+            select(Participant).where(
+                Participant.run_id == self.run.id, Participant.ref == found.session
+            )
+        )
+        if known is not None:
+            found.participant = known
+            if agrees and may_still_agree(known):
+                known.state = move(State.DECLINED, State.ARRIVED)
+                self._agree(known, entry)
+            return
+        code = str(entry.body["code"])
+        if not _NAME.fullmatch(code):
+            raise UnfitError("its code is none of ours")
+        mark = found.session if platform_id is None else None
+        newcomer = Newcomer(self.run, entry.at, platform_id, mark, None)
+        state = State.ARRIVED if agrees else State.DECLINED
+        found.participant = newcomer.enter(self.session, state, ref=found.session, code=code)
+        if found.participant is None:
+            raise UnfitError("the same person has another session in this run")
+        if agrees:
+            self._agree(found.participant, entry)
+        keep_visit(self.session, found.participant, parameters, entry.at)
+
+    def _agree(self, participant: Participant, entry: Entry) -> None:
+        participant.consented_at = entry.at
+        if entry.body.get("text") == text_hash(self.mark.consent):
+            participant.consent_text_id = agreed_text_id(
+                self.session, self.run, self.mark.consent, entry.at
+            )
+        self.session.flush()
+
+    def _person(self, parameters: Mapping[str, str]) -> str | None:
+        panel = self.study.panel
+        if panel is None or not panel.person:
+            return None
+        return " ".join(parameters[name] for name in panel.person)
+
+    def _place(self, found: Replayed, entry: Entry) -> None:
+        participant, number = _of(found), int(entry.body["number"])
+        if not 1 <= number <= self.mark.sessions:
+            raise UnfitError(f"the folder has no session {number}")
+        found.number, found.by = number, str(entry.body.get("by", ""))
+        list_, place = self._places[number - 1]
+        row = self.session.scalar(
+            select(Place).where(
+                Place.run_id == self.run.id, Place.list == list_, Place.place == place
+            )
+        )
+        if row is None:
+            raise UnfitError(f"the run has no place {place} of list {list_}")
+        held_by = row.participant_id
+        found.repeated = held_by not in (None, participant.id)
+        if participant.state != State.ARRIVED:
+            return
+        if held_by is None:
+            take(self.session, FreePlace(row.id, list_, place), participant.id)
+        participant.list, participant.place = list_, place
+        participant.state = move(State.ARRIVED, State.WORKING)
+        if self.study.asks_before_start:
+            participant.consented_at = entry.at
+        self.session.flush()
+        deal_trials(
+            self.session,
+            self.run,
+            self.study,
+            participant.id,
+            FreePlace(row.id, list_, place),
+            place_number(self.study, list_, place),
+        )
+
+    def _screening(self, found: Replayed, entry: Entry) -> None:
+        self._asked(found, entry, screen, _texts(entry.body))
+
+    def _comprehension(self, found: Replayed, entry: Entry) -> None:
+        self._asked(found, entry, check_comprehension, _texts(entry.body["given"]))
+
+    def _asked(
+        self, found: Replayed, entry: Entry, step: Callable[..., object], given: Mapping[str, str]
+    ) -> None:
+        step(self.session, self.run, _of(found), self.study, given, entry.at, give=_nothing)
+
+    def _answer(self, found: Replayed, entry: Entry) -> None:
+        participant = _of(found)
+        if participant.state in _NEVER_TOOK_PART:
+            raise UnfitError("nobody has agreed, or has a place")
+        if participant.state in (State.LEFT, State.WITHDRAWN):
+            return  # brought in before
+        answer = read_answer(json.dumps(entry.body).encode())
+        record(self.session, participant, answer, entry.at, self._response)
+
+    def _device(self, found: Replayed, entry: Entry) -> None:
+        note_device(
+            self.session, _of(found), read_device(json.dumps(entry.body).encode()), entry.at
+        )
+
+    def _questionnaire(self, found: Replayed, entry: Entry) -> None:
+        participant, questions = _of(found), self.study.questionnaire
+        if not questions:
+            finish_without_questions(self.session, participant, questions, entry.at)
+            return
+        problems = finish(self.session, participant, questions, _texts(entry.body), entry.at)
+        if problems:
+            raise UnfitError("; ".join(problems.values()))
+
+    def _leave(self, found: Replayed, entry: Entry) -> None:
+        participant, ending = _of(found), Ending(entry.body["ending"])
+        if ending is Ending.SCREENED_OUT:
+            leave(self.session, participant, ending, entry.at)
+        else:
+            leave_on_request(self.session, participant, entry.at)
+
+    def _withdraw(self, found: Replayed, entry: Entry) -> None:
+        wish = Wish(entry.body["wish"])
+        if _of(found).state not in _NEVER_TOOK_PART:
+            withdraw(self.session, _of(found), wish, entry.at, self.note)
+
+
+_STEPS: Mapping[str, Callable[[Replay, Replayed, Entry], None]] = {
+    "consent": Replay._consent,
+    "screening": Replay._screening,
+    "comprehension": Replay._comprehension,
+    "place": Replay._place,
+    "device": Replay._device,
+    "answer": Replay._answer,
+    "questionnaire": Replay._questionnaire,
+    "leave": Replay._leave,
+    "withdraw": Replay._withdraw,
+}
+
+
+def began(entries: Sequence[Entry]) -> datetime:
+    """Return when a session began; sessions come in this order."""
+    return min(entry.at for entry in entries)
+
+
+def _of(found: Replayed) -> Participant:
+    if found.participant is None:
+        raise UnfitError("nobody has agreed")
+    return found.participant
+
+
+def _nothing(*_: object) -> None:
+    """Give no place: the folder's own draw does, in an entry of its own."""
+
+
+def _texts(given: Mapping[str, object]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in given.items()}

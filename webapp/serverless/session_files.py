@@ -1,0 +1,183 @@
+"""Reading what the stores of a study without a server kept, whatever shape each gives it."""
+
+import io
+import json
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from webapp.errors import RunError
+
+_LARGEST_BYTES = 512 * 1024 * 1024
+_ARCHIVES = (".zip", ".jrzip")
+_TEXTS = (".json", ".jsonl", ".txt", ".csv")
+_TEXT_FIELDS = ("folder", "session", "kind", "at", "body", "check")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that somebody did, as their browser wrote it down.
+
+    Attributes:
+        folder: The version of the folder that the page was of.
+        session: Whose it is.
+        n: Its place in the session.
+        kind: What was done.
+        at: When, by the browser's clock.
+        body: The rest.
+        check: What the browser wrote beside it.
+        sound: Whether it is as the browser wrote it.
+    """
+
+    folder: str
+    session: str
+    n: int
+    kind: str
+    at: datetime
+    body: dict[str, Any]
+    check: str
+    sound: bool
+
+
+@dataclass
+class Gathered:
+    """What the files hold.
+
+    Attributes:
+        sessions: The entries of each session, in their order, by folder and session.
+        files: How many files were read.
+        unreadable: Files that hold no entry at all, with the reason.
+        repeated: How many entries came more than once.
+        changed: The sessions with entries that are not as the browser wrote them; these are left
+            out, and how many of each.
+        strange: How many parts of files were no entries, by file.
+    """
+
+    sessions: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
+    files: int = 0
+    unreadable: dict[str, str] = field(default_factory=dict)
+    repeated: int = 0
+    changed: Counter[str] = field(default_factory=Counter)
+    strange: Counter[str] = field(default_factory=Counter)
+
+
+def gather(paths: Iterable[Path]) -> Gathered:
+    """Return what session files hold: of folders, every file below them.
+
+    Raises:
+        RunError: A path is not there, or nothing of them is a session file.
+    """
+    found = Gathered()
+    known: dict[tuple[str, str], dict[tuple[int, str], Entry]] = defaultdict(dict)
+    for name, content in _contents(paths):
+        found.files += 1
+        try:
+            parts = list(_parts(content))
+        except ValueError as error:
+            found.unreadable[name] = str(error)
+            continue
+        entries = 0
+        for part in parts:
+            entry = _entry(part)
+            if entry is None:
+                found.strange[name] += 1
+                continue
+            entries += 1
+            key = (entry.n, entry.check)
+            of_session = known[entry.folder, entry.session]
+            found.repeated += key in of_session
+            if entry.sound:
+                of_session.setdefault(key, entry)
+            else:
+                found.changed[entry.session] += 1
+        if not entries:
+            found.strange.pop(name, None)
+            found.unreadable[name] = "it holds nothing that a page of Parallax wrote"
+    for session, entries_of in known.items():
+        found.sessions[session] = sorted(entries_of.values(), key=lambda each: (each.n, each.at))
+    if not any(found.sessions.values()) and not found.changed:
+        raise RunError(
+            "none of the files holds a session",
+            where=", ".join(map(str, paths)),
+            expected="what a page written by parallax study static sent to its store",
+        )
+    return found
+
+
+def checksum(text: str) -> str:
+    """Return what the page writes beside an entry: FNV-1a with 64 bits, of UTF-8."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return f"{value:016x}"
+
+
+def _contents(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
+    for path in paths:
+        if not path.exists():
+            raise RunError("there is no such file or folder", where=str(path))
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            if not file.is_file() or file.name.startswith("."):
+                continue
+            if file.suffix.lower() in _ARCHIVES:
+                yield from _archived(file)
+            elif file.suffix.lower() in _TEXTS:
+                yield str(file), file.read_bytes()
+
+
+def _archived(file: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the data of an archive, as of JATOS's results."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(file.read_bytes())) as archive:
+            if sum(each.file_size for each in archive.infolist()) > _LARGEST_BYTES:
+                raise RunError(
+                    "the archive holds too much", where=str(file), expected="at most 512 MB"
+                )
+            for name in sorted(archive.namelist()):
+                # JATOS's description of the results, which are beside it.
+                if name.endswith(_TEXTS) and not name.endswith("metadata.json"):
+                    yield f"{file}: {name}", archive.read(name)
+    except zipfile.BadZipFile as error:
+        raise RunError(f"the archive cannot be read: {error}", where=str(file)) from error
+
+
+def _parts(content: bytes) -> Iterator[Any]:
+    """Yield the values of a file: of one list, or of JSON texts one after the other."""
+    text = content.decode("utf-8-sig").strip()
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"it is no JSON, or is cut short ({error})") from error
+        yield from value if isinstance(value, list) else [value]
+        while at < len(text) and text[at] in " \t\r\n,":
+            at += 1
+
+
+def _entry(part: object) -> Entry | None:
+    if isinstance(part, str):
+        # A staged trial is a text within the file.
+        try:
+            part = json.loads(part)
+        except ValueError:
+            return None
+    if not isinstance(part, dict) or part.get("parallax") != 1:
+        return None
+    n, texts = part.get("n"), [part.get(name) for name in _TEXT_FIELDS]
+    if not isinstance(n, int) or not all(isinstance(text, str) for text in texts):
+        return None
+    folder, session, kind, at, body, check = map(str, texts)
+    sound = checksum("\n".join((folder, session, str(n), kind, at, body))) == check
+    try:
+        when, what = datetime.fromisoformat(at), json.loads(body)
+    except ValueError:
+        return None
+    if when.tzinfo is None or not isinstance(what, dict):
+        return None
+    return Entry(folder, session, n, kind, when, what, check, sound)
