@@ -5,14 +5,13 @@ good minutes; the metrics are what the server counts then, a sample every 15 sec
 """
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
 import yaml
 
+from tests.prerequisites import PROMTOOL
 from webapp import create_app
 from webapp.doctor.findings import Finding, Level, metrics_text
 
@@ -153,18 +152,11 @@ QUIET = {
 }  # fmt: skip
 
 
-def promtool() -> str:
-    found = shutil.which("promtool")
-    if found is None:
-        pytest.skip("promtool (Debian's package prometheus) is not installed")
-    return found
-
-
 def play(folder: Path, cases: list[dict[str, object]]) -> str:
     """Return what promtool says of the cases; empty where all are as expected."""
     test = {"rule_files": [str(RULES)], "evaluation_interval": "15s", "tests": cases}
     (folder / "test.yml").write_text(yaml.safe_dump(test), encoding="utf-8")
-    command = [promtool(), "test", "rules", str(folder / "test.yml")]
+    command = [str(PROMTOOL.require()), "test", "rules", str(folder / "test.yml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 

@@ -107,8 +107,8 @@ def read_materials(
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     if is_colorless_green(table.columns):
         drafts, left_out = read_colorless_green(table, identical=identical)
-        said = [*table.notes, *left_out]
-        return _found(drafts, path, "a table of Gulordava et al. (2018)", said)
+        notes = [*table.notes, *left_out]
+        return _found(drafts, path, "a table of Gulordava et al. (2018)", notes)
     if regions is not False:
         table = from_region_columns(table)
     return _from_table(
