@@ -165,6 +165,8 @@ def test_the_top_level_holds_nothing_but_the_fixed_rooms():
         "pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md",
         "CONTRIBUTING.md", "LICENSE", "SECURITY.md", "CITATION.cff", "codemeta.json",
         ".gitignore",
+        # Where archives, editors and the release's runner look, and nowhere else.
+        ".zenodo.json", ".devcontainer", ".github",
     }  # fmt: skip
     generated = {".git", ".venv", ".mypy_cache", ".ruff_cache", ".hypothesis", ".pytest_cache"}
     seen = {path.name for path in ROOT.iterdir() if path.suffix != ".egg-info"}

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 
 from analysis.statistics.items_needed import items_needed
 from analysis.statistics.paired import adjusted, models_against_models
@@ -24,12 +25,17 @@ def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
 
     Returns:
         As ``models_against_models``, with p_holm and p_fdr of all items adjusted over the pairs of
-        models, and variance, design_effect and n_items_needed for a difference of the margin.
+        models, p_mcnemar (exact, two-sided: McNemar 1947, Psychometrika 12, 153-157), and variance,
+        design_effect and n_items_needed for a difference of the margin.
     """
     found = models_against_models(logs, PARADIGM, margin, clustered=True)
     whole = found[PARADIGM] == ""
     over_pairs = adjusted(found[whole].drop(columns=["p_holm", "p_fdr"]))
     found.loc[whole, ["p_holm", "p_fdr"]] = over_pairs[["p_holm", "p_fdr"]].to_numpy()
+    found["p_mcnemar"] = [
+        _mcnemar(int(first), int(second))
+        for first, second in zip(found["only_first"], found["only_second"], strict=True)
+    ]
     needed = pd.DataFrame(
         [
             {
@@ -42,6 +48,12 @@ def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
         ]
     )
     return found.merge(needed, "left", on=["first_model", "second_model", PARADIGM])
+
+
+def _mcnemar(only_first: int, only_second: int) -> float:
+    """Return how probable a split at least as uneven is, were both as often alone right."""
+    n = only_first + only_second
+    return float(binomtest(only_first, n).pvalue) if n else 1.0
 
 
 def _needed(
@@ -75,6 +87,7 @@ def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> 
         Column("only_first", "Only first right", "count"),
         Column("only_second", "Only second right", "count"),
         Column("p", "p", "p"),
+        Column("p_mcnemar", "p (McNemar)", "p"),
         Column("p_holm", "p (Holm)", "p"),
         Column("p_equivalence", "p (equivalence)", "p"),
     )
@@ -86,8 +99,9 @@ def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> 
     notes = (
         f"Differences of accuracies on the items that both models answered, with 95% intervals; "
         f"{clusters}.",
-        "p: McNemar's exact test, whose items count as independent. p (equivalence): of a "
-        f"difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
+        "p: of no difference, with the intervals' clusters. p (McNemar): his exact test, whose "
+        "items count as independent, so that it can contradict the interval. p (equivalence): of "
+        f"a difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
     )
     first = Table(
         "paired",

@@ -82,9 +82,7 @@ def _morcela(
 
 
 def _overall(
-    targets: pd.DataFrame,
-    measures: Mapping[tuple[str, str], "pd.Series[float]"],
-    context: Context,
+    targets: pd.DataFrame, measures: Mapping[tuple[str, str], "pd.Series[float]"], context: Context
 ) -> pd.DataFrame:
     """Return for each construction, and all, how each measure goes with mean z over items."""
     by_name = targets.groupby(targets["construction"].astype(str), sort=False)
@@ -126,8 +124,7 @@ def _together(
 
 
 def _effects(
-    given: Given,
-    measures: Mapping[tuple[str, str], "pd.Series[float]"],
+    given: Given, measures: Mapping[tuple[str, str], "pd.Series[float]"]
 ) -> Iterator[dict[str, object]]:
     """Yield each contrast of a model's scores, on the items that people rated."""
     for name, rows, cross in designs(given, between=False):
@@ -187,10 +184,7 @@ def _effects_table(found: pd.DataFrame, context: Context) -> Table:
         "rating_model_effects",
         "Models' differences and interactions",
         "The same differences of conditions as of the ratings, in the models' scores.",
-        rows.assign(
-            group=rows["judge"] + ", " + measure + ": " + heading,
-            label=rows["contrast"],
-        ),
+        rows.assign(group=rows["judge"] + ", " + measure + ": " + heading, label=rows["contrast"]),
         (
             Column("label", "", "text"),
             Column("estimate", "Nats", "estimate"),

@@ -177,7 +177,6 @@ def _nats(sample: Mapping[str, Any], place: str) -> list[float]:
         found = [float(answer[0][0]) for answer in sample["resps"]]
     except (TypeError, ValueError, LookupError) as error:
         raise _unreadable("its resps are no log-likelihoods", place) from error
-    # Behind the two choices may stand their scores without the context (mutual information).
     if len(found) not in (2, 4) or not all(-math.inf < nats <= 0 for nats in found):
         raise _unreadable(f"its log-likelihoods are {found}", place)
     return found

@@ -23,13 +23,7 @@ from analysis.scores.certify import (
     worst_difference,
 )
 from analysis.scores.check import Check, bounds_of, check_scores, joined
-from analysis.scores.materials import (
-    Chunk,
-    Sentences,
-    score_table,
-    sentences,
-    token_table,
-)
+from analysis.scores.materials import Chunk, Sentences, score_table, sentences, token_table
 from analysis.scores.scoring_inputs import Materials
 from analysis.scores.shard_cache import ShardCache, shard_cache
 from experiment.materials.render import render
@@ -39,13 +33,7 @@ from experiment.tables.atomic_write import atomic_write
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
 from lm.independent import Recomputed, recomputed
-from lm.sharding import (
-    PLAIN,
-    TEXTS_AT_A_TIME,
-    Loading,
-    score_texts,
-    shards,
-)
+from lm.sharding import PLAIN, TEXTS_AT_A_TIME, Loading, score_texts, shards
 
 # What is held at a time: the published sets fit in one block, so that no beginning is met twice.
 ITEMS_AT_A_TIME = 262_144

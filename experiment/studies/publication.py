@@ -21,14 +21,10 @@ CreditRole = Literal[
     "Investigation",
     "Methodology",
     "Project administration",
-    "Resources",
-    "Software",
-    "Supervision",
-    "Validation",
-    "Visualization",
+    "Resources", "Software", "Supervision", "Validation", "Visualization",
     "Writing - original draft",
     "Writing - review & editing",
-]
+]  # fmt: skip
 # What an item of the checklist may be answered with, besides figures and texts.
 YesNo = Literal["yes", "partial", "no", "not applicable"]
 
@@ -149,8 +145,7 @@ class Baseline(_Table):
         default=None, description="whether people who knew the items were kept out"
     )
     compensation: str = Field(
-        default="",
-        description="what people got where no platform paid them, such as course credit",
+        default="", description="what people got where no platform paid them, such as course credit"
     )
     training_paid: YesNo | None = Field(default=None, description="whether practice was paid")
     training_pay: str = Field(default="", description="how much each person got for the practice")

@@ -16,10 +16,7 @@ FORMATS = (".csv", ".tsv", ".parquet")
 
 
 def write_table(
-    schema: TableSchema,
-    rows: Iterable[Row],
-    path: Path,
-    metadata: Mapping[str, str] | None = None,
+    schema: TableSchema, rows: Iterable[Row], path: Path, metadata: Mapping[str, str] | None = None
 ) -> int:
     """Write rows to ``path`` (.csv, .tsv or .parquet by its suffix) in bounded memory.
 

@@ -14,13 +14,7 @@ from tqdm import tqdm
 
 from lm.commands.request import TrainRequest, shown
 from lm.corpora.folder import Corpus, CorpusChoices, prepare
-from lm.devices import (
-    DeviceChoice,
-    Processes,
-    choose_device,
-    good_precision,
-    joined_processes,
-)
+from lm.devices import DeviceChoice, Processes, choose_device, good_precision, joined_processes
 from lm.errors import LmError
 from lm.training.checkpoint import Progress
 from lm.training.loop import Trainer
@@ -183,13 +177,12 @@ class _Bar:
         per_epoch = words.rows * words.batch * trainer.processes.world
         done = (progress.epoch - 1 + progress.window / len(words)) * per_epoch
         # None hides the bar where nobody watches; other processes never show one.
-        hidden = None if self._leads else True
         self._bar = tqdm(
             total=per_epoch * self._epochs,
             initial=round(done),
             unit=" tokens",
             unit_scale=True,
-            disable=hidden,
+            disable=None if self._leads else True,
         )
 
     def window(self, progress: Progress, tokens: int) -> None:

@@ -25,8 +25,8 @@ _PREFIX = "key "
 _FINGERPRINT_BYTES = 16
 REMEDY = (
     "Put the keys file of this database into its place: the copy that you keep, or the file of the "
-    "machine on which keys were rotated last. If it is lost for ever: parallax keys adopt, "
-    "or parallax db restore --keys-lost"
+    "machine on which keys were rotated last. If it is lost for ever: parallax keys adopt, or "
+    "parallax db restore --keys-lost"
 )
 
 Fingerprints = Mapping[tuple[Purpose, int], str]

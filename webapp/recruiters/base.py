@@ -129,7 +129,6 @@ class PayingRecruiter(Protocol):
             WebappError: The platform is live and the command does not say so, or the settings,
                 credentials or libraries are not there.
         """
-        ...
 
 
 @runtime_checkable
@@ -141,7 +140,6 @@ class AskingRecruiter(Protocol):
 
         It is called outside of any transaction, and takes a few seconds at most.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +161,6 @@ class ReportingRecruiter(Protocol):
 
     def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
         """Return how this end is reported; None if the platform needs no report of it."""
-        ...
 
     def report(self, departure: Departure) -> str:
         """Report the end to the platform, and return its answer as it is stored.
@@ -174,7 +171,6 @@ class ReportingRecruiter(Protocol):
             PlatformUnreachable: Nobody knows whether it was done; it is asked again later.
             PlatformError: The platform refused for good.
         """
-        ...
 
 
 @runtime_checkable
@@ -198,4 +194,3 @@ class HookedRecruiter(Protocol):
             RequestError: The platform did not make the call.
             PlatformError: The platform cannot be asked.
         """
-        ...

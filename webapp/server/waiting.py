@@ -163,8 +163,7 @@ def _made() -> Flask | None:
         return None
     except WebappError as error:
         print(f"Error: {error}", file=sys.stderr, flush=True)
-        # A thread cannot end its process in any other way; nobody is being answered in it.
-        os._exit(CANNOT_START)
+        os._exit(CANNOT_START)  # No other way for a thread; nobody is being answered in it.
 
 
 def _begun(app: Flask, begin: Callable[[Flask], None]) -> bool:

@@ -121,8 +121,7 @@ def record(
     return remaining
 
 
-# Of one trial. Two devices and a resend make fewer; a program could make any number.
-_MOST_LATE = 50
+_MOST_LATE = 50  # Of one trial: two devices and a resend make fewer, a program any number.
 # Built once: an answer is the request that everybody's patience depends on.
 _UNANSWERED = (
     select(func.count())
@@ -135,8 +134,7 @@ _KNOWN = (
     select(Trial.id, Response.client_uuid, _UNANSWERED, Trial.options)
     .outerjoin(Response, Response.trial_id == Trial.id)
     .where(
-        Trial.participant_id == bindparam("participant_id"),
-        Trial.position == bindparam("position"),
+        Trial.participant_id == bindparam("participant_id"), Trial.position == bindparam("position")
     )
 )
 

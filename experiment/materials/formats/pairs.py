@@ -9,18 +9,8 @@ from experiment.materials.formats.raw import RawRow, RawTable
 
 # What tables write in the column of versions.
 GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
-BAD_WORDS = {
-    "bad",
-    "ungrammatical",
-    "unacceptable",
-    "ug",
-    "*",
-    "0",
-    "0.0",
-    "no",
-    "false",
-    "incorrect",
-}
+BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
+BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
 
 
