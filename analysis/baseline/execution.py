@@ -194,7 +194,7 @@ EXECUTION: Mapping[str, Callable[[Facts], Answer]] = {
     "5.1": lambda f: from_run("see its sub-items", "they are answered one by one"),
     "5.1.1": _demographics,
     "5.1.2": lambda f: (
-        from_run("yes", "the instructions stand in human_baseline.md")
+        from_run("yes", "the instructions stand below")
         if f.recorded
         else unknown_without("a run of Parallax, whose instructions are known")
     ),

@@ -24,13 +24,16 @@ def refuse_impossible(path: Path) -> None:
         lists = part.column(_TOKENS)
         lengths = np.asarray(lists.value_lengths().fill_null(0).to_numpy(), np.int64)
         values = np.asarray(lists.flatten().to_numpy(zero_copy_only=False), np.float64)
-        running = np.concatenate([[0.0], np.cumsum(np.nan_to_num(values))])
-        ends = np.cumsum(lengths)
+        ends, impossible = np.cumsum(lengths), np.isneginf(values)
+        running = np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(values), values, 0.0))])
+        infinite = np.concatenate([[0], np.cumsum(impossible)])
         sums = running[ends] - running[ends - lengths]
+        sums[infinite[ends] > infinite[ends - lengths]] = -np.inf
         _refuse(said > 0, row, path, "is above 0, so it is not a log-probability", said)
         # What is no number at all is named when the scores are joined, with its items.
-        known = (lengths > 0) & ~np.isnan(said)
-        off = known & ~(np.abs(sums - said) <= _SUM_NATS * (1 + np.abs(said)))
+        known = (lengths > 0) & ~np.isnan(said) & (sums != said)
+        with np.errstate(invalid="ignore"):
+            off = known & ~(np.abs(sums - said) <= _SUM_NATS * (1 + np.abs(said)))
         _refuse(off, row, path, "is not the sum of its tokens' log-probabilities", said)
         row += part.num_rows
 

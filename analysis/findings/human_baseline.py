@@ -46,8 +46,8 @@ def _run(given: Given) -> Findings:
             Column("source", "From", "text"),
         ),
         notes=(
-            f"The folder {NAME} has every answer in full with its evidence, and for each unknown "
-            "one the key that would answer it.",
+            "The checklist's own folder, in the report's folder, has every answer in full with its "
+            "evidence, and for each unknown one the key that would answer it.",
         ),
         section=Section.BASELINE,
     )

@@ -83,6 +83,7 @@ def test_one_item_is_drawn_word_by_word(export, tmp_path):
     for row in rows:
         words = 5 if row["item_id"].startswith("s") else 4
         row |= {"n_tokens": words - 1, "token_logprobs_nats": [-1.0] * (words - 1)}
+        row["logprob_nats"] = -1.0 * (words - 1)
     scores = small_run.write_scores(tmp_path / "scores.parquet", rows)
     found = compare(
         export, [scores], tmp_path / "out", ComparisonOptions(resamples=100, curve_items=["s-1"])

@@ -66,6 +66,8 @@ RUNS = {
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
+    "import_large": ["--rows", "2000"],
+    "reading_storage": ["--trials", "200"],
     "room": ["--people", "200"],
     "takers": ["--comparisons", "5"],
     "takers_speed": ["--study", "minimal"],
@@ -77,6 +79,7 @@ TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
     *("erasures", "faults_restored", "panel_faults", "point_in_time"),
     *("import_mutations", "same_study", "scale", "uptime"),
+    *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}

@@ -48,7 +48,7 @@ def error_of(response) -> tuple[int, str]:
 def test_every_refusal_has_one_shape(visitor, client, sessions):
     address = f"{visitor.home}answers"
     assert error_of(client.post(address, data=b"{")) == (400, "malformed_answer")
-    assert error_of(client.post(address, data=b"x" * 4097)) == (413, "request_entity_too_large")
+    assert error_of(client.post(address, data=b"x" * 12_289)) == (413, "request_entity_too_large")
     assert error_of(visitor.answer(9)) == (404, "unknown_position")
     visitor.home = "/p/forged.token/"
     assert error_of(visitor.answer(1)) == (401, "bad_token")

@@ -10,7 +10,7 @@ from webapp.payments.statement import Statement, in_agreement
     [
         ((20, 20), (20, 20), "Run r is clean"),
         ((20, 20), (20, 0), "$0.20 for 1 is still to be paid (parallax review r)."),
-        ((20, None), (20, 20), "1 wait for parallax exclude r."),
+        ((20, None), (20, 20), "1 wait for parallax exclude or unblind r."),
         ((25, None), (20, 20), "$0.05 for 1 is still to be paid (parallax review r) and 1 wait"),
     ],
 )
