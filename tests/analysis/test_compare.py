@@ -245,8 +245,10 @@ def test_nothing_that_is_read_holds_an_internal_name(tmp_path):
         resamples=100, metric="completion_mean", unigram=load_scores(scores)
     )
     compare(export, [scores], tmp_path / "out", options, figures=False)
+    # The checklist's own files name the keys of study.toml that would answer what is unknown.
     read = [one for one in (tmp_path / "out").rglob("*")
-            if one.suffix in {".html", ".md", ".tex", ".txt"}]  # fmt: skip
+            if one.suffix in {".html", ".md", ".tex", ".txt"}
+            and one.parent.name != "human_baseline"]  # fmt: skip
     assert len(read) > 20
     for path in read:
         assert not re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", printed(path)), path
