@@ -53,7 +53,8 @@ def test_the_conda_recipe_has_the_version_and_every_dependency():
     recipe = yaml.safe_load((ROOT / "docs/deploy/conda/recipe.yaml").read_text("utf-8"))
     assert recipe["context"]["version"] == project["version"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["analysis"]]
-    names = {re.split(r"[\[<>=]", one)[0] for one in wanted}
+    # What Windows alone needs is in no recipe that runs elsewhere.
+    names = {re.split(r"[\[<>=]", one)[0] for one in wanted if "== 'win32'" not in one}
     assert {one.split()[0] for one in recipe["requirements"]["run"]} == names | {"python"}
 
 

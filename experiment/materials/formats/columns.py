@@ -96,7 +96,8 @@ def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
 
     Returns:
         For each such word the kind that it is nearest to, or nothing; empty where all words are
-        kinds, and where no word is one or near to one.
+        kinds, and where none is one and not all are near to one. A word with a number behind it
+        ("Filler12") is an item's name, and near to no kind.
     """
     known = [word for word in (*KINDS, *PRACTICE) if word]
     said = dict.fromkeys(value.lower() for value in values if value)
@@ -105,7 +106,9 @@ def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
         for word in said
         if word not in known
     }
-    return near if any(word in known for word in said) or any(near.values()) else {}
+    numbered = any(word[-1].isdigit() for word in near)
+    slips = bool(near) and all(near.values()) and not numbered
+    return near if any(word in known for word in said) or slips else {}
 
 
 def _refuse_misspelt(table: RawTable, column: str) -> None:

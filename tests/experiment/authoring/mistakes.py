@@ -215,7 +215,7 @@ templates = ["agreement"]
     "an unknown type of response": Mistake(TOML, '"sentence_pair"', '"sentence_pairs"', "line 1",
                                        'Did you mean "sentence_pair"?'),
     "a type of response that needs a context": Mistake(TOML, '"sentence_pair"', '"prefix_completion"',
-                                                   "line 1", "no context"),
+                                                   "items.tsv, line", "no context"),
     "a type of response of one's own that is not there": Mistake(
         TOML, '"sentence_pair"', '"mine:Show"', "line 1", "cannot be imported"),
     # [[exclusion]]

@@ -63,7 +63,7 @@ def test_ratings_are_stored_exported_and_reported_and_are_never_right_or_wrong(f
     found = compared(folder, scores_of(folder, ("bad",)))
     table = {one.name: one.frame for one in found.tables}
     of_pairs = {"rating_differences", "ratings_and_models"}
-    own = {"ratings", "rating_points", "rating_effects", "other_kinds"}
+    own = {"ratings", "rating_points", "rating_effects", "other_kinds", "human_baseline"}
     assert {*own, *of_pairs} == set(table)
     means = table["ratings"].set_index(["construction", "condition", "version"])
     own = run.responses.merge(run.items, on="item_id")
@@ -116,7 +116,9 @@ def test_yes_and_no_are_stored_exported_and_reported(folder, study):
 
     found = compared(folder, scores_of(folder, ("bad",)))
     table = {one.name: one.frame for one in found.tables}
-    assert set(table) == {"yes_rates", "detection", "yes_no_models", "other_kinds"}
+    assert set(table) == {
+        *("yes_rates", "detection", "yes_no_models", "other_kinds", "human_baseline")
+    }
     rates = table["yes_rates"].set_index(["condition", "expected"])["yes"]
     assert (rates.xs("yes", level="expected") == 1).all()
     assert (rates.xs("no", level="expected") == 0).all()

@@ -84,7 +84,7 @@ def test_it_is_shown_stored_exported_and_compared(
     assert run.responses["chose_good"].isna().all()
 
     found = compared(tmp_path / "export")
-    assert [table.name for table in found.tables] == ["thumbs"]
+    assert [table.name for table in found.tables] == ["thumbs", "human_baseline"]
     shares = found.statistics["thumbs"].set_index(["condition", "version"])
     assert (shares.xs("good", level="version")["yes"] == 1).all()
     assert found.summary == ("People said yes to 50% of the sentences.",)
