@@ -22,6 +22,8 @@ reproduce: $(BIN)/python  ## make the results of a capsule again: its versions i
 	@test -n "$(CAPSULE)" || { echo "Name the capsule: make reproduce CAPSULE=file.zip"; exit 2; }
 	@rm -rf build/reproduce && mkdir -p build/reproduce && $(PYTHON) -m venv build/reproduce/venv
 	@$(PYTHON) -m zipfile -e "$(CAPSULE)" build/reproduce/capsule
+	@! grep -vE '^(#.*|[A-Za-z0-9._-]+==[A-Za-z0-9.!+_-]+)?$$' build/reproduce/capsule/requirements.lock || \
+	  { echo "requirements.lock of the capsule has the lines above, which are no plain version (NAME==VERSION): nothing is installed."; exit 2; }
 	@echo "Installing the capsule's versions ..."
 	@build/reproduce/venv/bin/python -m pip --disable-pip-version-check --quiet install -c build/reproduce/capsule/requirements.lock -e '.[analysis]'
 	@offline="unshare --map-root-user --net"; $$offline true 2>/dev/null || { offline=; echo "The network cannot be taken away here (unshare is not allowed)."; }; \

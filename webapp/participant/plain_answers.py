@@ -53,9 +53,13 @@ def answer_the_short_way(app: Flask, services: Services, metrics: Metrics | None
     """
     inner = app.wsgi_app
     headers = list(headers_of_programs(services.settings.public_url).items())
-    is_ours = lru_cache(_MOST_HOSTS)(
-        lambda host: host_is_trusted(host, app.config["TRUSTED_HOSTS"] or (host,))
-    )
+
+    @lru_cache(_MOST_HOSTS)
+    def is_ours(host: str) -> bool:
+        try:
+            return host_is_trusted(host, app.config["TRUSTED_HOSTS"] or (host,))
+        except UnicodeError:  # the app says what is wrong with it
+            return False
 
     def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         began = perf_counter()

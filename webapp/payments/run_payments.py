@@ -66,10 +66,17 @@ class Proposal:
     def digest(self) -> str:
         """What distinguishes this proposal from any other: who gets how much, and for what."""
         lines = sorted(
-            "\x1f".join((e.item.payee, e.item.kind, str(e.item.amount_minor), e.item.reason))
+            "\x1f".join(
+                (e.item.payee, e.item.kind, str(e.item.amount_minor), e.item.reason, e.category)
+            )
             for e in self.entries
         )
         return hashlib.sha256("\x1e".join((self.currency, *lines)).encode()).hexdigest()
+
+    def order(self, *, undo_rejections: bool = False, additional: bool = False) -> str:
+        """What distinguishes it together with what it may do besides: two people ask for both."""
+        said = f"{self.digest} {undo_rejections} {additional}"
+        return hashlib.sha256(said.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +179,8 @@ class RunPayments:
             PaymentError: It would be too much meanwhile, or was decided with another amount.
             SecondPersonError: The study asks two people for payments, and one has asked.
         """
-        first = self._first_of_two(proposal)
+        order = proposal.order(undo_rejections=undo_rejections, additional=additional)
+        first = self._first_of_two(proposal, order)
         pay_entries(
             self.sessions,
             self.platform,
@@ -182,7 +190,7 @@ class RunPayments:
             self.now,
             undo_rejections=undo_rejections,
             additional=additional,
-            also=partial(self._note, proposal, undo_rejections, first),
+            also=partial(self._note, proposal, undo_rejections, first, order),
         )
         ledger = self.ledger()
         found = (line_of(entry, self.run.ref, ledger) for entry in proposal.entries)
@@ -204,7 +212,8 @@ class RunPayments:
             PlatformError: A call was refused or not answered; offering again goes on.
             SecondPersonError: The study asks two people for payments, and one has asked.
         """
-        first = self._first_of_two(proposal)
+        order = proposal.order()
+        first = self._first_of_two(proposal, order)
         (entry,) = proposal.entries
         return offer_compensation(
             self.sessions,
@@ -215,7 +224,7 @@ class RunPayments:
             self.caps,
             link,
             self.now,
-            also=partial(self._note, proposal, False, first),
+            also=partial(self._note, proposal, False, first, order),
         )
 
     def pay_compensation(self) -> tuple[int, int]:
@@ -316,21 +325,21 @@ class RunPayments:
                 remedy="Add money on the platform, and run the command again",
             )
 
-    def _first_of_two(self, proposal: Proposal) -> str:
+    def _first_of_two(self, proposal: Proposal, order: str) -> str:
         told = f"{len(proposal.entries)} payments, {self._amount(proposal.amount_minor)} in all"
         return first_of_two(
             self.sessions,
             self.run,
             self.study,
             "payments",
-            digest=proposal.digest,
+            digest=order,
             told=told,
             by=self.by,
             now=self.now(),
         )
 
     def _note(
-        self, proposal: Proposal, undo_rejections: bool, first: str, session: Session
+        self, proposal: Proposal, undo_rejections: bool, first: str, order: str, session: Session
     ) -> None:
         kinds = Counter(str(entry.item.kind) for entry in proposal.entries)
         payees = ", ".join(entry.item.payee for entry in proposal.entries)
@@ -342,7 +351,7 @@ class RunPayments:
         }
         if first:
             after["asked for by"] = first
-            done_by_two(session, self.run, "payments", proposal.digest)
+            done_by_two(session, self.run, "payments", order)
         if undo_rejections:
             after["rejections"] = "undone"
         if len(reasons := {entry.item.reason for entry in proposal.entries}) == 1:

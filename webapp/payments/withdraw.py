@@ -101,6 +101,8 @@ def _take_as_paid(session: Session, run: Run, payment_id: int, now: datetime) ->
 
     The line that had it until now gives way, so that the sum stays what was paid.
     """
+    # Two who do so at once must not take one line twice.
+    session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
     payment = session.scalar(
         select(Payment)
         .where(Payment.id == payment_id, Payment.run_id == run.id)

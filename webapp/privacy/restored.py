@@ -22,7 +22,7 @@ from webapp.privacy.forget import find_participant, find_worker, forget
 from webapp.privacy.restriction import mark_restricted
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.leave import leave
-from webapp.sessions.withdraw import Wish, erase_given, withdraw
+from webapp.sessions.withdraw import Wish, erase_given, nothing_is_stored, withdraw
 
 # Any number that no other program takes for a lock of the same PostgreSQL database.
 _LOCK = 0x7061_7261_6572_6173
@@ -128,7 +128,7 @@ def _amend(
             asked = {each.name for each in correctable(session, study, participant)}
             stale = {k: v for k, v in said.items() if k in asked and v != before.get(k, "")}
             apply_corrections(session, participant, stale, now)
-        if use is not None and State(participant.state) not in (State.ARRIVED, State.DECLINED):
+        if use is not None and not nothing_is_stored(participant):
             since = use.at if use.deed is Deed.RESTRICTED else None
             if (since is None) != (participant.restricted_at is None):
                 mark_restricted(session, participant, since, use.at or now)

@@ -10,12 +10,13 @@ from datetime import datetime
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from experiment.participation import EventKind, State
+from experiment.participation import EventKind
 from webapp.core.i18n import gettext
 from webapp.database.models import Event, Participant, RunSummary, SessionSummary
 from webapp.erasures.entry import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
+from webapp.sessions.withdraw import nothing_is_stored
 
 
 def restrict(session: Session, participant: Participant, now: datetime, record: Record) -> bool:
@@ -31,7 +32,7 @@ def restrict(session: Session, participant: Participant, now: datetime, record: 
         WebappError: The wish cannot be written down; then nothing is done.
         RequestError: Nothing is stored of them.
     """
-    if State(participant.state) in (State.ARRIVED, State.DECLINED):
+    if nothing_is_stored(participant):
         raise RequestError(
             gettext("Nothing is stored about this visit."), status=409, code="wrong_state"
         )

@@ -169,4 +169,5 @@ def _count(session: Session, run: Run, *, kept: bool) -> int:
         select(func.count(Verdict.id))
         .join(Participant, Participant.id == Verdict.participant_id)
         .where(Participant.run_id == run.id, Verdict.kept.is_(kept))
+        .where(Participant.restricted_at.is_(None))
     ).scalar_one()

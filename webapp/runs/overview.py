@@ -109,7 +109,7 @@ def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -
     verdicts = session.execute(
         select(Verdict.kept, Verdict.rule, func.count())
         .join(Participant, Participant.id == Verdict.participant_id)
-        .where(Participant.run_id == run.id)
+        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
         .group_by(Verdict.kept, Verdict.rule)
         .order_by(Verdict.rule)
     ).all()

@@ -123,7 +123,7 @@ def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
             verdict if person.restricted_at is None else None,
             signals.get(person.id, Signals()),
             events.get(person.id, {}),
-            judged_from(stored),
+            judged_from(stored) if person.restricted_at is None else None,
         )
         for person, verdict, stored in session.execute(chosen)
     }

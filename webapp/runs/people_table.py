@@ -126,7 +126,7 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
 def _filtered(people: Select[int], wanted: Wanted) -> Select[int]:
     if wanted.kept is not None:
         people = people.join(Verdict, Verdict.participant_id == Participant.id).where(
-            Verdict.kept.is_(wanted.kept)
+            Verdict.kept.is_(wanted.kept), Participant.restricted_at.is_(None)
         )
     if wanted.state is not None:
         people = people.where(Participant.state == wanted.state)

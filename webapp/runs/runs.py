@@ -82,6 +82,7 @@ def progress(session: Session) -> list[Progress]:
         .select_from(Verdict)
         .join(Participant, Participant.id == Verdict.participant_id)
         .where(Verdict.kept.is_(False), Participant.run_id == Run.id)
+        .where(Participant.restricted_at.is_(None))
     )
     query = select(
         Run, _counted(PLACES), _counted(TAKEN), _counted(finished), excluded.scalar_subquery()

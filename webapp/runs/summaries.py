@@ -96,12 +96,10 @@ def store(session: Session, rows: Sequence[Row]) -> None:
     """Replace the summaries of people who are still there."""
     ids = [row["participant_id"] for row in rows]
     session.execute(delete(SessionSummary).where(SessionSummary.participant_id.in_(ids)))
-    # Somebody may have had everything erased since it was read.
-    answered = set(
-        session.scalars(
-            select(Trial.participant_id).where(Trial.participant_id.in_(ids)).distinct()
-        )
-    )
+    # Somebody may have had everything erased, or its use stopped, since it was read.
+    there = select(Trial.participant_id).join(Participant, Participant.id == Trial.participant_id)
+    there = there.where(Trial.participant_id.in_(ids), Participant.restricted_at.is_(None))
+    answered = set(session.scalars(there.distinct()))
     kept = [row for row in rows if row["participant_id"] in answered]
     if kept:
         session.execute(insert(SessionSummary), kept)

@@ -13,7 +13,8 @@ from typing import IO
 _LONGEST_LINE_BYTES, _MOST_LINES = 65_536, 100
 _NAME = re.compile(rb"[!#$%&'*+.^`|~\w-]+", re.ASCII)
 _FORBIDDEN = re.compile(rb"[\0\r\n]")
-_ONCE = ("content-length", "host")
+_ONCE = ("content-length", "host", "transfer-encoding")
+_DIGITS = re.compile(r"[0-9]+", re.ASCII)
 
 
 class Headers:
@@ -37,6 +38,12 @@ class Headers:
         for name in _ONCE:
             if sum(each == name for each, _ in self._fields) > 1:
                 raise ValueError(f"{name} is given twice")
+        length, coding = self.get("content-length"), self.get("transfer-encoding")
+        if length is not None and not _DIGITS.fullmatch(length):
+            raise ValueError("content-length is no number")
+        # One body has one end: whoever reads it another way takes the rest for another request.
+        if coding is not None and (length is not None or coding.lower() != "chunked"):
+            raise ValueError("transfer-encoding is another one than chunked, or beside a length")
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return the first field of a name, or the default."""
@@ -64,8 +71,10 @@ class Headers:
 def _fields(file: IO[bytes]) -> Iterator[tuple[str, str]]:
     for _ in range(_MOST_LINES + 1):
         line = file.readline(_LONGEST_LINE_BYTES + 1)
-        if line in (b"\r\n", b"\n", b""):
+        if line in (b"\r\n", b"\n"):
             return
+        if not line.endswith(b"\n") and len(line) <= _LONGEST_LINE_BYTES:
+            raise ValueError("the headers are cut short")
         if len(line) > _LONGEST_LINE_BYTES:
             raise ValueError("a line of the headers is too long")
         name, colon, value = line.removesuffix(b"\n").removesuffix(b"\r").partition(b":")

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import select
+from sqlalchemy.exc import StatementError
 from sqlalchemy.orm import Session
 
+from experiment.errors import ParallaxError
 from experiment.participation import Ending, State, move
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run
 from webapp.erasures.record import Record
-from webapp.errors import RequestError
 from webapp.runs.static_mark import StaticMark
 from webapp.serverless.drawn import place_number, places
 from webapp.serverless.session_files import Entry
@@ -32,11 +33,15 @@ from webapp.sessions.leave import leave, leave_on_request
 from webapp.sessions.link_visits import keep_visit
 from webapp.sessions.newcomer import Newcomer, may_still_agree
 from webapp.sessions.record import read_answer, record
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.withdraw import Wish, nothing_is_stored, withdraw
 
-# Of whom nothing is stored to be erased, and who gives no answers.
+# Who gives no answers to trials.
 _NEVER_TOOK_PART = (State.ARRIVED, State.DECLINED)
 _NAME = re.compile(r"[a-z0-9]{12}", re.ASCII)
+# What values of other types, or none of the database's, end in: anybody can write such a file.
+_MALFORMED = (
+    KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, StatementError,
+)  # fmt: skip
 
 
 class UnfitError(Exception):
@@ -110,7 +115,7 @@ class Replay:
             try:
                 with self.session.begin_nested():
                     step(self, found, entry)
-            except (RequestError, UnfitError, KeyError, TypeError, ValueError) as error:
+            except (UnfitError, ParallaxError, *_MALFORMED) as error:
                 found.problems.append(f"{entry.kind} {entry.n}: {error}")
                 if found.participant is None:
                     break
@@ -234,7 +239,7 @@ class Replay:
 
     def _withdraw(self, found: Replayed, entry: Entry) -> None:
         wish = Wish(entry.body["wish"])
-        if _of(found).state not in _NEVER_TOOK_PART:
+        if not nothing_is_stored(_of(found)):
             withdraw(self.session, _of(found), wish, entry.at, self.note)
 
 

@@ -6,7 +6,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
         found.files += 1
         try:
             parts = list(_parts(content))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             found.unreadable[name] = str(error)
             continue
         entries = 0
@@ -142,7 +142,7 @@ def _archived(file: Path) -> Iterator[tuple[str, bytes]]:
                 # JATOS's description of the results, which are beside it.
                 if name.endswith(_TEXTS) and not name.endswith("metadata.json"):
                     yield f"{file}: {name}", archive.read(name)
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise RunError(f"the archive cannot be read: {error}", where=str(file)) from error
 
 
@@ -165,7 +165,7 @@ def _entry(part: object) -> Entry | None:
         # A staged trial is a text within the file.
         try:
             part = json.loads(part)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     if not isinstance(part, dict) or part.get("parallax") != 1:
         return None
@@ -173,10 +173,12 @@ def _entry(part: object) -> Entry | None:
     if not isinstance(n, int) or not all(isinstance(text, str) for text in texts):
         return None
     folder, session, kind, at, body, check = map(str, texts)
-    sound = checksum("\n".join((folder, session, str(n), kind, at, body))) == check
     try:
+        sound = checksum("\n".join((folder, session, str(n), kind, at, body))) == check
+        # Also in the server's own time it must be one.
         when, what = datetime.fromisoformat(at), json.loads(body)
-    except ValueError:
+        when.astimezone(UTC)
+    except (ValueError, OverflowError, RecursionError):
         return None
     if when.tzinfo is None or not isinstance(what, dict):
         return None

@@ -72,7 +72,10 @@ def enroll(
     if is_closed(connection, run.id):
         raise run_is_closed()
     if known is not None:
-        _agree_after_all(session, run, study, known, text, now, sender)
+        # Whoever presses the button twice agrees once.
+        session.refresh(known, with_for_update=True)
+        if may_still_agree(known):
+            _agree_after_all(session, run, study, known, text, now, sender)
         return known
     newcomer = Newcomer(run, now, platform_id, visit_mark if platform_id is None else None, link)
     if decision is Decision.DECLINE:

@@ -119,7 +119,7 @@ def record_in_one_transaction(
         with driver_transaction(engine) as connection:
             sent = take()
             return record_batch(connection, engine.dialect, sent, session_days, types)
-    except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
+    except (SQLAlchemyError, OSError, engine.dialect.loaded_dbapi.Error) as error:
         # One answer's trouble must not be its neighbours': each is now recorded alone.
         sent = sent or take()
         _LOG.warning("%d answers were not stored together: %s", len(sent), type(error).__name__)

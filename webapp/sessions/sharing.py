@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import State, move
 from webapp.database.models import ArrivalAddress, Participant, Place, Response, Run, Trial
-from webapp.sessions.assign import free_places
+from webapp.sessions.assign import free_places, has_free_place
 
 AT_WORK_AFTER = timedelta(minutes=1)
 # Of a small run too, somebody and whoever sits beside them can begin.
@@ -82,8 +82,9 @@ def give_way(
         return False
     locked = select(Participant).where(Participant.id == found).with_for_update(skip_locked=True)
     participant = session.scalar(locked.execution_options(populate_existing=True))
-    if participant is None:
-        return False
+    # They may have left, or begun to answer, before they were locked.
+    if participant is None or _who_gives_way(session, run, sender, now, only) != participant.id:
+        return has_free_place(session, run)
     if participant.state != State.FINISHED:
         participant.state = move(State(participant.state), State.ABANDONED)
     free_places(session, [participant.id])
@@ -104,6 +105,8 @@ def _who_gives_way(
     if not crowded:
         return None
     held = [_held(row, now) for row in session.execute(_places_from(run, crowded))]
+    if not held:
+        return None
     excess = _excess(held, keeps, now)
     # With one more the newcomer's address must not hold more too much than the other with one less.
     digest = max(excess, key=lambda each: (excess[each], each))

@@ -59,13 +59,15 @@ def withdraw(
         WebappError: The wish cannot be written down; then nothing is done.
         RequestError: They never took part.
     """
-    state = State(participant.state)
-    if state in (State.ARRIVED, State.DECLINED):
+    if nothing_is_stored(participant):
         raise RequestError(
             gettext("Nothing is stored about this visit."), status=409, code="wrong_state"
         )
     deed = Deed.ERASED if wish is Wish.ERASE else Deed.WITHDRAWN
     record.note(session, deed, [mark_of(participant.ref)], now)
+    if participant.state == State.ARRIVED:  # asked before the start, and not begun
+        participant.ending, participant.state = Ending.WITHDRAWN, move(State.ARRIVED, State.LEFT)
+    state = State(participant.state)
     if state is not State.WITHDRAWN:
         free_places(session, [participant.id])
         participant.ending = participant.ending or _ending(session, participant)
@@ -76,6 +78,15 @@ def withdraw(
         erase_given(session, participant)
         _note(session, participant, EventKind.ERASED, now)
     session.flush()
+
+
+def nothing_is_stored(participant: Participant) -> bool:
+    """Return whether there is nothing to erase or restrict: nobody agreed to anything.
+
+    Who agreed, and is still asked before the start, has answered questions.
+    """
+    state = State(participant.state)
+    return state is State.DECLINED or (state is State.ARRIVED and participant.consented_at is None)
 
 
 def is_erased(session: Session, participant: Participant) -> bool:

@@ -76,7 +76,7 @@ def read_templates(path: Path) -> tuple[list[Draft], tuple[str, ...]]:
         with path.open("rb") as file:
             found = _Plain(file, encoding="utf-8").load()
         drafts = [
-            _draft(path, str(condition), number, tuple(map(str, versions)))
+            _draft(path, _text(condition), number, tuple(map(_text, versions)))
             for condition, every in found.items()
             for number, versions in enumerate(every, start=1)
         ]
@@ -103,3 +103,10 @@ def _draft(path: Path, condition: str, number: int, versions: tuple[str, ...]) -
     return Draft(
         place, good, bad, distractor=distractor, construction=path.stem, condition=condition
     )
+
+
+def _text(value: object) -> str:
+    """Return a text of a pickle, and nothing that would have to be written out as one."""
+    if not isinstance(value, str):
+        raise TypeError(f"a {type(value).__name__} stands where a sentence should")
+    return value
