@@ -127,6 +127,19 @@ def test_who_fits_and_has_read_the_instructions_gets_a_place_and_not_before(
 
 
 @pytest.mark.one_database
+def test_who_answered_before_the_start_and_went_no_further_can_have_it_erased(
+    come, holders, sessions
+):
+    visitor = come(SCREENING + COMPREHENSION)
+    assert post(visitor, "screening", **FIT).status_code == 303
+    assert answers_of(sessions) == FIT
+    assert post(visitor, "withdraw", wish="erase").status_code in (200, 303)
+    assert (holders(), answers_of(sessions)) == (0, {})
+    with reading(sessions) as session:
+        assert session.scalars(select(Participant.state)).one() == "withdrawn"
+
+
+@pytest.mark.one_database
 @pytest.mark.parametrize("changed", [{"age": "17"}, {"native": "no"}])
 def test_whom_the_study_is_not_for_is_sent_back_and_their_answers_are_not_stored(
     come, link, holders, sessions, changed

@@ -19,6 +19,7 @@ from webapp.database.models import (
 )
 from webapp.errors import RunError
 from webapp.payments.accounts import accounts
+from webapp.payments.run_payments import Proposal
 from webapp.payments.statement import owed_minor
 from webapp.runs.runs import study_as_launched
 from webapp.runs.second_person import VALID_FOR, first_of_two
@@ -157,3 +158,13 @@ def test_a_bonus_for_correct_answers_is_neither_told_nor_paid_while_the_run_is_b
         [account] = accounts(session, run)
     assert account.correct_catch_trials is not None
     assert owed_minor(account, study) is not None
+
+
+def test_two_people_agree_on_what_an_order_may_do_besides():
+    proposal = Proposal((), 0, 0, 0, "USD")
+    orders = {
+        proposal.order(undo_rejections=undo, additional=additional)
+        for undo in (False, True)
+        for additional in (False, True)
+    }
+    assert len(orders) == 4

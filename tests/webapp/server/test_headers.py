@@ -46,6 +46,11 @@ def test_a_field_can_be_forgotten():
         b"X: a\rY: b\r\n",
         b"Content-Length: 3\r\nContent-Length: 4\r\n",
         b"Host: a\r\nHost: b\r\n",
+        b"Content-Length: 1_0\r\n",
+        b"Content-Length: +5\r\n",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n",
+        b"Transfer-Encoding: gzip, chunked\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n",
         b"X: a\r\n" * 101,
         b"X: " + b"a" * 70_000 + b"\r\n",
     ],
@@ -53,3 +58,9 @@ def test_a_field_can_be_forgotten():
 def test_what_could_be_read_in_two_ways_is_refused(text):
     with pytest.raises(ValueError):
         read(text)
+
+
+def test_headers_that_end_too_early_are_no_request():
+    for text in (b"Host: a\r\n", b"Host: a"):
+        with pytest.raises(ValueError, match="cut short"):
+            Headers(BytesIO(text))

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from benchmarks.static_study import Browser, Person, larger_minimal, run_command
 from parallax import cli
+from webapp.serverless.session_files import checksum
 
 
 @pytest.fixture
@@ -76,6 +77,35 @@ def test_a_file_that_is_cut_short_or_none_of_ours_is_named(tmp_path, site):
     assert "cut.json: it is no JSON, or is cut short" in told
     assert "other.json: it holds nothing that a page of Parallax wrote" in told
     assert "1 finished" in told
+
+
+ODD_BODIES = (
+    '{"decision": "accept", "parameters": [1], "code": "a"}',
+    '{"number": Infinity}',
+    "[" * 100_000,
+    '{"decision": 3}',
+)
+
+
+def test_an_odd_file_in_an_open_store_stops_nobody_elses_session(tmp_path, site):
+    keep(tmp_path, "a.json", browser(site, 1).entries)
+    for number, body in enumerate(ODD_BODIES):
+        entries = [dict(entry) for entry in browser(site, 2).entries[:3]]
+        entries[number % 2] |= {"session": f"p9999999999{number}", "body": body}
+        for entry in entries:
+            entry["session"] = f"p9999999999{number}"
+            told = [entry[name] for name in ("folder", "session")]
+            told += [str(entry["n"]), *(entry[name] for name in ("kind", "at", "body"))]
+            entry["check"] = checksum("\n".join(told))
+        keep(tmp_path, f"odd{number}.json", entries)
+    keep(tmp_path, "deep.json", "[" * 100_000)
+    one = dict(browser(site, 3).entries[0]) | {"folder": "\ud800"}
+    keep(tmp_path, "surrogate.json", json.dumps([one]))
+    late = dict(browser(site, 3).entries[0]) | {"at": "0001-01-01T00:00:00+14:00"}
+    keep(tmp_path, "late.json", json.dumps([late]))
+    told = imported(tmp_path)
+    assert "1 finished" in told
+    assert "deep.json" in told
 
 
 def test_sessions_of_changed_materials_stay_in_a_run_of_their_own(tmp_path, study, site):
