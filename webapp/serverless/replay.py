@@ -97,9 +97,8 @@ class Replay:
         """Give one session to the run, and return what became of it."""
         found = Replayed(name)
         numbers = {entry.n for entry in entries}
-        erased = any(
-            each.kind == "withdraw" and each.body.get("wish") == Wish.ERASE for each in entries
-        )
+        code = self._code_of(name, entries)
+        erased = any(_asks(each, code) and each.body.get("wish") == Wish.ERASE for each in entries)
         # What was erased is missing by somebody's own wish.
         found.missing = 0 if erased else max(numbers, default=0) - len(numbers)
         if not _NAME.fullmatch(name) or not entries or entries[0].kind != "consent":
@@ -120,6 +119,13 @@ class Replay:
                 if found.participant is None:
                     break
         return found
+
+    def _code_of(self, name: str, entries: Sequence[Entry]) -> object:
+        """Return the code that only the session's own person knows; exports have only its name."""
+        known = select(Participant.code).where(
+            Participant.run_id == self.run.id, Participant.ref == name
+        )
+        return self.session.scalar(known) or (entries[0].body.get("code") if entries else None)
 
     def _consent(self, found: Replayed, entry: Entry) -> None:
         parameters = _texts(entry.body.get("parameters") or {})
@@ -238,6 +244,8 @@ class Replay:
             leave_on_request(self.session, participant, entry.at)
 
     def _withdraw(self, found: Replayed, entry: Entry) -> None:
+        if not _asks(entry, _of(found).code):
+            raise UnfitError("it does not name the session's own code, so anybody may have sent it")
         wish = Wish(entry.body["wish"])
         if not nothing_is_stored(_of(found)):
             withdraw(self.session, _of(found), wish, entry.at, self.note)
@@ -259,6 +267,11 @@ _STEPS: Mapping[str, Callable[[Replay, Replayed, Entry], None]] = {
 def began(entries: Sequence[Entry]) -> datetime:
     """Return when a session began; sessions come in this order."""
     return min(entry.at for entry in entries)
+
+
+def _asks(entry: Entry, code: object) -> bool:
+    """Return whether an entry is its own person's wish to stop."""
+    return entry.kind == "withdraw" and entry.body.get("code") == code
 
 
 def _of(found: Replayed) -> Participant:

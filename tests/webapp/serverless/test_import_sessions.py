@@ -154,3 +154,18 @@ def test_importing_again_with_more_files_adds_what_is_new_and_nothing_twice(tmp_
     keep(tmp_path, "b.json", entries)
     assert "1 finished" in imported(tmp_path)
     assert "1 finished" in imported(tmp_path)
+
+
+@pytest.mark.parametrize(("own", "state"), [(True, "1 withdrawn"), (False, "1 finished")])
+def test_only_who_knows_the_sessions_code_can_have_it_erased(tmp_path, site, own, state):
+    entries = browser(site, 1).entries
+    keep(tmp_path, "a.json", entries)
+    imported(tmp_path)
+    code = json.loads(entries[0]["body"])["code"] if own else "abcdefgh2345"
+    wish = dict(entries[-1]) | {"n": len(entries) + 1, "kind": "withdraw"}
+    wish["body"] = json.dumps({"wish": "erase", "code": code})
+    told = [wish[name] for name in ("folder", "session")]
+    told += [str(wish["n"]), *(wish[name] for name in ("kind", "at", "body"))]
+    wish["check"] = checksum("\n".join(told))
+    keep(tmp_path, "wish.json", [wish])
+    assert state in imported(tmp_path)

@@ -229,14 +229,15 @@ class Local {
   }
 
   async #withdraw(/** @type {string} */ session, /** @type {Progress} */ now, /** @type {any} */ { wish }) {
-    if (wish === "erase" && !now.erased) await this.#erase(session);
-    else if (wish === "keep" && now.at !== "withdrawn") await this.#journal.add(session, "withdraw", { wish });
+    const { code } = now;
+    if (wish === "erase" && !now.erased) await this.#erase(session, code);
+    else if (wish === "keep" && now.at !== "withdrawn") await this.#journal.add(session, "withdraw", { wish, code });
     return this.#show(session);
   }
 
   /** Erases what somebody gave here, and leaves word for those who have what was sent. */
-  async #erase(/** @type {string} */ session) {
-    await this.#journal.add(session, "withdraw", { wish: "erase" }, `${session} erase`);
+  async #erase(/** @type {string} */ session, /** @type {string} */ code) {
+    await this.#journal.add(session, "withdraw", { wish: "erase", code }, `${session} erase`);
     const stays = ["consent", "place", "withdraw"];
     const given = (await this.#journal.of(session)).filter(({ kind }) => !stays.includes(kind));
     await this.#journal.erase(given);
