@@ -72,10 +72,7 @@ def enroll(
     if is_closed(connection, run.id):
         raise run_is_closed()
     if known is not None:
-        # Whoever presses the button twice agrees once.
-        session.refresh(known, with_for_update=True)
-        if may_still_agree(known):
-            _agree_after_all(session, run, study, known, text, now, sender)
+        _agree_after_all(session, run, study, known, text, now, sender)
         return known
     newcomer = Newcomer(run, now, platform_id, visit_mark if platform_id is None else None, link)
     if decision is Decision.DECLINE:
@@ -103,6 +100,10 @@ def _agree_after_all(
     sender: Sender | None,
 ) -> None:
     """Give somebody who declined before what a newcomer gets who agrees."""
+    # Whoever presses the button twice agrees once.
+    session.refresh(participant, with_for_update=True)
+    if not may_still_agree(participant):
+        return
     participant.state = move(State.DECLINED, State.ARRIVED)
     participant.consent_text_id = agreed_text_id(session, run, text, now) if text else None
     participant.consented_at = now
