@@ -99,8 +99,7 @@ def _overall(
 
 
 def _means(rows: pd.DataFrame) -> "pd.Series[float]":
-    found: pd.Series[float] = rows.groupby(rows["item_id"].astype(str))["z"].mean().dropna()
-    return found
+    return pd.Series(rows.groupby(rows["item_id"].astype(str))["z"].mean().dropna())
 
 
 def _ceiling(rows: pd.DataFrame, context: Context) -> float:
