@@ -13,7 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.statistics.takers import biases, by_reading, history_effects
+from analysis.statistics.first_place import biases
+from analysis.statistics.history import history_effects
+from analysis.statistics.takers import by_reading
 
 Floats = NDArray[np.float64]
 N_ITEMS, N_PEOPLE, N_SESSIONS = 40, 30, 12
