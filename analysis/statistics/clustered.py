@@ -92,7 +92,7 @@ def two_way(
     by_item, n_items = _within(influence, item, group)
     by_cell, n_cells = _within(influence, participant * (item.max() + 1) + item, group)
     of_people, of_items = corrected(by_person, n_people), corrected(by_item, n_items)
-    total = combined(of_people, of_items, corrected(by_cell, n_cells), least)
+    total = combined(of_people, of_items, corrected(by_cell, n_cells), least=least)
     alone = corrected(
         np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
     )
@@ -139,6 +139,7 @@ def combined(
     of_people: Floats,
     of_items: Floats,
     of_judgments: Floats,
+    *,
     least: Callable[[Floats, Floats], Floats] = np.maximum,
 ) -> Floats:
     """Return ``V_P + V_I - V_C``, never less than either of the first two, or than ``least``."""
@@ -168,11 +169,11 @@ def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tup
     Returns:
         The variance, and its degrees of freedom: the fewer clusters less one.
     """
-    people, items, judgments = (
-        np.asarray((len(changes) - 1) / len(changes) * np.sum((changes - changes.mean()) ** 2))
+    parts = [
+        (len(changes) - 1) / len(changes) * np.sum((changes - changes.mean()) ** 2)
         for changes in (of_people, of_items, of_judgments)
-    )
-    variance = combined(people, items, judgments)
+    ]
+    variance = combined(*map(np.asarray, parts))
     known = [len(changes) for changes in (of_people, of_items) if len(changes) > 1]
     return float(variance), min(known, default=1) - 1
 
