@@ -204,9 +204,12 @@ def main() -> None:
     n = chosen.comparisons // len(SETTINGS)
     print(f"| Planted | {' | '.join(truths(Planted(0.0)))} |")
     print(f"|---|{'---:|' * len(truths(Planted(0.0)))}")
-    for name, planted in SETTINGS.items():
-        found = coverage(planted, n, chosen.seed)
+    every = []
+    for number, (name, planted) in enumerate(SETTINGS.items()):
+        found = coverage(planted, n, chosen.seed + number)
+        every.append(list(found.values()))
         print(f"| {name} | {' | '.join(f'{share:.3f}' for share in found.values())} |", flush=True)
+    print(f"| all | {' | '.join(f'{share:.3f}' for share in np.mean(every, axis=0))} |")
     print(f"\n{n} comparisons each; {N_ITEMS} items, {N_PEOPLE} people, {N_SESSIONS} sessions.")
 
 

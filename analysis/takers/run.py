@@ -83,7 +83,7 @@ def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
     )
     server = model.server
     if server:
-        server.budget.keep_in(folder.replies)
+        server.keep_in(folder.replies)
     with reply_store(folder.replies) as store:
         for reading in plan.readings:
             sittings = take(plan, reading, lambda asked: store.answered(answerer, asked))
