@@ -156,6 +156,7 @@ _SERVER = {
     "doctor": Lazy("webapp.commands.doctor", "Check the installation and say what to repair."),
     "stop": Lazy("webapp.commands.serve", "Stop the server in the background."),
     "reload": Lazy("webapp.commands.serve", "Reload the server's settings and code."),
+    "projects": Lazy("webapp.commands.projects", "Manage projects: their members and limits."),
     "users": Lazy("webapp.commands.users", "Manage who may sign in to the researcher's pages."),
     "keys": Lazy("webapp.commands.keys", "List, rotate and drop the installation's keys."),
     "work": Lazy("webapp.commands.work", "Do the periodic jobs, if no server does them."),

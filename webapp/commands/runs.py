@@ -46,8 +46,11 @@ _SHOWN_PROBLEMS = 5
 @click.option(
     "--simulated", is_flag=True, help="Programs will answer, not people; every table says so."
 )
+@click.option("--project", metavar="NAME", default="", help="The project that the run belongs to.")
 @with_instance
-def launch(study: str, seed: int, recruiter: str, simulated: bool, instance: Path) -> str:
+def launch(
+    study: str, seed: int, recruiter: str, simulated: bool, project: str, instance: Path
+) -> str:
     """Launch STUDY as a new run.
 
     STUDY is the name of a built-in study or a study folder.
@@ -64,6 +67,7 @@ def launch(study: str, seed: int, recruiter: str, simulated: bool, instance: Pat
             now=utc_now(),
             code_version=code_version(),
             simulated=simulated,
+            project=project,
         )
     link = recruits.posted_link(link_base(instance), run.ref, loaded)
     click.echo(f"Run {run.ref} of {run.study} {run.study_version} is launched (seed {seed}).")

@@ -12,6 +12,7 @@ from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.errors import WebappError
+from webapp.projects.tokens import revoke, tokens_of
 from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
@@ -117,6 +118,39 @@ def sign_out(name: str, instance: Path) -> None:
     with open_sessions(instance).begin() as session:
         sign_out_everywhere(session, accounts.named_user(session, name), utc_now())
     click.echo(f"{name} is signed out everywhere.")
+
+
+@users.command()
+@click.argument("name")
+@with_instance
+def tokens(name: str, instance: Path) -> None:
+    """List the tokens with which programs act for NAME."""
+    with reading(open_sessions(instance)) as session:
+        rows = [
+            (
+                str(each.id),
+                each.label,
+                each.scopes,
+                f"{each.expires_at:%Y-%m-%d}",
+                f"{each.used_at:%Y-%m-%d %H:%M}" if each.used_at else "never",
+                "revoked" if each.revoked_at else "",
+            )
+            for each in tokens_of(session, accounts.named_user(session, name))
+        ]
+    header = ("number", "token", "scopes", "until", "last used", "state")
+    click.echo(text_table(header, rows) if rows else f"{name} has no tokens.")
+
+
+@users.command("revoke-token")
+@click.argument("name")
+@click.argument("number", type=int)
+@with_instance
+def revoke_token(name: str, number: int, instance: Path) -> None:
+    """End the token NUMBER of NAME at once."""
+    with open_sessions(instance).begin() as session:
+        user = accounts.named_user(session, name)
+        revoke(session, user, number, by=_operator(), now=utc_now())
+    click.echo(f"The token {number} of {name} is revoked.")
 
 
 def _password(file: TextIO | None) -> str:

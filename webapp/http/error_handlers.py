@@ -13,7 +13,7 @@ from webapp.database.pool import PoolFullError
 from webapp.errors import RequestError
 
 # The blueprints that programs talk to; everything else is read by people.
-_PROGRAMS_TALK_TO = frozenset({"answers", "health"})
+_PROGRAMS_TALK_TO = frozenset({"answers", "api", "health"})
 # After how many seconds a newcomer may ask again.
 _BUSY_FOR_S = "5"
 # After how many seconds a page asks again by itself while the database is away.

@@ -9,12 +9,15 @@ from flask import Blueprint, Flask
 from experiment.money import in_words
 from webapp.database.models import Payment
 from webapp.researcher.access import PREFIX, guarded
+from webapp.researcher.api import api
 from webapp.researcher.audit import audit_pages
 from webapp.researcher.installation import installation_pages
+from webapp.researcher.joining import joining_pages
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.participants import participant_pages
+from webapp.researcher.projects import project_pages
 from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
 from webapp.researcher.report import report_pages
@@ -22,6 +25,7 @@ from webapp.researcher.rights import rights_of_people_pages
 from webapp.researcher.runs import run_pages
 from webapp.researcher.sign_in import sign_in_pages
 from webapp.researcher.signed_in_elsewhere import elsewhere_pages
+from webapp.researcher.tokens import token_pages
 
 _PAGES = (
     sign_in_pages,
@@ -37,6 +41,9 @@ _PAGES = (
     report_pages,
     audit_pages,
     installation_pages,
+    project_pages,
+    joining_pages,
+    token_pages,
 )
 
 
@@ -44,6 +51,7 @@ def register_researcher_pages(app: Flask) -> None:
     """Add the pages that researchers meet."""
     for pages in _PAGES:
         app.register_blueprint(guarded(pages), url_prefix=PREFIX)
+    app.register_blueprint(api, url_prefix=f"{PREFIX}/api")
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=PREFIX)
     app.add_template_filter(_amount, "amount")

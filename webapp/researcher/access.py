@@ -14,6 +14,8 @@ from webapp.database.engine import reading
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
 from webapp.gate.gate import objections
+from webapp.projects.rights import Right, lowest_in_common
+from webapp.researcher.boundary import not_allowed, refuse_outside
 from webapp.services import current_services
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, signed_in, still_here
@@ -24,33 +26,42 @@ _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def allowed(role: Role | None, *, largest_body: int | None = None) -> Callable[[View], View]:
-    """Say which role a view needs.
+def allowed(
+    needed: Role | Right | None, *, largest_body: int | None = None
+) -> Callable[[View], View]:
+    """Say what a view needs.
 
     Args:
-        role: The role; None where the view is open to everybody, signed in or not.
+        needed: A role in the installation, or a right in the project that the request is about;
+            None where the view is open to everybody, signed in or not.
         largest_body: How many bytes may be sent to it; None for what all pages take.
     """
 
     def mark(view: View) -> View:
-        view.needed_role = role  # type: ignore[attr-defined]
+        view.needed = needed  # type: ignore[attr-defined]
         view.largest_body = largest_body  # type: ignore[attr-defined]
         return view
 
     return mark
 
 
-def needed_role(endpoint: str) -> Role | None:
-    """Return the role that a view needs, None where everybody may see it.
+def needed_of(endpoint: str) -> Role | Right | None:
+    """Return what a view needs, None where everybody may see it.
 
     Raises:
         KeyError: The view does not say.
     """
     view = current_app.view_functions[endpoint]
-    if not hasattr(view, "needed_role"):
-        raise KeyError(f"the view {endpoint} does not say which role it needs")
-    role: Role | None = view.needed_role
-    return role
+    if not hasattr(view, "needed"):
+        raise KeyError(f"the view {endpoint} does not say what it needs")
+    needed: Role | Right | None = view.needed
+    return needed
+
+
+def needed_role(endpoint: str) -> Role | None:
+    """Return the role that a view needs with what belongs to no project."""
+    needed = needed_of(endpoint)
+    return lowest_in_common(needed) if isinstance(needed, Right) else needed
 
 
 def guarded(pages: Blueprint) -> Blueprint:
@@ -68,10 +79,21 @@ def current_user() -> User:
     return user
 
 
+def may_still_see() -> bool:
+    """Return whether whoever watches a run is signed in still, and sees it still."""
+    found = _session_of(request.cookies.get(COOKIE, ""))
+    try:
+        if found is not None:
+            refuse_outside(found[0], Right.SEE)
+    except RequestError:
+        return False
+    return found is not None
+
+
 def _let_in() -> ResponseReturnValue | None:
     set_language(SOURCE_LANGUAGE)
-    g.user, g.form_token = None, ""
-    role = needed_role(request.endpoint or "")
+    g.user, g.form_token, g.rights, g.project_id = None, "", frozenset(), None
+    needed = needed_of(request.endpoint or "")
     token = request.cookies.get(COOKIE, "")
     found = _session_of(token)
     if found is not None:
@@ -83,17 +105,14 @@ def _let_in() -> ResponseReturnValue | None:
         if view.largest_body is not None and found is not None:
             request.max_content_length = view.largest_body
         _refuse_foreign_form(token if found else "")
-    if role is None:
+    if needed is None:
         return None
     if g.user is None:
         return redirect(url_for("sign_in.show", next=_way_back()), 303)
-    if not Role(g.user.role).may(role):
-        raise RequestError(
-            f"Your role is {g.user.role}; this needs the role {role}."
-            " Ask an owner of this installation.",
-            status=403,
-            code="not_allowed",
-        )
+    if isinstance(needed, Right):
+        refuse_outside(g.user, needed)
+    elif not Role(g.user.role).may(needed):
+        raise not_allowed(g.user, needed)
     return None
 
 
@@ -169,4 +188,5 @@ def _shown_everywhere() -> dict[str, object]:
         "warnings_of_gate": _warnings_of_gate() if user is not None else [],
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
+        "can": lambda right: Right(right) in g.get("rights", ()),
     }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from flask import Blueprint, current_app, redirect, render_template, request, url_for
@@ -9,13 +10,24 @@ from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
 from webapp.core.own_process import parallax
+from webapp.database.engine import reading
+from webapp.database.models import Project
 from webapp.errors import RequestError
+from webapp.projects.limits import job_of, refuse_upload
+from webapp.projects.projects import ProjectError
+from webapp.projects.rights import Right
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.uploads import LARGEST_ZIP_BYTES, known_studies, store_upload
+from webapp.researcher.boundary import present_project
+from webapp.researcher.uploads import (
+    LARGEST_ZIP_BYTES,
+    known_studies,
+    store_upload,
+    uploaded_bytes,
+    uploads_of,
+)
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
-from webapp.users.roles import Role
 
 launch_pages = Blueprint("launch", __name__)
 
@@ -24,53 +36,71 @@ _LAUNCHED = re.compile(r"^Run (\w+) of ", re.MULTILINE)
 
 
 @launch_pages.get("/launch")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def choose() -> str:
     """Show the studies that can be launched."""
     return render_template(
-        "researcher/launch.html", studies=known_studies(_instance()), recruiters=list(RECRUITERS)
+        "researcher/launch.html",
+        studies=known_studies(_instance(), present_project()),
+        recruiters=list(RECRUITERS),
+        project=_project(),
     )
 
 
 @launch_pages.post("/launch/upload")
-@allowed(Role.RESEARCHER, largest_body=LARGEST_ZIP_BYTES)
+@allowed(Right.CONDUCT, largest_body=LARGEST_ZIP_BYTES)
 def upload() -> ResponseReturnValue:
     """Store a study folder that came as a zip file, and go on to its checks."""
     file = request.files.get("file")
-    study = store_upload(_instance(), file.read() if file else b"")
-    services = current_services()
+    services, project_id = current_services(), present_project()
+    uploads = uploads_of(_instance(), project_id)
+
+    def check_size(more_bytes: int) -> None:
+        if project_id is not None:
+            with reading(services.sessions) as session:
+                project = session.get_one(Project, project_id)
+            refuse_upload(project, uploaded_bytes(uploads), more_bytes)
+
+    study = store_upload(uploads, file.read() if file else b"", check_size)
     with services.sessions.begin() as session:
         name, now = current_user().name, services.now()
-        record_act(session, name, "study uploaded", now, after={"study": study})
-    return redirect(url_for("launch.check", study=study, seed="1", recruiter="direct"), 303)
+        record_act(session, name, "study uploaded", now, after=_in_project(study=study))
+    project = _project() or None
+    address = url_for("launch.check", study=study, seed="1", recruiter="direct", project=project)
+    return redirect(address, 303)
 
 
 @launch_pages.get("/launch/check")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def check() -> str:
     """Show what launching the study would find, and what the study looks like."""
     study, folder, seed, recruiter = _asked(request.args)
-    done = parallax(_instance(), "study", "check", "--show", "--seed", seed, "--", folder)
+    with _job():
+        done = parallax(_instance(), "study", "check", "--show", "--seed", seed, "--", folder)
     found, _, shown = done.text.partition(SHOWN_BELOW)
     return render_template(
         "researcher/launch_check.html",
         study=study,
         seed=seed,
         recruiter=recruiter,
+        project=_project(),
         found=found,
         shown=shown if done.worked else "",
     )
 
 
 @launch_pages.post("/launch")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def launch() -> ResponseReturnValue:
     """Launch the study, unless its checks find a mistake."""
     study, folder, seed, recruiter = _asked(request.form)
     options = ["--seed", seed, "--recruiter", recruiter]
     if request.form.get("simulated"):
         options.append("--simulated")
-    done = parallax(_instance(), "launch", *options, "--", folder)
+    if project := _project():
+        options += ["--project", project]
+    with _job():
+        done = parallax(_instance(), "launch", *options, "--", folder)
     found = _LAUNCHED.search(done.text)
     if not done.worked or found is None:
         return (
@@ -85,7 +115,7 @@ def launch() -> ResponseReturnValue:
             "run launched",
             services.now(),
             run_ref=found[1],
-            after={"study": study, "seed": seed, "recruiter": recruiter},
+            after=_in_project(study=study, seed=seed, recruiter=recruiter),
         )
     return redirect(url_for("runs.show", ref=found[1]), 303)
 
@@ -93,7 +123,7 @@ def launch() -> ResponseReturnValue:
 def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
     """Return the study's name and folder, the seed and the recruiter that a form asks for."""
     study, seed = form.get("study", ""), form.get("seed", "").strip()
-    recruiter, studies = form.get("recruiter", ""), known_studies(_instance())
+    recruiter, studies = form.get("recruiter", ""), known_studies(_instance(), present_project())
     problem = ""
     if study not in studies:
         problem = f"There is no study {study!r} here."
@@ -104,6 +134,31 @@ def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
     if problem:
         raise RequestError(problem, status=400, code="bad_launch")
     return study, studies[study], seed, recruiter
+
+
+@launch_pages.errorhandler(ProjectError)
+def refuse(error: ProjectError) -> ResponseReturnValue:
+    """Show the paragraph: the project may not use more."""
+    page = render_template("researcher/launch_refused.html", study=_project(), text=str(error))
+    return page, 409
+
+
+def _job() -> AbstractContextManager[None]:
+    services = current_services()
+    return job_of(services.sessions, present_project(), services.now())
+
+
+def _project() -> str:
+    """Return the name of the project in which something is launched; empty for none."""
+    project_id = present_project()
+    if project_id is None:
+        return ""
+    with reading(current_services().sessions) as session:
+        return session.get_one(Project, project_id).name
+
+
+def _in_project(**after: str) -> dict[str, str]:
+    return after | ({"project": project} if (project := _project()) else {})
 
 
 def _instance() -> Path:

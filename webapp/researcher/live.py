@@ -13,9 +13,9 @@ from flask import Blueprint, Response, copy_current_request_context, current_app
 from flask.typing import ResponseReturnValue
 
 from webapp.errors import RequestError
-from webapp.researcher.access import allowed
+from webapp.projects.rights import Right
+from webapp.researcher.access import allowed, may_still_see
 from webapp.researcher.overview_page import live_part
-from webapp.users.roles import Role
 
 live_pages = Blueprint("live", __name__)
 
@@ -28,7 +28,7 @@ _room = BoundedSemaphore(WATCHERS)
 
 
 @live_pages.get("/runs/<ref>/live")
-@allowed(Role.VIEWER)
+@allowed(Right.SEE)
 def watch(ref: str) -> ResponseReturnValue:
     """Send the live part now, and again whenever it has changed."""
     live_part(ref)  # an unknown run is told before the stream begins
@@ -41,7 +41,8 @@ def watch(ref: str) -> ResponseReturnValue:
         )
     parts: dict[str, tuple[float, str]] = current_app.extensions.setdefault(_PARTS, {})
     # Every part is made in a request of its own, so none stays open while nothing is sent.
-    events = _events(ref, parts, copy_current_request_context(live_part))
+    still_in = copy_current_request_context(may_still_see)
+    events = _events(ref, parts, copy_current_request_context(live_part), still_in)
     response = Response(events, mimetype="text/event-stream")
     # Called also where the browser went away before the first event.
     response.call_on_close(_room.release)
@@ -50,12 +51,17 @@ def watch(ref: str) -> ResponseReturnValue:
 
 
 def _events(
-    ref: str, parts: dict[str, tuple[float, str]], make: Callable[[str], str]
+    ref: str,
+    parts: dict[str, tuple[float, str]],
+    make: Callable[[str], str],
+    still_in: Callable[[], bool],
 ) -> Iterator[str]:
     sent = ""
     for round_ in range(_ROUNDS):
         if round_:
             time.sleep(_EVERY_S)
+            if not still_in():
+                return
         made_at, part = parts.get(ref, (float("-inf"), ""))
         if time.monotonic() - made_at >= _EVERY_S:
             part = make(ref)

@@ -23,12 +23,12 @@ from webapp.payments.entry import Entry
 from webapp.payments.ledger import payments_of
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.payments.statement import statements
+from webapp.projects.rights import Right
 from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.access import allowed, current_user
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import audit_entries
-from webapp.users.roles import Role
 
 money_pages = Blueprint("money", __name__)
 
@@ -119,14 +119,14 @@ class Asked:
 
 
 @money_pages.get("/runs/<ref>/money")
-@allowed(Role.VIEWER)
+@allowed(Right.SEE)
 def show(ref: str) -> str:
     """Show what everybody is owed and got; no platform is called."""
     return _page(ref)
 
 
 @money_pages.post("/runs/<ref>/money/check")
-@allowed(Role.RESEARCHER)
+@allowed(Right.PAY)
 def check(ref: str) -> str:
     """Show what would be paid, for somebody to confirm."""
     asked = Asked.from_form()
@@ -136,7 +136,7 @@ def check(ref: str) -> str:
 
 
 @money_pages.post("/runs/<ref>/money/pay")
-@allowed(Role.RESEARCHER)
+@allowed(Right.PAY)
 def carry_out(ref: str) -> ResponseReturnValue:
     """Pay what was confirmed, if it is still the same."""
     asked = Asked.from_form()

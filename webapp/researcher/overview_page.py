@@ -5,6 +5,7 @@ from flask import render_template
 from experiment.money import in_words
 from webapp.database.engine import reading
 from webapp.privacy.retention import erase_at, is_due
+from webapp.projects.projects import name_of_project
 from webapp.recruiters.base import PayingRecruiter
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
@@ -40,6 +41,7 @@ def _facts(ref: str) -> dict[str, object]:
         found = overview(session, run, services.now(), reward_minor)
         return {
             "run": run,
+            "project": name_of_project(session, run),
             "pays": pays,
             "study": study,
             "erase_at": erase_at(run, study),

@@ -13,6 +13,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.privacy.corrections import correctable, corrected_since_verdict
+from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
 from webapp.runs.integrity import flags_of
 from webapp.runs.people import Judged, record_of
@@ -23,7 +24,6 @@ from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import shown_trial
-from webapp.users.roles import Role
 
 participant_pages = Blueprint("participants", __name__)
 
@@ -48,7 +48,7 @@ _DIGITS = 6
 
 
 @participant_pages.get("/runs/<ref>/participants")
-@allowed(Role.VIEWER)
+@allowed(Right.SEE)
 def show_all(ref: str) -> str:
     """Show a page of a run's participants, filtered and sorted as the address says."""
     with reading(current_services().sessions) as session:
@@ -95,7 +95,7 @@ def _wanted(sorts: Mapping[str, str]) -> Wanted:
 
 
 @participant_pages.get("/runs/<ref>/participants/<participant_ref>")
-@allowed(Role.VIEWER)
+@allowed(Right.SEE)
 def show(ref: str, participant_ref: str) -> ResponseReturnValue:
     """Show what one participant saw and did, trial by trial."""
     services = current_services()

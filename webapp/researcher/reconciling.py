@@ -14,19 +14,19 @@ from webapp.payments.reconciliation.reconcile import (
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.run_payments import RunPayments, open_run_payments
 from webapp.payments.statement import in_agreement
+from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.money import compensation_link
 from webapp.researcher.money import refuse as refuse_on_money_page
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.users.roles import Role
 
 reconciling_pages = Blueprint("reconciling", __name__)
 reconciling_pages.register_error_handler(ParallaxError, refuse_on_money_page)
 
 
 @reconciling_pages.post("/runs/<ref>/reconcile")
-@allowed(Role.RESEARCHER)
+@allowed(Right.PAY)
 def look(ref: str) -> str:
     """Compare our records, the platform and the ledger."""
     payments = _open(ref)
@@ -44,7 +44,7 @@ def look(ref: str) -> str:
 
 
 @reconciling_pages.post("/runs/<ref>/reconcile/fix")
-@allowed(Role.RESEARCHER)
+@allowed(Right.PAY)
 def fix(ref: str) -> ResponseReturnValue:
     """Do what is safe, and show what is left."""
     payments = _open(ref)

@@ -13,6 +13,7 @@ from experiment.payment.cost import refuse_out_of_bounds
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
+from webapp.projects.rights import Right
 from webapp.recruiters.capabilities import Messages
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
@@ -35,14 +36,13 @@ from webapp.runs.answerable import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
-from webapp.users.roles import Role
 
 recruitment_pages = Blueprint("recruitment", __name__)
 _MOST_HOURS = 24 * 365
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def look(ref: str) -> ResponseReturnValue:
     """Ask the platform how far the run's offers have come."""
     run, platform = _opened(ref)
@@ -68,7 +68,7 @@ def look(ref: str) -> ResponseReturnValue:
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/pause")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def hold(ref: str) -> ResponseReturnValue:
     """Let nobody find the run's offers any more; participants who have begun can finish."""
     sessions, now = current_services().sessions, current_services().now()
@@ -78,7 +78,7 @@ def hold(ref: str) -> ResponseReturnValue:
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/extend")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def go_on(ref: str) -> ResponseReturnValue:
     """Let people find the run's open offers for more hours from now."""
     hours = request.form.get("hours", "")
@@ -95,7 +95,7 @@ def go_on(ref: str) -> ResponseReturnValue:
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/write")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def write(ref: str) -> ResponseReturnValue:
     """Write to the run's participants on their platform, once it was confirmed."""
     run, platform = _opened(ref)
@@ -121,7 +121,7 @@ def write(ref: str) -> ResponseReturnValue:
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/plan")
-@allowed(Role.RESEARCHER)
+@allowed(Right.PAY)
 def plan(ref: str) -> str:
     """Show what publishing the run's open places would cost."""
     run, platform = _opened(ref)
@@ -129,7 +129,7 @@ def plan(ref: str) -> str:
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/publish")
-@allowed(Role.RESEARCHER)
+@allowed(Right.PAY)
 def carry_out(ref: str) -> ResponseReturnValue:
     """Publish what was confirmed, if it is still the same."""
     run, platform = _opened(ref)

@@ -9,13 +9,17 @@ from flask.typing import ResponseReturnValue
 from webapp.core.own_process import Done, parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError
+from webapp.projects.limits import job_of
+from webapp.projects.projects import ProjectError
+from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.boundary import present_project
+from webapp.researcher.overview_page import run_page
 from webapp.researcher.zipped import zipped
 from webapp.runs.unblind import unblinding_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
-from webapp.users.roles import Role
 
 report_pages = Blueprint("report", __name__)
 LARGEST_SCORES_BYTES = 64 * 1024 * 1024
@@ -23,7 +27,7 @@ _MOST_MODELS = 20
 
 
 @report_pages.post("/runs/<ref>/report")
-@allowed(Role.RESEARCHER, largest_body=LARGEST_SCORES_BYTES)
+@allowed(Right.EXPORT, largest_body=LARGEST_SCORES_BYTES)
 def make(ref: str) -> ResponseReturnValue:
     """Send the report, its tables and its figures as one zip file; a process of its own works."""
     services = current_services()
@@ -34,7 +38,8 @@ def make(ref: str) -> ResponseReturnValue:
                 status=409,
                 code="blind",
             )
-    with tempfile.TemporaryDirectory() as temporary:
+    counted = job_of(services.sessions, present_project(), services.now())
+    with tempfile.TemporaryDirectory() as temporary, counted:
         folder = Path(temporary)
         options = _scores(folder)
         instance, exported = Path(current_app.instance_path), folder / f"run-{ref}"
@@ -54,6 +59,12 @@ def make(ref: str) -> ResponseReturnValue:
         as_attachment=True,
         download_name=f"parallax-report-{ref}.zip",
     )
+
+
+@report_pages.errorhandler(ProjectError)
+def refuse(error: ProjectError) -> ResponseReturnValue:
+    """Show the paragraph on the run's page: the project may not use more."""
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def _scores(folder: Path) -> list[str]:

@@ -13,18 +13,18 @@ from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.privacy.corrections import correct, correctable
 from webapp.privacy.restriction import release, restrict
+from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
-from webapp.users.roles import Role
 
 rights_of_people_pages = Blueprint("rights_of_people", __name__)
 _SHORTEST_REASON = 10
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/restrict")
-@allowed(Role.RESEARCHER)
+@allowed(Right.REVIEW)
 def keep_unused(ref: str, participant_ref: str) -> Response:
     """Keep somebody's data without using them, as they asked."""
     reason, services = _reason(), current_services()
@@ -37,7 +37,7 @@ def keep_unused(ref: str, participant_ref: str) -> Response:
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/release")
-@allowed(Role.RESEARCHER)
+@allowed(Right.REVIEW)
 def use_again(ref: str, participant_ref: str) -> Response:
     """Use somebody's data again, after they were told so."""
     reason, services = _reason(), current_services()
@@ -50,7 +50,7 @@ def use_again(ref: str, participant_ref: str) -> Response:
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/correct")
-@allowed(Role.RESEARCHER)
+@allowed(Right.REVIEW)
 def correct_answer(ref: str, participant_ref: str) -> Response:
     """Put what somebody says is right in the place of one of their answers."""
     reason, services = _reason(), current_services()

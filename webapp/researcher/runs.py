@@ -12,11 +12,13 @@ from werkzeug.wrappers import Response
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
-from webapp.errors import RunError
+from webapp.errors import RunError, WebappError
+from webapp.projects.projects import ProjectError, projects_of, runs_seen_by
+from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.overview_page import run_page
 from webapp.researcher.zipped import zipped
-from webapp.runs.exclude import exclude
+from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export
 from webapp.runs.grow import grow
 from webapp.runs.runs import close_run, open_run, progress
@@ -31,23 +33,25 @@ run_pages = Blueprint("runs", __name__)
 
 
 @run_pages.get("/")
-@allowed(Role.VIEWER)
+@allowed(Role.MEMBER)
 def show_all() -> str:
     """List the runs, the latest first."""
     with reading(current_services().sessions) as session:
-        found = progress(session)[::-1]
-    return render_template("researcher/runs.html", runs=found)
+        found = progress(session, runs_seen_by(current_user()))[::-1]
+        projects = projects_of(session, current_user())
+    names = {each.id: each.name for each in projects}
+    return render_template("researcher/runs.html", runs=found, projects=projects, names=names)
 
 
 @run_pages.get("/runs/<ref>")
-@allowed(Role.VIEWER)
+@allowed(Right.SEE)
 def show(ref: str) -> str:
     """Show how one run is going."""
     return run_page(ref)
 
 
 @run_pages.post("/runs/<ref>/close")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def close(ref: str) -> Response:
     """Let nobody new in."""
 
@@ -60,7 +64,7 @@ def close(ref: str) -> Response:
 
 
 @run_pages.post("/runs/<ref>/open")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def open_again(ref: str) -> Response:
     """Let people in again."""
 
@@ -73,7 +77,7 @@ def open_again(ref: str) -> Response:
 
 
 @run_pages.post("/runs/<ref>/grow")
-@allowed(Role.RESEARCHER)
+@allowed(Right.CONDUCT)
 def add_places(ref: str) -> ResponseReturnValue:
     """Add places to each list."""
     typed = request.form.get("places", "")
@@ -88,20 +92,15 @@ def add_places(ref: str) -> ResponseReturnValue:
 
 
 @run_pages.post("/runs/<ref>/exclude")
-@allowed(Role.RESEARCHER)
+@allowed(Right.REVIEW)
 def apply_rules(ref: str) -> ResponseReturnValue:
     """Apply the study's exclusion rules to participants who finished."""
-
-    def change(session: Session) -> None:
-        run = find_run(session, ref)
-        result = exclude(session, run, current_services().now())
-        _note(session, run, "exclusion rules applied", decided=str(result.decided))
-
-    return _changed(ref, change)
+    decide(ref, by=current_user().name)
+    return redirect(url_for("runs.show", ref=ref), 303)
 
 
 @run_pages.post("/runs/<ref>/unblind")
-@allowed(Role.RESEARCHER)
+@allowed(Right.UNBLIND)
 def show_results(ref: str) -> Response:
     """Let the results be seen from now on."""
     reason, services = request.form.get("reason", "").strip(), current_services()
@@ -113,9 +112,34 @@ def show_results(ref: str) -> Response:
 
 
 @run_pages.post("/runs/<ref>/export")
-@allowed(Role.RESEARCHER)
+@allowed(Right.EXPORT)
 def download(ref: str) -> ResponseReturnValue:
     """Send everything that the run has gathered as one zip file."""
+    return run_archive(ref, by=current_user().name)
+
+
+@run_pages.errorhandler(RunError)
+@run_pages.errorhandler(ProjectError)
+def refuse(error: WebappError) -> ResponseReturnValue:
+    """Show the paragraph on the run's own page."""
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+
+
+def decide(ref: str, *, by: str) -> Exclusion:
+    """Apply the study's exclusion rules to participants who finished."""
+
+    def work(session: Session) -> Exclusion:
+        run, now = find_run(session, ref), current_services().now()
+        result = exclude(session, run, now)
+        after = {"decided": str(result.decided)}
+        record_act(session, by, "exclusion rules applied", now, run_ref=ref, after=after)
+        return result
+
+    return in_transaction(current_services().sessions, work)
+
+
+def run_archive(ref: str, *, by: str) -> Response:
+    """Return everything that the run has gathered as one zip file, and note who got it."""
     services = current_services()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"run-{ref}"
@@ -124,19 +148,13 @@ def download(ref: str) -> ResponseReturnValue:
             export(session, run, folder)
         archive = zipped(folder)
     with services.sessions.begin() as session:
-        _note(session, find_run(session, ref), "run exported")
+        record_act(session, by, "run exported", services.now(), run_ref=ref)
     return send_file(
         archive,
         mimetype="application/zip",
         as_attachment=True,
         download_name=f"parallax-run-{ref}.zip",
     )
-
-
-@run_pages.errorhandler(RunError)
-def refuse(error: RunError) -> ResponseReturnValue:
-    """Show the paragraph on the run's own page."""
-    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def _changed(ref: str, change: Callable[[Session], None]) -> Response:

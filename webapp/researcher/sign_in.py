@@ -59,7 +59,7 @@ def enter() -> ResponseReturnValue:
 
 
 @sign_in_pages.post("/sign-out")
-@allowed(Role.VIEWER)
+@allowed(Role.MEMBER)
 def leave() -> ResponseReturnValue:
     """Sign out here."""
     services, token = current_services(), request.cookies.get(COOKIE, "")
@@ -68,7 +68,7 @@ def leave() -> ResponseReturnValue:
 
 
 @sign_in_pages.get("/sessions")
-@allowed(Role.VIEWER)
+@allowed(Role.MEMBER)
 def show_sessions() -> str:
     """Show where one is signed in."""
     with reading(current_services().sessions) as session:
@@ -77,7 +77,7 @@ def show_sessions() -> str:
 
 
 @sign_in_pages.post("/sessions/end")
-@allowed(Role.VIEWER)
+@allowed(Role.MEMBER)
 def leave_everywhere() -> ResponseReturnValue:
     """Sign out in every browser."""
     services, user = current_services(), current_user()

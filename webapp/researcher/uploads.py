@@ -14,6 +14,7 @@ import stat
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from experiment.studies.load import built_in_studies
@@ -40,26 +41,42 @@ _UNREADABLE = (
 )
 
 
-def known_studies(instance: Path) -> dict[str, str]:
+def known_studies(instance: Path, project_id: int | None = None) -> dict[str, str]:
     """Return what can be launched: the built-in studies and the uploaded ones.
 
     Args:
         instance: The instance folder.
+        project_id: The project, which has uploads of its own; None for what belongs to none.
 
     Returns:
         The name or the folder of each by what the pages call it.
     """
-    uploaded = sorted((instance / _FOLDER).glob(f"*/*/{STUDY_FILE}"))
+    uploaded = sorted(uploads_of(instance, project_id).glob(f"*/*/{STUDY_FILE}"))
     own = {f"{path.parent.name} ({path.parent.parent.name})": str(path.parent) for path in uploaded}
     return {name: name for name in built_in_studies()} | own
 
 
-def store_upload(instance: Path, content: bytes) -> str:
+def uploads_of(instance: Path, project_id: int | None) -> Path:
+    """Return the folder of the studies that were uploaded in a project, or in none."""
+    if project_id is None:
+        return instance / _FOLDER
+    return instance / "projects" / str(project_id) / _FOLDER
+
+
+def uploaded_bytes(folder: Path) -> int:
+    """Return how large all the files of a folder are, however deep they lie."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def store_upload(
+    uploads: Path, content: bytes, check_size: Callable[[int], None] = lambda _: None
+) -> str:
     """Store the study folder of a zip file, whole or not at all.
 
     Args:
-        instance: The instance folder.
+        uploads: The folder of the uploaded studies.
         content: The zip file.
+        check_size: Called with the size of the unpacked study; raises where that is too much.
 
     Returns:
         What the pages call it.
@@ -73,8 +90,9 @@ def store_upload(instance: Path, content: bytes) -> str:
     except _UNREADABLE as error:
         raise _refused(f"The file cannot be read as a zip file ({error}).") from error
     name, files = _study_folder(files)
+    check_size(sum(map(len, files.values())))
     label = secrets.token_hex(4)
-    folder = instance / _FOLDER / label
+    folder = uploads / label
     try:
         for path, data in files.items():
             target = folder / name / path

@@ -14,6 +14,8 @@ from experiment.studies.study import Study
 from webapp.core.tokens import new_reference
 from webapp.database.models import Place, Run, RunItem, StudyFile
 from webapp.errors import RunError
+from webapp.projects.limits import refuse_another_run
+from webapp.projects.projects import open_project
 from webapp.recruiters.registry import recruiter_class
 from webapp.recruiters.terms import refuse_unknown_terms
 
@@ -29,6 +31,7 @@ def launch(
     now: datetime,
     code_version: str,
     simulated: bool = False,
+    project: str = "",
 ) -> Run:
     """Return a new run of the study, with its files and every list and place it will ever have.
 
@@ -40,6 +43,7 @@ def launch(
         now: The time of the launch.
         code_version: Which code launched it.
         simulated: Whether programs are to answer, though the recruiter brings people.
+        project: The project that the run belongs to; empty for none.
 
     Raises:
         UnknownNameError: There is no such recruiter, or the study names no known type of response.
@@ -47,6 +51,7 @@ def launch(
         DesignError: The lists cannot be built, or fail a check of the audit.
         ParallaxError: Anything else that ``experiment.authoring.check`` finds wrong.
         RunError: The seed is out of range, or the study's terms are none of the recruiter's.
+        ProjectError: There is no such project, or it has as many open runs as it may have.
     """
     if seed not in _SEEDS:
         raise RunError(f"{seed} is not a valid seed", expected="a whole number from 0 to 2^63 - 1")
@@ -56,6 +61,9 @@ def launch(
     built = require_sound(study, seed)
     refuse_silent_change(study, built)
     files = study_files(study)
+    within = open_project(session, project, change=True) if project else None
+    if within is not None:
+        refuse_another_run(session, within)
     run = Run(
         ref=new_reference(),
         study=study.name,
@@ -70,6 +78,7 @@ def launch(
         language=study.study.language,
         lease_minutes=study.design.lease_minutes,
         currency=study.currency,
+        project_id=None if within is None else within.id,
     )
     session.add(run)
     session.flush()

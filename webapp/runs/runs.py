@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import ScalarSelect, func, select
+from sqlalchemy import ColumnElement, ScalarSelect, func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
@@ -14,6 +14,7 @@ from experiment.studies.study import Study
 from webapp.database.models import Participant, Run, RunCount, StudyFile, Verdict
 from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.errors import RunError
+from webapp.projects.limits import held, refuse_another_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,13 @@ def study_as_launched(session: Session, run: Run) -> Study:
     return frozen_study(files, Path(run.study_folder))
 
 
-def progress(session: Session) -> list[Progress]:
-    """Return every run in order of launch, with how far it has come."""
+def progress(session: Session, only: ColumnElement[bool] | None = None) -> list[Progress]:
+    """Return the runs in order of launch, with how far each has come.
+
+    Args:
+        session: An open session.
+        only: A condition on ``Run``; None for every run.
+    """
     finished = participants_in(State.FINISHED)
     excluded = (
         select(func.count())
@@ -87,6 +93,8 @@ def progress(session: Session) -> list[Progress]:
     query = select(
         Run, _counted(PLACES), _counted(TAKEN), _counted(finished), excluded.scalar_subquery()
     ).order_by(Run.id)
+    if only is not None:
+        query = query.where(only)
     return [Progress(*row) for row in session.execute(query)]
 
 
@@ -106,6 +114,12 @@ def close_run(session: Session, run: Run, now: datetime) -> None:
 
 
 def open_run(session: Session, run: Run) -> None:
-    """Let people in again."""
+    """Let people in again.
+
+    Raises:
+        ProjectError: The run's project has as many open runs as it may have, or has ended.
+    """
+    if run.closed_at is not None and run.project_id is not None:
+        refuse_another_run(session, held(session, run.project_id))
     run.closed_at = None
     session.flush()

@@ -13,6 +13,7 @@ from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
+from webapp.projects.limits import refuse_another_participant
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
 from webapp.sessions.consent_texts import agreed_text_id
 from webapp.sessions.dealing import deal_trials
@@ -149,6 +150,7 @@ def _free_place(
             # middle of arriving share a lock on the run's row, so this waits for them.
             session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now)
+        refuse_another_participant(session, run)
         if (place := next_place(session, run, only)) is not None:
             return place
     place = next_place(session, run, only) if give_way(session, run, sender, now, only) else None
@@ -226,6 +228,7 @@ def refuse_newcomers(
         GateError: Nobody is admitted until something is mended.
     """
     refuse(Act.ADMIT, session.connection())
+    refuse_another_participant(session, run)
     if run.closed_at is not None:
         raise run_is_closed()
     if (

@@ -46,6 +46,7 @@ class PartBeforeError(NoRoomError):
 def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | None) -> None:
     """Let pass whom the study's earlier runs do not exclude, and who finished the parts before.
 
+    Runs of other projects do not count: what somebody took part in there is told to nobody here.
     Who was given trials took part, whatever became of them. Who is in this run already goes on.
 
     Args:
@@ -69,6 +70,7 @@ def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | 
         select(Participant.run_id, Participant.list)
         .join(Run, Run.id == Participant.run_id)
         .where(Participant.platform_id == platform_id)
+        .where(Run.project_id.is_not_distinct_from(run.project_id))
         .where(Run.study == run.study, Run.id <= run.id, Run.simulated == run.simulated)
     )
     been = session.execute(theirs).all()
@@ -80,6 +82,7 @@ def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | 
         select(Run.study)
         .join(Participant, Participant.run_id == Run.id)
         .where(Participant.platform_id == platform_id, Participant.state == State.FINISHED)
+        .where(Run.project_id.is_not_distinct_from(run.project_id))
         .where(Run.study.in_(terms.after), Run.simulated == run.simulated)
     )
     if {*terms.after} - {*session.scalars(finished)}:

@@ -16,6 +16,7 @@ from webapp.database.models.participant import (
     Verdict,
 )
 from webapp.database.models.payment import Payment
+from webapp.database.models.project import ApiToken, Invitation, Membership, Project, ProjectJob
 from webapp.database.models.recruitment import Assignment, Hit, Recruitment
 from webapp.database.models.report import OutgoingReport
 from webapp.database.models.run import ConsentText, Place, Run, RunCount, RunItem, StudyFile
@@ -25,6 +26,7 @@ from webapp.database.models.user import AskedAct, AuditEntry, FailedSignIn, Sign
 
 __all__ = [
     "Answer",
+    "ApiToken",
     "ArrivalAddress",
     "AskedAct",
     "Assignment",
@@ -37,12 +39,16 @@ __all__ = [
     "FailedSignIn",
     "Hit",
     "Identity",
+    "Invitation",
     "Link",
     "LinkVisit",
+    "Membership",
     "OutgoingReport",
     "Participant",
     "Payment",
     "Place",
+    "Project",
+    "ProjectJob",
     "Recruitment",
     "Response",
     "Run",

@@ -1,0 +1,139 @@
+"""Twenty groups on one server: each up to its own limits, and nobody else feels it."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from experiment.studies.load import load_study
+from tests.webapp.conftest import LAUNCHED
+from webapp.projects.limits import at_work, job_of
+from webapp.projects.members import set_member
+from webapp.projects.projects import ProjectError, add_project, named_project, set_limits
+from webapp.projects.rights import ProjectRole
+from webapp.runs.launch import launch
+from webapp.users.roles import Role
+from webapp.users.users import add_user
+
+GROUPS = [f"group-{number:02}" for number in range(1, 21)]
+SMALL = {"most_runs": 1, "most_participants": 2, "most_upload_mb": 1, "most_jobs": 1}
+
+
+def start(sessions, name: str) -> str:
+    with sessions.begin() as session:
+        study = load_study("minimal")
+        return launch(session, study, 1, "direct", now=LAUNCHED, code_version="0", project=name).ref
+
+
+@pytest.fixture
+def groups(sessions, password_hash) -> dict[str, str]:
+    """A run of each group, by the group's name."""
+    with sessions.begin() as session:
+        for name in GROUPS:
+            project = add_project(session, name, by="a test", now=LAUNCHED)
+            set_limits(session, project, SMALL, by="a test", now=LAUNCHED)
+            user = add_user(
+                session, f"m-{name}", Role.MEMBER, password_hash, by="a test", now=LAUNCHED
+            )
+            manager = ProjectRole.MANAGER
+            set_member(session, project, user, manager, by="a test", now=LAUNCHED)
+    return {name: start(sessions, name) for name in GROUPS}
+
+
+def arrive(app, ref: str) -> int:
+    return app.test_client().post(f"/run/{ref}", data={"decision": "accept"}).status_code
+
+
+def test_what_one_group_uses_up_is_refused_to_it_and_to_nobody_else(app, sessions, groups):
+    greedy, *others = GROUPS
+    assert [arrive(app, groups[greedy]) for _ in range(4)] == [303, 303, 429, 429]
+    with pytest.raises(ProjectError, match="1 open runs"):
+        start(sessions, greedy)
+    assert [arrive(app, groups[name]) for name in others] == [303] * 19
+    with sessions() as session:
+        assert [at_work(session, named_project(session, name)) for name in GROUPS] == [2] + [1] * 19
+
+
+@pytest.mark.one_database
+def test_nobody_sees_another_groups_things(app, browser, groups):
+    for name in GROUPS:
+        here = browser()
+        here.sign_in(f"m-{name}")
+        pages = [here.get(path).text for path in ("/", "/projects", "/tokens", f"/projects/{name}")]
+        told = "".join(pages)
+        assert groups[name] in told
+        for other, ref in groups.items():
+            if other != name:
+                assert ref not in told
+                assert other not in told
+                assert here.get(f"/runs/{ref}").status_code == 404
+
+
+@pytest.mark.one_database
+def test_as_many_jobs_as_may_be_are_done_and_a_dead_one_is_forgotten(sessions, groups, clock):
+    with sessions() as session:
+        first, second = (named_project(session, name).id for name in GROUPS[:2])
+    with job_of(sessions, first, clock()):
+        with (
+            pytest.raises(ProjectError, match="1 checks, launches or reports at work"),
+            job_of(sessions, first, clock()),
+        ):
+            raise AssertionError("it was let in")
+        with job_of(sessions, second, clock()), job_of(sessions, None, clock()):
+            pass
+        clock.go_on(minutes=15)
+        with job_of(sessions, first, clock()):
+            pass
+    with job_of(sessions, first, clock()):
+        pass
+
+
+def zipped(n_bytes: int) -> io.BytesIO:
+    made = io.BytesIO()
+    folder = Path(str(load_study("minimal").folder))
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in folder.rglob("*"):
+            if path.is_file():
+                archive.write(path, f"mine/{path.relative_to(folder)}")
+        archive.writestr("mine/large.txt", "x" * n_bytes)
+    made.seek(0)
+    return made
+
+
+@pytest.mark.one_database
+def test_uploads_are_kept_up_to_the_limit_and_apart(app, browser, groups, instance):
+    def upload(name: str, n_bytes: int):
+        here = browser()
+        here.sign_in(f"m-{name}")
+        data = {
+            "form_token": here.form_token(),
+            "project": name,
+            "file": (zipped(n_bytes), "mine.zip"),
+        }
+        return here, here.client.post("/researcher/launch/upload", data=data)
+
+    first, answer = upload(GROUPS[0], 600_000)
+    assert answer.status_code == 303
+    _, refused = upload(GROUPS[0], 600_000)
+    assert refused.status_code == 409
+    assert "MB of uploaded studies" in refused.text
+    assert len(list(instance.glob("projects/*/studies/*"))) == 1, "nothing half-written"
+    second, answer = upload(GROUPS[1], 600_000)
+    assert answer.status_code == 303
+    [own] = [p.name for p in (instance / "projects" / "1" / "studies").iterdir()]
+    assert own in first.get(f"/launch?project={GROUPS[0]}").text
+    assert own not in second.get(f"/launch?project={GROUPS[1]}").text
+    assert second.get(f"/launch?project={GROUPS[0]}").status_code == 404
+
+
+@pytest.mark.one_database
+def test_a_limit_is_a_whole_number(browser, groups, researcher):
+    owner = researcher(Role.OWNER)
+    at = f"/projects/{GROUPS[0]}"
+    for typed in ("-1", "x", "", "9999999", "٣"):
+        refused = owner.post(f"{at}/limits", **SMALL | {"most_runs": typed})
+        assert refused.status_code == 409
+        assert "from 0 to 1,000,000" in refused.text
+    assert owner.post(f"{at}/limits", **SMALL | {"most_runs": "7"}).status_code == 303
+    assert 'value="7"' in owner.get(at).text

@@ -1,0 +1,178 @@
+"""Two projects with a run each, and everybody who may ask: what the boundary is tried with."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.routing import Rule
+
+from experiment.studies.load import load_study
+from tests.webapp.conftest import LAUNCHED
+from webapp.database.engine import Sessions
+from webapp.projects.members import set_member
+from webapp.projects.projects import add_project, named_project
+from webapp.projects.rights import NEEDED_BY, RIGHTS_OF, ProjectRole, Right, Scope
+from webapp.projects.tokens import make_token
+from webapp.researcher.access import COOKIE, PREFIX, needed_of
+from webapp.runs.launch import launch
+from webapp.users.roles import Role
+from webapp.users.sign_in import form_token, open_session
+from webapp.users.users import add_user, named_user
+
+# Roles of the installation without any membership, roles in the project, and others.
+OUTSIDE = ("anonymous", *map(str, Role), "manager of another project")
+INSIDE = tuple(map(str, ProjectRole))
+PERSONS = (*OUTSIDE, *INSIDE)
+TOKENS = tuple(f"token {scope}" for scope in Scope)
+HERE, ELSEWHERE = "here", "elsewhere"
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@dataclass
+class World:
+    """An installation with two projects.
+
+    Attributes:
+        app: The app.
+        ref: The run of the project that is asked about.
+        other: The run of the other project.
+        clients: A browser of each person, by who it is.
+        tokens: A token of the manager for each scope.
+    """
+
+    app: Flask
+    ref: str
+    other: str
+    clients: dict[str, FlaskClient]
+    forms: dict[str, str]
+    tokens: dict[str, str]
+
+    def sign_in_anew(self, sessions: Sessions, who: str) -> None:
+        """Give somebody another session, the one before being over."""
+        with sessions.begin() as session:
+            token = open_session(session, named_user(session, who.replace(" ", "_")), "", LAUNCHED)
+        self.clients[who].set_cookie(COOKIE, token, path=PREFIX)
+        self.forms[who] = form_token(token)
+
+    def ask(self, rule: Rule, who: str, ref: str = "", project: str = HERE) -> tuple[int, str]:
+        """Return the status and the text of the answer to one request."""
+        method = next(iter(sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})))
+        path = (
+            rule.rule.replace("<ref>", ref or self.ref)
+            .replace("<participant_ref>", "nobody")
+            .replace("<project>", project)
+        )
+        client, headers = self.app.test_client(), {}
+        if who in self.tokens:
+            headers = {"Authorization": f"Bearer {self.tokens[who]}"}
+        else:
+            client = self.clients[who]
+        data = {"form_token": self.forms.get(who, ""), "project": project}
+        sent = {"query_string": {"project": project}} if method == "GET" else {"data": data}
+        with client.open(path, method=method, headers=headers, **sent) as answer:
+            return answer.status_code, answer.get_data(as_text=True)
+
+
+def build(app: Flask, sessions: Sessions) -> World:
+    """Return the world, made in an installation."""
+    clients, forms, tokens = {"anonymous": app.test_client()}, {}, {}
+    with sessions.begin() as session:
+        refs = {}
+        for name in (HERE, ELSEWHERE):
+            project = add_project(session, name, by="a test", now=LAUNCHED)
+            refs[name] = launch(
+                session, load_study("minimal"), 1, "direct",
+                now=LAUNCHED, code_version="0", project=name,
+            ).ref  # fmt: skip
+        for who in PERSONS[1:]:
+            role = Role(who) if who in set(Role) else Role.MEMBER
+            user = add_user(session, who.replace(" ", "_"), role, "", by="a test", now=LAUNCHED)
+            if who not in set(Role):
+                project = named_project(session, HERE if who in INSIDE else ELSEWHERE)
+                here = ProjectRole(who) if who in INSIDE else ProjectRole.MANAGER
+                set_member(session, project, user, here, by="a test", now=LAUNCHED)
+            if who == ProjectRole.MANAGER:
+                for scope, name in zip(Scope, TOKENS, strict=True):
+                    tokens[name] = make_token(session, user, name, [scope], 9, LAUNCHED)
+            token = open_session(session, user, "", LAUNCHED)
+            clients[who] = app.test_client()
+            clients[who].set_cookie(COOKIE, token, path=PREFIX)
+            forms[who] = form_token(token)
+    return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
+
+
+def rules(app: Flask) -> Iterator[Rule]:
+    """Yield every route of the researcher's pages and of programs, as the app has it."""
+    for rule in app.url_map.iter_rules():
+        if rule.rule.startswith(PREFIX) and rule.endpoint != "researcher_files.static":
+            yield rule
+
+
+def needs(app: Flask, rule: Rule) -> Right | Role | Scope | None:
+    """Return what a route needs, as its view says."""
+    if rule.endpoint.startswith("api."):
+        scope: Scope = app.view_functions[rule.endpoint].scope
+        return scope
+    return needed_of(rule.endpoint)
+
+
+def expected(needed: Right | Role | Scope | None, who: str) -> str:
+    """Return what somebody gets of a route of the project HERE: a word of the table.
+
+    The table says it from the two lists of rights alone, and knows nothing of the guard.
+    """
+    if isinstance(needed, Scope):
+        return ("yes" if who == f"token {needed}" else "no") if who in TOKENS else "no token"
+    if needed is None:
+        return "yes"
+    if who == "anonymous" or who in TOKENS:
+        return "sign in"
+    if isinstance(needed, Role):
+        role = Role(who) if who in set(Role) else Role.MEMBER
+        return "yes" if role.may(needed) else "no"
+    if who == Role.OWNER:
+        return "yes"
+    if who not in INSIDE:
+        return "unseen"
+    return "yes" if needed in RIGHTS_OF[ProjectRole(who)] else "no"
+
+
+def table(app: Flask) -> str:
+    """Return the table of every route and everybody, as docs/boundaries.md has it."""
+    short = {name: name.replace("manager of another project", "other") for name in PERSONS}
+    columns = (*PERSONS, *TOKENS)
+    head = [short.get(name, name).removeprefix("token ") for name in columns]
+    lines = ["| Route | Needs | " + " | ".join(head) + " |", "|---" * (len(columns) + 2) + "|"]
+    with app.app_context():
+        for rule in sorted(rules(app), key=lambda each: (each.rule, sorted(each.methods or ()))):
+            [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
+            needed = needs(app, rule)
+            kind = {Right: "right", Role: "role", Scope: "scope"}.get(type(needed))
+            told = f"{kind} *{needed}*" if kind else "nothing"
+            cells = (expected(needed, who) for who in columns)
+            path = rule.rule.removeprefix(PREFIX).replace("<", "{").replace(">", "}")
+            lines.append(f"| {method} `{path}` | {told} | " + " | ".join(cells) + " |")
+    assert set(NEEDED_BY) == set(Scope)
+    return "\n".join(lines)
+
+
+def _write() -> None:
+    """Write the table into the page of the documentation, in the place of the one there."""
+    import re
+    import tempfile
+
+    from webapp import create_app
+
+    page = DOCS / "boundaries.md"
+    with tempfile.TemporaryDirectory() as folder:
+        app = create_app(Path(folder))
+        made = table(app)
+        app.extensions["parallax"].engine.dispose()
+    text = page.read_text(encoding="utf-8")
+    page.write_text(re.sub(r"(?ms)^\| Route \|.*?\n\n", f"{made}\n\n", text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()

@@ -1,0 +1,103 @@
+"""The boundary of projects: every route against everybody, tried over HTTP with the real app."""
+
+import pytest
+
+from tests.webapp.researcher import boundary
+from tests.webapp.researcher.boundary import ELSEWHERE, PERSONS, TOKENS, expected, needs, rules
+from webapp.projects.rights import Right
+
+pytestmark = pytest.mark.one_database
+# Signing out ends the walk, so it comes last, and each time after signing in anew.
+ENDING = ("sign_in.leave", "sign_in.leave_everywhere")
+
+
+@pytest.fixture
+def world(app, sessions, monkeypatch):
+    # What the commands print is none of this; whether they are reached is.
+    monkeypatch.setattr("webapp.researcher.launch.parallax", lambda *_: _Done())
+    monkeypatch.setattr("webapp.researcher.report.parallax", lambda *_: _Done())
+    monkeypatch.setattr("webapp.researcher.installation.parallax", lambda *_: _Done())
+    monkeypatch.setattr("webapp.researcher.live._ROUNDS", 1)
+    return boundary.build(app, sessions)
+
+
+class _Done:
+    worked, text = False, "a process of its own would do this"
+
+
+def outcome(status: int, text: str) -> str:
+    """Return what an answer means, in the words of the table."""
+    if status == 303 and "/researcher/sign-in?" in text:
+        return "sign in"
+    if status == 401 and "no_token" in text:
+        return "no token"
+    if status == 403:
+        return "no"
+    if status == 404 and ("no study at this address" in text or "no project at this" in text):
+        return "unseen"
+    return "yes"
+
+
+@pytest.mark.parametrize("who", [*PERSONS, *TOKENS])
+def test_every_cell_of_the_table_is_what_the_app_answers(world, sessions, who):
+    with world.app.app_context():
+        routes = [(rule, needs(world.app, rule)) for rule in rules(world.app)]
+    wrong = []
+    for rule, needed in sorted(routes, key=lambda each: each[0].endpoint in ENDING):
+        if rule.endpoint in ENDING and who in world.forms:
+            world.sign_in_anew(sessions, who)
+        found = outcome(*world.ask(rule, who))
+        if found != expected(needed, who):
+            wrong.append((rule.rule, found, expected(needed, who)))
+    assert not wrong
+
+
+@pytest.mark.parametrize("who", [each for each in PERSONS if each not in ("anonymous", "owner")])
+def test_no_answer_to_anybody_names_anything_of_a_project_that_is_not_theirs(world, who):
+    theirs = world.other if who == "manager of another project" else world.ref
+    foreign = world.ref if theirs == world.other else world.other
+    name = boundary.HERE if theirs == world.other else ELSEWHERE
+    for rule in rules(world.app):
+        if rule.endpoint in ENDING or rule.endpoint.startswith("api."):
+            continue
+        own = "here" if name == ELSEWHERE else ELSEWHERE
+        _, text = world.ask(rule, who, ref=theirs, project=own)
+        assert foreign not in text, rule.rule
+        status, text = world.ask(rule, who, ref=foreign, project=name)
+        if "<" in rule.rule or isinstance(_needed(world, rule), Right):
+            unseen, told = world.ask(rule, who, ref="0123456789", project="no-such-project")
+            # Word for word what is said of a run that does not exist.
+            assert status in (403, 404), (rule.rule, status)
+            assert (status, text) == (unseen, told), rule.rule
+
+
+def test_a_token_sees_no_run_of_another_project_and_opens_no_page(world):
+    for rule in rules(world.app):
+        for who in TOKENS:
+            status, text = world.ask(rule, who, ref=world.other)
+            if not rule.endpoint.startswith("api."):
+                assert status != 200 or needs_nothing(world, rule), rule.rule
+                continue
+            assert world.other not in text
+            if "<ref>" in rule.rule:
+                assert status in (403, 404)
+
+
+def test_a_cookie_opens_nothing_that_is_for_programs(world):
+    for rule in rules(world.app):
+        if rule.endpoint.startswith("api."):
+            assert world.ask(rule, "owner")[0] == 401
+
+
+def test_the_page_of_the_documentation_has_the_table_of_this_app(app):
+    page = (boundary.DOCS / "boundaries.md").read_text(encoding="utf-8")
+    assert boundary.table(app) in page, "python -m tests.webapp.researcher.boundary"
+
+
+def needs_nothing(world, rule) -> bool:
+    return _needed(world, rule) is None
+
+
+def _needed(world, rule):
+    with world.app.app_context():
+        return needs(world.app, rule)

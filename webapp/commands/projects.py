@@ -1,0 +1,162 @@
+"""``parallax projects``: whose runs are whose, and how much each project may use."""
+
+import getpass
+from pathlib import Path
+
+import click
+from sqlalchemy import select
+
+from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.text_table import text_table
+from webapp.core.clock import utc_now
+from webapp.database.engine import reading
+from webapp.database.models import Project
+from webapp.projects import limits as use
+from webapp.projects import projects as flow
+from webapp.projects.invitations import invite as invite_
+from webapp.projects.members import members as members_of
+from webapp.projects.members import set_member
+from webapp.projects.rights import ProjectRole
+from webapp.users.users import named_user
+
+_ROLES = click.Choice([str(role) for role in ProjectRole])
+
+
+@click.group()
+def projects() -> None:
+    """Manage projects: their members and limits."""
+
+
+@projects.command("list")
+@with_instance
+def list_(instance: Path) -> None:
+    """List the projects, what each uses, and what it may use."""
+    with reading(open_sessions(instance)) as session:
+        rows = [
+            (
+                each.name,
+                "ended" if each.ended_at else "open",
+                _of(use.open_runs(session, each), each.most_runs),
+                _of(use.at_work(session, each), each.most_participants),
+                str(each.most_upload_mb or "any"),
+                _of(use.jobs(session, each), each.most_jobs),
+            )
+            for each in session.scalars(select(Project).order_by(Project.name))
+        ]
+    header = ("project", "state", "open runs", "people at work", "upload MB", "jobs")
+    click.echo(text_table(header, rows) if rows else "There are no projects yet.")
+
+
+@projects.command()
+@click.argument("name")
+@with_instance
+def add(name: str, instance: Path) -> None:
+    """Add a project NAME, which has no member yet."""
+    with open_sessions(instance).begin() as session:
+        flow.add_project(session, name, by=_operator(), now=utc_now())
+    click.echo(
+        f"{name} is added. To give it a manager: parallax projects member {name} USER manager"
+    )
+
+
+@projects.command()
+@click.argument("name")
+@click.option("--runs", type=int, help="How many runs may be open.")
+@click.option("--participants", type=int, help="How many people may be at work at once.")
+@click.option("--upload-mb", type=int, help="How many MB of uploaded studies are kept.")
+@click.option("--jobs", type=int, help="How many checks, launches and reports may run at once.")
+@with_instance
+def limits(
+    name: str,
+    runs: int | None,
+    participants: int | None,
+    upload_mb: int | None,
+    jobs: int | None,
+    instance: Path,
+) -> None:
+    """Change how much the project NAME may use; 0 stands for any number."""
+    given = {
+        "most_runs": runs,
+        "most_participants": participants,
+        "most_upload_mb": upload_mb,
+        "most_jobs": jobs,
+    }
+    wanted = {key: value for key, value in given.items() if value is not None}
+    with open_sessions(instance).begin() as session:
+        project = flow.open_project(session, name, change=True)
+        if wanted:
+            flow.set_limits(session, project, wanted, by=_operator(), now=utc_now())
+        told = ", ".join(f"{getattr(project, key) or 'any number of'} {key[5:]}" for key in given)
+    click.echo(f"{name} may use: {told}.".replace("_", " "))
+
+
+@projects.command()
+@click.argument("name")
+@with_instance
+def end(name: str, instance: Path) -> None:
+    """Take the project NAME away from its members; its runs and their data stay."""
+    with open_sessions(instance).begin() as session:
+        project = flow.named_project(session, name, change=True)
+        flow.end_project(session, project, by=_operator(), now=utc_now())
+    click.echo(f"{name} has ended. Owners still see its runs.")
+
+
+@projects.command()
+@click.argument("name")
+@with_instance
+def members(name: str, instance: Path) -> None:
+    """List the members of the project NAME."""
+    with reading(open_sessions(instance)) as session:
+        found = members_of(session, flow.named_project(session, name))
+        rows = [(user.name, str(role)) for user, role in found]
+    click.echo(text_table(("user", "role"), rows) if rows else f"{name} has no members yet.")
+
+
+@projects.command()
+@click.argument("name")
+@click.argument("user")
+@click.argument("role", type=_ROLES)
+@with_instance
+def member(name: str, user: str, role: str, instance: Path) -> None:
+    """Give USER the ROLE in the project NAME."""
+    _change(instance, name, user, ProjectRole(role))
+    click.echo(f"{user} is {role} in {name} from now on.")
+
+
+@projects.command()
+@click.argument("name")
+@click.argument("user")
+@with_instance
+def remove(name: str, user: str, instance: Path) -> None:
+    """Remove USER from the project NAME; their access ends at once."""
+    _change(instance, name, user, None)
+    click.echo(f"{user} is no member of {name} any more.")
+
+
+@projects.command()
+@click.argument("name")
+@click.argument("role", type=_ROLES)
+@with_instance
+def invite(name: str, role: str, instance: Path) -> None:
+    """Print a code by which one person becomes ROLE in the project NAME."""
+    with open_sessions(instance).begin() as session:
+        project = flow.open_project(session, name, change=True)
+        code = invite_(session, project, ProjectRole(role), by=_operator(), now=utc_now())
+    click.echo("Send this code to one person; it works once, within seven days, at the page")
+    click.echo("/researcher/join of the server:")
+    click.echo(code)
+
+
+def _change(instance: Path, name: str, user: str, role: ProjectRole | None) -> None:
+    with open_sessions(instance).begin() as session:
+        project = flow.open_project(session, name, change=True)
+        who = named_user(session, user)
+        set_member(session, project, who, role, by=_operator(), now=utc_now())
+
+
+def _of(used: int, most: int) -> str:
+    return f"{used} of {most}" if most else f"{used}"
+
+
+def _operator() -> str:
+    return f"{getpass.getuser()} (command line)"

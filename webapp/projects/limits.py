@@ -1,0 +1,149 @@
+"""How much a project uses, and the refusal of more: what one uses takes nothing from another."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from webapp.core.i18n import gettext
+from webapp.database.engine import Sessions
+from webapp.database.models import Project, ProjectJob, Run, RunCount
+from webapp.database.retry import in_transaction
+from webapp.database.row_counts import participants_in
+from webapp.errors import RequestError
+from webapp.projects.projects import ProjectError
+
+# Longer than any job may take; the process of an older one was killed.
+_JOB_IS_DEAD_AFTER = timedelta(minutes=15)
+_MB = 1_000_000
+
+
+def held(session: Session, project_id: int) -> Project:
+    """Return a project whose use nobody else changes until the transaction is over."""
+    return session.scalars(select(Project).where(Project.id == project_id).with_for_update()).one()
+
+
+def refuse_another_run(session: Session, project: Project) -> None:
+    """Let pass only where the project may have another open run.
+
+    Args:
+        session: An open session that holds the project's lock.
+        project: The project.
+
+    Raises:
+        ProjectError: It has as many as it may have, or has ended.
+    """
+    if project.ended_at is not None:
+        raise ProjectError(
+            f'nothing was done: the project "{project.name}" has ended',
+            remedy="Launch the study in another project",
+        )
+    used = open_runs(session, project)
+    if project.most_runs and used >= project.most_runs:
+        raise _over(project, f"{used} open runs", project.most_runs, "Close a run")
+
+
+def refuse_upload(project: Project, used_bytes: int, more_bytes: int) -> None:
+    """Let pass only where the project may store as many bytes more.
+
+    Raises:
+        ProjectError: It may not.
+    """
+    if project.most_upload_mb and used_bytes + more_bytes > project.most_upload_mb * _MB:
+        told = f"{used_bytes / _MB:.1f} MB of uploaded studies, and this one has"
+        what = f"{told} {more_bytes / _MB:.1f} MB"
+        raise _over(project, what, project.most_upload_mb, "Upload a smaller study")
+
+
+def refuse_another_participant(session: Session, run: Run) -> None:
+    """Let pass only where one more person may be at work in the run's project.
+
+    Raises:
+        RequestError: As many are at work as may be; they can come again.
+    """
+    if run.project_id is None:
+        return
+    project = held(session, run.project_id)
+    if project.most_participants and at_work(session, project) >= project.most_participants:
+        raise RequestError(
+            gettext(
+                "Many people are taking part right now. Your answers so far are safe. Please reload"
+                " the page in a few seconds."
+            ),
+            status=429,
+            code="busy",
+        )
+
+
+@contextmanager
+def job_of(sessions: Sessions, project_id: int | None, now: datetime) -> Iterator[None]:
+    """Count long work of a project while it is done.
+
+    Args:
+        sessions: The work is counted in transactions of its own.
+        project_id: The project; None for none, of which nothing is counted.
+        now: The time.
+
+    Raises:
+        ProjectError: As much is being done as may be.
+    """
+    if project_id is None:
+        yield
+        return
+
+    def begin(session: Session) -> int:
+        project = held(session, project_id)
+        old = ProjectJob.begun_at <= now - _JOB_IS_DEAD_AFTER
+        session.execute(delete(ProjectJob).where(ProjectJob.project_id == project.id, old))
+        used = jobs(session, project)
+        if project.most_jobs and used >= project.most_jobs:
+            doing = f"{used} checks, launches or reports at work"
+            raise _over(project, doing, project.most_jobs, "Wait until one of them has ended")
+        job = ProjectJob(project_id=project.id, begun_at=now)
+        session.add(job)
+        session.flush()
+        return job.id
+
+    number = in_transaction(sessions, begin)
+    try:
+        yield
+    finally:
+        in_transaction(
+            sessions,
+            lambda session: session.execute(delete(ProjectJob).where(ProjectJob.id == number)),
+        )
+
+
+def open_runs(session: Session, project: Project) -> int:
+    """Return how many runs of a project are open."""
+    of_it = Run.project_id == project.id, Run.closed_at.is_(None)
+    return session.scalar(select(func.count()).select_from(Run).where(*of_it)) or 0
+
+
+def at_work(session: Session, project: Project) -> int:
+    """Return how many people are at work in the runs of a project."""
+    states = [participants_in(State.WORKING), participants_in(State.ANSWERED)]
+    counted = (
+        select(func.sum(RunCount.n))
+        .join(Run, Run.id == RunCount.run_id)
+        .where(Run.project_id == project.id, RunCount.subject.in_(states))
+    )
+    return session.scalar(counted) or 0
+
+
+def jobs(session: Session, project: Project) -> int:
+    """Return how many checks, launches and reports of a project are being made."""
+    of_it = ProjectJob.project_id == project.id
+    return session.scalar(select(func.count()).select_from(ProjectJob).where(of_it)) or 0
+
+
+def _over(project: Project, used: str, most: int, instead: str) -> ProjectError:
+    return ProjectError(
+        f"nothing was done: the project has {used}",
+        where=f"project {project.name}",
+        expected=f"at most {most}",
+        remedy=f"{instead}, or ask an owner for more: parallax projects limits {project.name}",
+    )

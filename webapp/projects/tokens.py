@@ -1,0 +1,130 @@
+"""Tokens of programs: what one may do is never more than its user may, and less by its scopes."""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import or_, select, update
+from sqlalchemy.orm import Session
+
+from webapp.database.engine import Sessions
+from webapp.database.models import ApiToken, Project, User
+from webapp.projects.projects import ProjectError, rights_in
+from webapp.projects.rights import Right, Scope
+from webapp.users.audit_log import record_act
+
+PREFIX = "parallax_"
+MOST_DAYS = 366
+_MOST_TOKENS = 50
+_LABEL = re.compile(r"[^\x00-\x1f\x7f]{1,80}")
+_SEEN_EVERY = timedelta(minutes=5)
+
+
+def make_token(
+    session: Session,
+    user: User,
+    label: str,
+    scopes: Collection[Scope],
+    days: int,
+    now: datetime,
+    project: Project | None = None,
+) -> str:
+    """Return a new token of a user; it is shown once and cannot be read again.
+
+    Args:
+        session: An open session that writes.
+        user: Whose it is.
+        label: What it is for.
+        scopes: What it may be used for.
+        days: After how many days it ends.
+        now: The time.
+        project: Where alone it may be used; None for wherever its user may.
+
+    Raises:
+        ProjectError: Something of it cannot be so.
+    """
+    problem = ""
+    if not _LABEL.fullmatch(label):
+        problem = "a token needs a name of 1 to 80 characters that says what it is for"
+    elif not scopes:
+        problem = f"a token needs a scope: {', '.join(Scope)}"
+    elif not 1 <= days <= MOST_DAYS:
+        problem = f"a token is valid for 1 to {MOST_DAYS} days"
+    elif _usable(session, user) >= _MOST_TOKENS:
+        problem = f"a user has at most {_MOST_TOKENS} tokens that are not revoked"
+    elif project is not None and Right.SEE not in rights_in(session, user, project.id):
+        problem = "there is no such project"
+    if problem:
+        raise ProjectError(problem, remedy="Change it and send the form again; nothing was made")
+    token = PREFIX + secrets.token_urlsafe(32)
+    row = ApiToken(
+        user_id=user.id,
+        project_id=None if project is None else project.id,
+        label=label,
+        scopes=" ".join(scope for scope in Scope if scope in scopes),
+        token_hash=_digest(token),
+        made_at=now,
+        expires_at=now + timedelta(days=days),
+    )
+    session.add(row)
+    session.flush()
+    told = {"token": label, "scopes": row.scopes, "until": f"{row.expires_at:%Y-%m-%d}"}
+    within = {} if project is None else {"project": project.name}
+    record_act(session, user.name, "token made", now, after={**told, **within})
+    return token
+
+
+def tokens_of(session: Session, user: User) -> Sequence[ApiToken]:
+    """Return a user's tokens, the latest first."""
+    of_user = ApiToken.user_id == user.id
+    return session.scalars(select(ApiToken).where(of_user).order_by(ApiToken.id.desc())).all()
+
+
+def revoke(session: Session, user: User, number: int, *, by: str, now: datetime) -> None:
+    """End a token of a user.
+
+    Raises:
+        ProjectError: They have none of that number.
+    """
+    found = session.scalar(
+        select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == user.id)
+    )
+    if found is None:
+        raise ProjectError(
+            f'"{user.name}" has no token {number}',
+            remedy=f"List the tokens: parallax users tokens {user.name}",
+        )
+    if found.revoked_at is None:
+        found.revoked_at = now
+        told = {"user": user.name, "token": found.label}
+        record_act(session, by, "token revoked", now, after=told)
+
+
+def user_of_token(session: Session, token: str, now: datetime) -> tuple[User, ApiToken] | None:
+    """Return whose token it is; None where it is nobody's any more."""
+    found = session.execute(
+        select(User, ApiToken)
+        .join(ApiToken, ApiToken.user_id == User.id)
+        .outerjoin(Project, Project.id == ApiToken.project_id)
+        .where(ApiToken.token_hash == _digest(token), ApiToken.revoked_at.is_(None))
+        .where(ApiToken.expires_at > now, User.disabled_at.is_(None))
+        .where(or_(ApiToken.project_id.is_(None), Project.ended_at.is_(None)))
+    ).first()
+    return None if found is None else (found[0], found[1])
+
+
+def note_use(sessions: Sessions, token: ApiToken, now: datetime) -> None:
+    """Store that a token is in use, once in a few minutes."""
+    if token.used_at is None or now - token.used_at > _SEEN_EVERY:
+        with sessions.begin() as session:
+            session.execute(update(ApiToken).where(ApiToken.id == token.id).values(used_at=now))
+
+
+def _usable(session: Session, user: User) -> int:
+    return len([each for each in tokens_of(session, user) if each.revoked_at is None])
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,171 @@
+"""What programs ask for with a token: progress, decisions, money and exports, as JSON or zip.
+
+A browser's cookie opens nothing here, so no other site can make a browser ask; and a token opens
+nothing else.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from flask import Blueprint, current_app, g, jsonify, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from structlog.contextvars import bind_contextvars
+
+from experiment.errors import ParallaxError
+from webapp.core.i18n import SOURCE_LANGUAGE, set_language
+from webapp.database.engine import reading
+from webapp.database.models import ApiToken, Participant, Run, Verdict
+from webapp.errors import RequestError
+from webapp.payments.accounts import accounts
+from webapp.payments.ledger import payments_of
+from webapp.payments.statement import statements
+from webapp.projects.projects import runs_seen_by
+from webapp.projects.rights import NEEDED_BY, Scope
+from webapp.projects.tokens import note_use, user_of_token
+from webapp.researcher.boundary import refuse_outside
+from webapp.researcher.runs import decide, run_archive
+from webapp.runs.runs import Progress, progress
+from webapp.services import current_services
+from webapp.sessions.lookup import find_run
+
+api = Blueprint("api", __name__)
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+def scoped(scope: Scope) -> Callable[[View], View]:
+    """Say which scope of a token a view needs."""
+
+    def mark(view: View) -> View:
+        view.scope = scope  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+@api.get("/runs")
+@scoped(Scope.READ)
+def runs() -> ResponseReturnValue:
+    """List the runs that the token's user sees, within the token's project."""
+    token: ApiToken = g.token
+    seen = runs_seen_by(g.user)
+    if token.project_id is not None:
+        seen = seen & (Run.project_id == token.project_id)
+    with reading(current_services().sessions) as session:
+        return jsonify(runs=[_progress(each) for each in progress(session, seen)])
+
+
+@api.get("/runs/<ref>")
+@scoped(Scope.READ)
+def run(ref: str) -> ResponseReturnValue:
+    """Say how far a run has come."""
+    with reading(current_services().sessions) as session:
+        [found] = progress(session, Run.ref == ref)
+    return jsonify(_progress(found))
+
+
+@api.get("/runs/<ref>/decisions")
+@scoped(Scope.REVIEW)
+def decisions(ref: str) -> ResponseReturnValue:
+    """Say who was kept and who excluded, and by which rule."""
+    with reading(current_services().sessions) as session:
+        rows = session.execute(
+            select(Participant.ref, Verdict.kept, Verdict.rule, Verdict.evidence)
+            .join(Verdict, Verdict.participant_id == Participant.id)
+            .where(Participant.run_id == find_run(session, ref).id)
+            .where(Participant.restricted_at.is_(None))
+            .order_by(Participant.id)
+        ).all()
+    names = ("participant", "kept", "rule", "evidence")
+    return jsonify(decisions=[dict(zip(names, row, strict=True)) for row in rows])
+
+
+@api.post("/runs/<ref>/exclude")
+@scoped(Scope.REVIEW)
+def apply_rules(ref: str) -> ResponseReturnValue:
+    """Apply the study's exclusion rules to participants who finished."""
+    result = decide(ref, by=_by())
+    return jsonify(decided=result.decided, kept=result.kept, excluded=result.excluded)
+
+
+@api.get("/runs/<ref>/money")
+@scoped(Scope.MONEY)
+def money(ref: str) -> ResponseReturnValue:
+    """Say what each participant is owed and was paid, in minor units; no platform is called."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        found = find_run(session, ref)
+        owed = accounts(session, found)
+        of_each = statements(owed, payments_of(session, found), services.study_of(session, found))
+    return jsonify(
+        currency=found.currency,
+        statements=[
+            {"payee": each.payee, "owed": each.owed_minor, "paid": each.ledger_minor}
+            for each in of_each
+        ],
+    )
+
+
+@api.post("/runs/<ref>/export")
+@scoped(Scope.EXPORT)
+def export(ref: str) -> ResponseReturnValue:
+    """Send everything that the run has gathered as one zip file."""
+    return run_archive(ref, by=_by())
+
+
+@api.before_request
+def _let_in() -> None:
+    set_language(SOURCE_LANGUAGE)
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    services = current_services()
+    found = None
+    if kind.lower() == "bearer":
+        with reading(services.sessions) as session:
+            found = user_of_token(session, token.strip(), services.now())
+    if found is None:
+        raise RequestError(
+            "This needs a token that is valid, in the header Authorization: Bearer TOKEN. Make one"
+            " in the researcher's room, under Tokens.",
+            status=401,
+            code="no_token",
+        )
+    g.user, g.token = found
+    bind_contextvars(user=g.user.name)
+    view: Any = current_app.view_functions[request.endpoint or ""]
+    scope: Scope = view.scope
+    if scope not in g.token.scopes.split():
+        raise RequestError(
+            f'This needs the scope "{scope}"; the token has: {g.token.scopes}.',
+            status=403,
+            code="scope_missing",
+        )
+    if request.view_args:
+        refuse_outside(g.user, NEEDED_BY[scope], only=g.token.project_id)
+    note_use(services.sessions, g.token, services.now())
+
+
+@api.errorhandler(ParallaxError)
+def refuse(error: ParallaxError) -> ResponseReturnValue:
+    """Say in a paragraph why nothing was done."""
+    if isinstance(error, RequestError):
+        return jsonify(error={"code": error.code, "message": error.problem}), error.status
+    return jsonify(error={"code": "refused", "message": str(error)}), 409
+
+
+def _by() -> str:
+    return f"{g.user.name} (token {g.token.label})"
+
+
+def _progress(found: Progress) -> dict[str, object]:
+    run = found.run
+    return {
+        "run": run.ref,
+        "study": run.study,
+        "version": run.study_version,
+        "simulated": run.simulated,
+        "open": run.closed_at is None,
+        "places": found.places,
+        "taken": found.taken,
+        "finished": found.finished,
+        "excluded": found.excluded,
+    }

@@ -1,0 +1,174 @@
+"""Projects in the room: their members, invitations and limits."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from experiment.errors import ParallaxError
+from webapp.database.engine import reading
+from webapp.database.models import User
+from webapp.database.retry import in_transaction
+from webapp.projects.invitations import invite, take_back
+from webapp.projects.members import set_member
+from webapp.projects.projects import (
+    LIMITS,
+    ProjectError,
+    add_project,
+    end_project,
+    named_project,
+    open_project,
+    projects_of,
+    set_limits,
+)
+from webapp.projects.rights import ProjectRole, Right
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.project_page import project_list, project_page
+from webapp.services import current_services
+from webapp.users.roles import Role
+
+project_pages = Blueprint("projects", __name__)
+_DIGITS = 8
+
+
+@project_pages.get("/projects")
+@allowed(Role.MEMBER)
+def show_all() -> str:
+    """List the projects that one may see."""
+    return project_list()
+
+
+@project_pages.post("/projects")
+@allowed(Role.OWNER)
+def add() -> ResponseReturnValue:
+    """Make a project."""
+    services, name = current_services(), request.form.get("name", "").strip()
+    try:
+        with services.sessions.begin() as session:
+            add_project(session, name, by=current_user().name, now=services.now())
+    except ProjectError as error:
+        return project_list(str(error)), 409
+    return redirect(url_for("projects.show", project=name), 303)
+
+
+@project_pages.get("/projects/<project>")
+@allowed(Right.SEE)
+def show(project: str) -> str:
+    """Show a project's members, and how much it uses."""
+    return project_page(project)
+
+
+@project_pages.post("/projects/<project>/members")
+@allowed(Right.MANAGE)
+def change_member(project: str) -> Response:
+    """Add a user who has an account, change a member's role, or remove them."""
+    name, typed = request.form.get("name", "").strip(), request.form.get("role", "")
+    seen = request.form.get("seen")
+
+    def change(session: Session) -> None:
+        found = open_project(session, project, change=True)
+        role = None if typed == "none" else _role(typed)
+        user = _account(session, name)
+        who, now = current_user().name, current_services().now()
+        set_member(session, found, user, role, by=who, now=now, seen=seen)
+
+    return _changed(project, change)
+
+
+@project_pages.post("/projects/<project>/invitations")
+@allowed(Right.MANAGE)
+def invite_someone(project: str) -> str:
+    """Make an invitation and show its code, once."""
+    role, services = _role(request.form.get("role", "")), current_services()
+    with services.sessions.begin() as session:
+        found = open_project(session, project, change=True)
+        code = invite(session, found, role, by=current_user().name, now=services.now())
+    address = services.settings.link_base + url_for("joining.ask")
+    return render_template(
+        "researcher/invitation.html", project=project, role=role, code=code, address=address
+    )
+
+
+@project_pages.post("/projects/<project>/invitations/end")
+@allowed(Right.MANAGE)
+def uninvite(project: str) -> Response:
+    """Take back an invitation that nobody has used."""
+    number = _whole(request.form.get("number", ""))
+
+    def change(session: Session) -> None:
+        found = open_project(session, project, change=True)
+        who, now = current_user().name, current_services().now()
+        take_back(session, found, number, by=who, now=now)
+
+    return _changed(project, change)
+
+
+@project_pages.post("/projects/<project>/limits")
+@allowed(Role.OWNER)
+def limit(project: str) -> Response:
+    """Change how much a project may use."""
+    wanted = {name: _whole(request.form.get(name, "")) for name in LIMITS}
+
+    def change(session: Session) -> None:
+        found = open_project(session, project, change=True)
+        who, now = current_user().name, current_services().now()
+        set_limits(session, found, wanted, by=who, now=now)
+
+    return _changed(project, change)
+
+
+@project_pages.post("/projects/<project>/end")
+@allowed(Role.OWNER)
+def end(project: str) -> Response:
+    """Take a project away from its members."""
+
+    def change(session: Session) -> None:
+        found = named_project(session, project, change=True)
+        end_project(session, found, by=current_user().name, now=current_services().now())
+
+    return _changed(project, change)
+
+
+@project_pages.errorhandler(ParallaxError)
+def refuse(error: ParallaxError) -> ResponseReturnValue:
+    """Show the paragraph on the project's own page, or on the list of them."""
+    with reading(current_services().sessions) as session:
+        known = {each.name for each in projects_of(session, current_user())}
+    name = (request.view_args or {}).get("project", "")
+    return (project_page(name, str(error)) if name in known else project_list(str(error))), 409
+
+
+def _account(session: Session, name: str) -> User:
+    user = session.scalar(select(User).where(User.name == name))
+    if user is None:  # the names of other people's accounts are told to owners alone
+        raise ProjectError(
+            f'there is no user "{name}"',
+            expected="the exact name with which somebody signs in",
+            remedy="Invite people who have no account yet: they choose their name themselves",
+        )
+    return user
+
+
+def _role(typed: str) -> ProjectRole:
+    if typed not in set(ProjectRole):
+        raise ProjectError(
+            f"{typed!r} is no role in a project", expected=f"one of {', '.join(ProjectRole)}"
+        )
+    return ProjectRole(typed)
+
+
+def _whole(typed: str) -> int:
+    good = typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS
+    return int(typed) if good else -1
+
+
+def _changed(project: str, change: Callable[[Session], None]) -> Response:
+    in_transaction(current_services().sessions, change)
+    with reading(current_services().sessions) as session:
+        still = {each.name for each in projects_of(session, current_user())}
+    # Whoever removed themselves sees the list of what is left.
+    here = url_for("projects.show", project=project)
+    return redirect(here if project in still else url_for("projects.show_all"), 303)
