@@ -74,7 +74,10 @@ def limits(
     jobs: int | None,
     instance: Path,
 ) -> None:
-    """Change how much the project NAME may use; 0 stands for any number."""
+    """Change how much the project NAME may use.
+
+    0 stands for any number.
+    """
     given = {
         "most_runs": runs,
         "most_participants": participants,
@@ -94,7 +97,10 @@ def limits(
 @click.argument("name")
 @with_instance
 def end(name: str, instance: Path) -> None:
-    """Take the project NAME away from its members; its runs and their data stay."""
+    """End the project NAME for its members.
+
+    Its runs and their data stay, for owners.
+    """
     with open_sessions(instance).begin() as session:
         project = flow.named_project(session, name, change=True)
         flow.end_project(session, project, by=_operator(), now=utc_now())
@@ -138,7 +144,7 @@ def remove(name: str, user: str, instance: Path) -> None:
 @click.argument("role", type=_ROLES)
 @with_instance
 def invite(name: str, role: str, instance: Path) -> None:
-    """Print a code by which one person becomes ROLE in the project NAME."""
+    """Print a code that makes one person ROLE in NAME."""
     with open_sessions(instance).begin() as session:
         project = flow.open_project(session, name, change=True)
         code = invite_(session, project, ProjectRole(role), by=_operator(), now=utc_now())
