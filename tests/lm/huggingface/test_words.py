@@ -9,7 +9,7 @@ import torch
 from tokenizers import pre_tokenizers
 from transformers import BertForMaskedLM, PreTrainedTokenizerFast
 
-from lm.huggingface.scorer import load_hf
+from lm.huggingface.load import load_hf
 from tests.lm.huggingface.toy_tokenizers import masked_model, trained
 from tests.lm.toy_models import save_hf
 
