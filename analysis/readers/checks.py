@@ -58,7 +58,7 @@ def check_texts(
         if len(strange):
             item, text = strange["item"].iloc[0], strange["text"].iloc[0]
             raise AnalysisError(
-                f"in {int(strange['rows'].sum()):,} of {number:,} rows the column \"{column}\" "
+                f'in {int(strange["rows"].sum()):,} of {number:,} rows the column "{column}" '
                 f'holds a text that is not of the row\'s item; the first: "{text[:60]}", {item}',
                 where=account.where,
                 expected=f'"{own[item].written[0]}" or "{own[item].written[1]}"',

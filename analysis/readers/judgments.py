@@ -261,8 +261,10 @@ def _completed(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.DataFr
     )
 
 
-def _sides(first: NDArray[np.bool_]) -> pd.Categorical:
-    return pd.Categorical.from_codes(1 - first, [Side.FIRST.value, Side.SECOND.value])
+def _sides(first: NDArray[np.bool_]) -> "pd.Categorical[str]":
+    return pd.Categorical.from_codes(
+        1 - first.astype(int), pd.Index([Side.FIRST.value, Side.SECOND.value])
+    )
 
 
 def _chose_good(rows: pd.DataFrame, contrast: pd.Categorical, path: Path) -> "pd.Series[bool]":

@@ -299,10 +299,10 @@ def _piece_in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
     return pd.Series(texts, values.index, str)
 
 
-def _references(participants: "pd.Series[str]") -> pd.Categorical:
+def _references(participants: "pd.Series[str]") -> "pd.Categorical[str]":
     """Return p1, p2 and so on in place of names, in the order of their first judgments."""
     numbers, names = pd.factorize(participants)
-    return pd.Categorical.from_codes(numbers, [f"p{n + 1}" for n in range(len(names))])
+    return pd.Categorical.from_codes(numbers, pd.Index([f"p{n + 1}" for n in range(len(names))]))
 
 
 def _translated(values: "pd.Series[str]", known: Mapping[str, str], path: Path) -> "pd.Series[str]":

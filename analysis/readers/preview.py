@@ -49,7 +49,7 @@ def judgments_table(run: ExportedRun) -> pd.DataFrame:
 
 def _good_or(other: pd.Categorical, good: NDArray[np.bool_]) -> pd.Categorical:
     """Return the good version where it is one, else the version against it."""
-    versions = [Variant.GOOD.value, *other.categories]
+    versions = pd.Index([Variant.GOOD.value, *other.categories])
     return pd.Categorical.from_codes(np.where(good, 0, other.codes + 1), versions)
 
 
