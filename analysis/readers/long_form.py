@@ -164,7 +164,8 @@ class _Reading:
         if mapping.item_by_texts:
             used |= {name: used.get(name, "item's texts") for name in mapping.item_by_texts}
             found["item"] = items_by_texts(found[mapping.item_by_texts], items)
-        return found
+        # A column that bears one of our names and means something else.
+        return found.drop(columns=[*{*mapping.unrelated} & {*LONG} - {*mapping.columns, "item"}])
 
     def _by_number(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return one row per trial of a table with one row per session."""
