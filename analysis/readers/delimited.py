@@ -4,6 +4,7 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import TextIO
 
 import pandas as pd
@@ -13,7 +14,7 @@ from analysis.readers.text_file import TextFile
 _SEPARATORS = (",", "\t", ";")
 _COMMENT = re.compile(r"\s*(#|%|//)")
 _SHOWN = 3
-_ROWS_AT_ONCE = 500_000
+_ROWS_AT_ONCE, _MOST_BEFORE = 500_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +62,23 @@ def read_delimited(file: TextFile) -> Delimited:
 
 def _headers(file: TextFile) -> tuple[int, int, str]:
     """Return how many lines and characters stand before the headers, and the line of these."""
-    with file.path.open(encoding=file.encoding, newline="\n") as lines:
-        before, after, line = 0, 0, lines.readline()
-        while line:
-            rest = [below := lines.readline()]
-            while below and not below.strip():
-                rest.append(below := lines.readline())
-            if not below:
-                return before, after, line
-            separator = max(_SEPARATORS, key=below.count)
-            fewer = _cells(line, separator) < _cells(below, separator)
-            if line.strip() and not (fewer and (_COMMENT.match(line) or separator not in line)):
-                return before, after, line
-            # Empty lines in between are no titles, and are left out with them.
-            before += len(rest)
-            after += len(line) + sum(map(len, rest[:-1]))
-            line = below
-    return before, after, line
+    with file.path.open(encoding=file.encoding, newline="\n") as text:
+        lines = list(islice(text, _MOST_BEFORE))
+    for number, line in enumerate(lines):
+        below = [one for one in lines[number + 1 :] if one.strip()]
+        if _COMMENT.match(line):
+            # Comments stand below each other.
+            below = [one for one in below if not _COMMENT.match(one)] or below
+        if not below or not _is_title(line, below[0]):
+            return number, sum(map(len, lines[:number])), line
+    return 0, 0, ""
+
+
+def _is_title(line: str, below: str) -> bool:
+    separator = max(_SEPARATORS, key=below.count)
+    fewer = _cells(line, separator) < _cells(below, separator)
+    comment = _COMMENT.match(line) or separator not in line
+    return not line.strip() or bool(fewer and comment)
 
 
 def _cells(line: str, separator: str) -> int:
