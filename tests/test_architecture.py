@@ -31,8 +31,7 @@ MONOPOLIES = {
         "webapp/database/backup/bucket.py",
     ),
     "torch": ("lm/",),
-    # The second implementation loads models by itself.
-    "transformers": ("lm/huggingface/scorer.py", "lm/huggingface/independent.py"),
+    "transformers": ("lm/huggingface/",),
     "pandas": ("analysis/",),
     "sqlalchemy": ("webapp/", "marketplace/"),
     "alembic": ("webapp/database/",),

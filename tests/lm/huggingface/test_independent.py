@@ -13,7 +13,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from lm.huggingface import independent
 from lm.huggingface.independent import logprobs_again
-from lm.huggingface.scorer import load_hf
+from lm.huggingface.load import load_hf
 from lm.huggingface.words import _UNSPACED, _WORD
 from tests.lm.toy_models import save_hf
 

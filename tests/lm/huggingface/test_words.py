@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from lm.huggingface.scorer import load_hf
+from lm.huggingface.load import load_hf
 from tests.lm.toy_models import save_hf
 
 TEXTS = {
