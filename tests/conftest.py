@@ -30,6 +30,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Start three processes for two processors: a test that starts a server waits half its time."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (cores or 1) * 3 // 2
+
+
 @pytest.fixture(autouse=True)
 def _own_umask() -> Iterator[None]:
     """Give the process back the umask it had: opening an instance changes it."""
