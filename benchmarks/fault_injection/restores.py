@@ -9,6 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 
@@ -22,7 +23,10 @@ from webapp.gate.ledger import FILE, restored, restoring
 from webapp.payments.paid_elsewhere import is_by_hand
 from webapp.payments.pay import pay
 from webapp.payments.reconciliation.reconcile import note_compared
+from webapp.payments.spending.lines import RunSpending
 from webapp.payments.withdraw import settle_by_hand
+from webapp.recruiters.platform import PlatformError
+from webapp.recruiters.statuses import AssignmentStatus
 
 CLOCK = "clock set wrong"
 _CLOCK_IS_WRONG, _WRONG_BY_H = 0.2, (-26, -1, 1, 26)
@@ -98,18 +102,58 @@ class Restored(Operator):
         counts: What happened.
         restores: How likely the database is put back before a step.
         states: What it may be put back to.
+        keeps: Whether the next poll leaves a copy.
+        lost: The work of people who came after the copy that was put back.
+        named: Whom of these reconciling named.
     """
 
     counts: Counter[str]
     restores = 0.0
+    keeps = False
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)
         self.states = list[State]()
+        self.lost, self.named = set[str](), set[str]()
+
+    def poll(self) -> None:
+        """Bring in what the platform knows, and perhaps copy the database."""
+        super().poll()
+        if self.keeps:
+            self.keeps = False
+            self.keep()
+
+    def lose_people(self, people: Sequence[Any]) -> None:
+        """Put back the copy from the middle of the work: who came since is not in it."""
+        state, way = self.states.pop(), self.rng.choice(WAYS[:2])
+        self.counts[way] += 1
+        put_back(self.environment, state, way)
+        here = {each.participant.platform_id for each in self.accounts() if each.finished}
+        self.lost = {p.work for p in people if p.finished and p.payee not in here}
+        self.counts["people lost with a copy"] += len(self.lost)
+
+    def _reject(self, assignment: str) -> None:
+        """Reject who did nothing; who is named and has worked, a person pays."""
+        if assignment not in self.lost:
+            super()._reject(assignment)
+            return
+        self.named.add(assignment)
+        self._approve_only(assignment, undo_rejection=False)
 
     def keep(self) -> None:
         """Make a copy that may be put back."""
         self.states.append(keep(self.environment))
+
+    def waits(self, work: str) -> bool:
+        """Return whether somebody's work waits for a decision, by the platform's word."""
+        try:
+            return bool(self._platform.submission(work).status is AssignmentStatus.SUBMITTED)
+        except PlatformError:
+            return False  # Nothing was handed in.
+
+    def stated(self) -> RunSpending:
+        """Return what makes the run's statement, by what reconciling saw last."""
+        return RunSpending(self._sessions, self._platform, self.run, self._study, self._seen)
 
     def _until_done(self, step: Callable[[], None]) -> None:
         def perhaps_restored() -> None:
