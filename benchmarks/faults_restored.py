@@ -32,7 +32,7 @@ from fault_injection import restored_mturk, restored_prolific
 from fault_injection.books import Colleague, Side, differences, judged
 from fault_injection.environment import Environment, small_study
 from fault_injection.restores import CLOCK, WAYS, Meddling, Restored
-from faults import BONUS, PLACES_PER_LIST, REWARD, RUNS_PER_ENVIRONMENT, ended, report, unfilled
+from faults import BONUS, REWARD, RUNS_PER_ENVIRONMENT, ended, report, unfilled
 from sqlalchemy import update
 
 from experiment.studies.load import load_study
@@ -40,6 +40,7 @@ from webapp.database.models import Run
 from webapp.recruiters.platform import Platform
 from webapp.runs.launch import launch
 
+PLACES = (1, 1, 1, 2)  # of each of two lists
 BY_HAND = (BONUS, BONUS, REWARD, 7)
 WRONG = (
     *("people we paid more", "people with less", "places offered twice", "places lost"),
@@ -63,7 +64,7 @@ def one_run(
 ) -> Counter[str]:
     """Return the counts of one run from its launch to its clean end."""
     with environment.services.sessions.begin() as session:
-        study = load_study(str(small_study(environment.folder, rng.choice(PLACES_PER_LIST))))
+        study = load_study(str(small_study(environment.folder, rng.choice(PLACES))))
         run = launch(
             session, study, number, side.recruiter, now=environment.clock(), code_version="0"
         )
@@ -87,7 +88,7 @@ def one_run(
         operator.report()
         operator.lose_people(people)
         operator.settle_the_rest()
-        people += side.work(environment, run, operator, rng)
+        people += side.work(environment, run, operator, rng, len(people))
     environment.clock.go_on(hours=2)
     operator.report()
     operator.poll()

@@ -92,7 +92,7 @@ SIDE = Side(
     opened=opened,
     operator=Operators,
     faults=faults,
-    work=work,
+    work=lambda environment, run, operator, rng, _=0: work(environment, run, operator, rng),
     hand_in_later=lambda _people, _lost: None,
     offered=offered,
     books=books,
