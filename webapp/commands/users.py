@@ -133,7 +133,7 @@ def sign_out(name: str | None, everybody: bool, instance: Path) -> None:
 @click.argument("name")
 @with_instance
 def password_link(name: str, instance: Path) -> None:
-    """Print a link by which NAME can set a new password, once, within 24 hours."""
+    """Print a link by which NAME sets a new password, once."""
     base = load_settings(open_instance(instance)).link_base
     with open_sessions(instance).begin() as session:
         user = accounts.named_user(session, name)
@@ -141,11 +141,11 @@ def password_link(name: str, instance: Path) -> None:
     click.echo(f"{base}{PATH_OF_LINK}?token={token}")
 
 
-@users.command("remove-second-factor")
+@users.command("drop-factor")
 @click.argument("name")
 @with_instance
-def remove_second_factor(name: str, instance: Path) -> None:
-    """Take away the second factor of NAME, who lost it, and sign them out everywhere."""
+def drop_factor(name: str, instance: Path) -> None:
+    """Remove the second factor of NAME, who lost it."""
     with open_sessions(instance).begin() as session:
         user, now = accounts.named_user(session, name), utc_now()
         removed = remove(session, user, by=_operator(), now=now)
