@@ -80,6 +80,7 @@ TESTED_ELSEWHERE = {
     *("erasures", "faults_restored", "panel_faults", "point_in_time"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
+    "substitutions",
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}
