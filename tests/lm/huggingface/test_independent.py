@@ -79,7 +79,7 @@ def test_both_tell_the_same_characters_apart():
 
 
 def test_the_campaign_of_masked_words_finds_no_difference(tmp_path):
-    own = masked_words.tokenizer("bpe, bytes", masked_words.sentences("Hindi"))
+    own = masked_words.tokenizer("bpe, bytes", masked_words.sentences("Hindi"), 275)
     masked_words.write_model(tmp_path, own)
     largest, tokens, hidden = masked_words.compared(tmp_path, masked_words.sentences("Hindi")[:3])
     assert largest < masked_words.WORST_NATS
