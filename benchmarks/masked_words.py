@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+from tokenizers import pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 from lm.huggingface.independent import logprobs_again
 from lm.huggingface.load import load_hf
+from tests.lm.huggingface.toy_tokenizers import masked_model, trained
 
 # Who, where, what, and what stands between words; some words of several scripts among them.
 _PARTS: Mapping[str, tuple[str, str, str, str, str]] = {
@@ -33,7 +33,6 @@ _PARTS: Mapping[str, tuple[str, str, str, str, str]] = {
     "Hindi": ("लेखक/मेरा पायलट/3 पहरेदार", "दरवाज़े के पास/जो पढ़ता है", "हँसता है/नहीं सोता", " ", "।"),
 }  # fmt: skip
 WORST_NATS = 1e-4
-SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _PIECE, _BYTES = pre_tokenizers.Metaspace, pre_tokenizers.ByteLevel
 KINDS = {
     "bpe, undivided": ("bpe", None),
@@ -65,42 +64,14 @@ def tokenizer(kind: str, texts: list[str], size: int = 0) -> PreTrainedTokenizer
         texts: The texts.
         size: How many tokens; by default so few that most words have several.
     """
-    name, divided = KINDS[kind]
-    model, trainer = {
-        "bpe": (models.BPE(unk_token="[UNK]"), trainers.BpeTrainer),
-        "unigram": (models.Unigram(), trainers.UnigramTrainer),
-        "wordpiece": (models.WordPiece(unk_token="[UNK]"), trainers.WordPieceTrainer),
-        "words": (models.WordLevel(unk_token="[UNK]"), trainers.WordLevelTrainer),
-    }[name]
-    made = Tokenizer(model)
-    if divided is None:
-        made.normalizer = normalizers.Replace(" ", "\u2581")
-    else:
-        made.pre_tokenizer = divided
-    more = {"unk_token": "[UNK]"} if name == "unigram" else {}
-    if "bytes" in kind:
-        more["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
     wanted = size or (330 if "bytes" in kind else 260)
-    made.train_from_iterator(
-        [*texts, *(letter for text in texts for letter in text)],
-        trainer(vocab_size=wanted, special_tokens=SPECIAL, show_progress=False, **more),
-    )
-    ends = [("[CLS]", made.token_to_id("[CLS]")), ("[SEP]", made.token_to_id("[SEP]"))]
-    made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, unk_token="[UNK]", mask_token="[MASK]", cls_token="[CLS]",
-        sep_token="[SEP]",
-    )  # fmt: skip
+    letters = [letter for text in texts for letter in text]
+    return trained(*KINDS[kind], [*texts, *letters], wanted)
 
 
 def write_model(folder: Path, own: PreTrainedTokenizerFast) -> None:
     """Write a small masked network of random weights with a tokenizer."""
-    torch.manual_seed(1)
-    network = BertForMaskedLM(
-        BertConfig(vocab_size=len(own), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-                   intermediate_size=24, max_position_embeddings=256, initializer_range=0.5)
-    )  # fmt: skip
-    network.eval().save_pretrained(folder)
+    masked_model(len(own)).save_pretrained(folder)
     own.save_pretrained(folder)
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from benchmarks import masked_words
 from benchmarks.masked_words import KINDS
@@ -16,6 +15,7 @@ from lm.huggingface import independent
 from lm.huggingface.independent import logprobs_again
 from lm.huggingface.load import load_hf
 from lm.huggingface.words import _UNSPACED, _WORD
+from tests.lm.huggingface.toy_tokenizers import masked_model, trained
 from tests.lm.toy_models import save_hf
 
 # A sentence to learn from, and one to score, whose words are cut into several tokens.
@@ -29,21 +29,16 @@ TEXTS = {
 
 
 def tokenizer(kind: str) -> PreTrainedTokenizerFast:
-    """Return a tokenizer that learned so little that most words have several tokens."""
     texts = [text for pair in TEXTS.values() for text in pair]
-    return masked_words.tokenizer(kind, texts, 290 if "bytes" in kind else 100)
+    letters = [letter for text in texts for letter in text]
+    return trained(*KINDS[kind], [*texts, *letters], 290 if "bytes" in kind else 100)
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def saved(request, tmp_path_factory) -> Path:
     made = tokenizer(request.param)
-    torch.manual_seed(1)
-    network = BertForMaskedLM(
-        BertConfig(vocab_size=len(made), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-                   intermediate_size=24, max_position_embeddings=128, initializer_range=0.5)
-    )  # fmt: skip
     folder = tmp_path_factory.mktemp("model")
-    save_hf(folder / "model", network.eval(), made)
+    save_hf(folder / "model", masked_model(len(made)), made)
     return folder / "model" / "weights"
 
 
@@ -79,8 +74,8 @@ def test_both_tell_the_same_characters_apart():
 
 
 def test_the_campaign_of_masked_words_finds_no_difference(tmp_path):
-    own = masked_words.tokenizer("bpe, bytes", masked_words.sentences("Hindi"), 275)
-    masked_words.write_model(tmp_path, own)
-    largest, tokens, hidden = masked_words.compared(tmp_path, masked_words.sentences("Hindi")[:3])
+    texts = masked_words.sentences("Hindi")
+    masked_words.write_model(tmp_path, masked_words.tokenizer("bpe, bytes", texts, 275))
+    largest, tokens, hidden = masked_words.compared(tmp_path, texts[:3])
     assert largest < masked_words.WORST_NATS
     assert 0 < hidden < tokens
