@@ -111,10 +111,9 @@ class _Handler(BaseHTTPRequestHandler):
             given = self._spoilt(given)
         elif server.strikes(Fault.MISSING_LOGPROBS):
             given = None
-        usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": 1}
         return {
             "choices": [{"text": text, "logprobs": given, "finish_reason": "length"}],
-            "usage": usage,
+            "usage": _usage(prompt, 1),
         }
 
     def _spoilt(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
         message = {"role": "assistant", "content": " ".join(words[:most])}
         return {
             "choices": [{"message": message, "finish_reason": reason}],
-            "usage": {"prompt_tokens": len(prompt.split()), "completion_tokens": len(words[:most])},
+            "usage": _usage(prompt, len(words[:most])),
         }
 
     def _send(
@@ -158,3 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content[: len(content) // 2] if cut else content)
         if cut:
             self.close_connection = True
+
+
+def _usage(prompt: str, written: int) -> dict[str, int]:
+    read = len(prompt.split())
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
