@@ -13,6 +13,7 @@ from experiment.takers.labels import LABEL_SETS
 from experiment.takers.prompt import Context
 from lm.registry import Device
 from lm.servers.spec import Terms
+from lm.weights import AS_USUAL, Bits, Dtype, LongTexts, Weights
 
 _PATH = click.Path(path_type=Path)
 _TERMS = Terms()
@@ -76,6 +77,30 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     show_default=True,
     help="The device that networks compute on.",
 )
+@click.option(
+    "--dtype",
+    type=click.Choice(get_args(Dtype)),
+    default=AS_USUAL.dtype,
+    show_default=True,
+    help="Of a Hugging Face model: what its weights are.",
+)
+@click.option(
+    "--bits",
+    type=click.Choice(["8", "4"]),
+    help="Of a Hugging Face model on a CUDA device: quantise its weights.",
+)
+@click.option(
+    "--device-map",
+    default="",
+    help="Of a Hugging Face model: spread its layers over devices, as accelerate does; e.g. auto.",
+)
+@click.option(
+    "--long-texts",
+    type=click.Choice(get_args(LongTexts)),
+    default=AS_USUAL.long_texts,
+    show_default=True,
+    help="Of a Hugging Face model: what happens to texts longer than its window.",
+)
 @click.option("--price-in", type=float, help="Of a server: the price of a million prompt tokens.")
 @click.option("--price-out", type=float, help="Of a server: that of a million answer tokens.")
 @click.option("--cap", type=float, help="Of a server: what all calls together may cost.")
@@ -117,6 +142,10 @@ def take(
     seed: int | None,
     sampled: bool,
     device: str,
+    dtype: str,
+    bits: str | None,
+    device_map: str,
+    long_texts: str,
     out: Path,
     key_variable: str,
     **terms: Any,  # noqa: ANN401 (click types them by the options above)
@@ -141,6 +170,12 @@ def take(
         device=cast(Device, device),
         out=out,
         participants=participants,
+        how=Weights(
+            cast(Dtype, dtype),
+            cast(Bits, int(bits or 0)),
+            device_map,
+            cast(LongTexts, long_texts),
+        ),
         terms=Terms(key=os.environ.get(key_variable, "") if key_variable else "", **terms),
     )
     for line in run_take(request, datetime.now(UTC)):

@@ -34,6 +34,32 @@ class Taken:
     frame: pd.DataFrame
 
 
+def read_manifest(folder: Path) -> dict[str, object]:
+    """Return what a taker's folder says of itself.
+
+    Raises:
+        AnalysisError: It is no taker's folder, or its take is not complete.
+    """
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise AnalysisError(
+            f"{MANIFEST} cannot be read: {error}"
+            if path.is_file()
+            else f"the folder holds no {MANIFEST}",
+            where=str(folder),
+            expected="a folder that `parallax take` wrote",
+        ) from error
+    if not isinstance(found, dict) or not found.get("complete"):
+        raise AnalysisError(
+            "the take is not complete",
+            where=str(folder),
+            remedy="Run the same `parallax take` again: it goes on where it was",
+        )
+    return found
+
+
 def load_taken(folder: Path, run: ExportedRun) -> Taken:
     """Read a taker's folder beside the run of people with which it is compared.
 
@@ -41,7 +67,7 @@ def load_taken(folder: Path, run: ExportedRun) -> Taken:
         AnalysisError: It is no complete taker's folder, or of other materials than the run.
         TableError: A table is missing or does not fit its schema.
     """
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     if manifest["materials_hash"] != run.facts.materials_hash:
         raise AnalysisError(
             f"the run's materials have the hash {run.facts.materials_hash[:12]}, those taken "
@@ -113,22 +139,3 @@ def _read(folder: Path) -> pd.DataFrame:
         .merge(ways, "left", on="participant", validate="many_to_one")
         .astype({"chosen_side": object, "good_side": object, "chose_good": float})
     )
-
-
-def _manifest(folder: Path) -> dict[str, object]:
-    path = folder / MANIFEST
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise AnalysisError(
-            f"the folder holds no readable {MANIFEST} ({error})",
-            where=str(folder),
-            expected="a folder that `parallax take` wrote",
-        ) from error
-    if not isinstance(found, dict) or not found.get("complete"):
-        raise AnalysisError(
-            "the take is not complete",
-            where=str(folder),
-            remedy="Run the same `parallax take` again: it goes on where it was",
-        )
-    return found

@@ -9,7 +9,7 @@ an accuracy is Wilson's with as many judgments as would give that variance if th
 and Student's t for the fewer clusters in place of the normal quantile.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -63,7 +63,14 @@ class Variances:
     freedom: Floats
 
 
-def two_way(influence: Floats, participant: Codes, item: Codes, group: Codes) -> Variances:
+def two_way(
+    influence: Floats,
+    participant: Codes,
+    item: Codes,
+    group: Codes,
+    *,
+    least: Callable[[Floats, Floats], Floats] = np.maximum,
+) -> Variances:
     """Return the variance of each group's statistic from what each judgment contributes to it.
 
     With the influences' sums ``e_p`` over each participant's, ``e_i`` over each unit's and
@@ -78,13 +85,14 @@ def two_way(influence: Floats, participant: Codes, item: Codes, group: Codes) ->
         participant: Shape ``(n,)``: who judged, numbered from 0.
         item: Shape ``(n,)``: what was judged (its frame, where several items share one), from 0.
         group: Shape ``(n,)``: which statistic a judgment counts towards, from 0 without gaps.
+        least: Below which of ``V_P`` and ``V_I`` the variance is not to fall: the greater; of
+            statistics that neither participants nor items are expected to differ in, the lesser.
     """
     by_person, n_people = _within(influence, participant, group)
     by_item, n_items = _within(influence, item, group)
     by_cell, n_cells = _within(influence, participant * (item.max() + 1) + item, group)
-    total = combined(
-        corrected(by_person, n_people), corrected(by_item, n_items), corrected(by_cell, n_cells)
-    )
+    of_people, of_items = corrected(by_person, n_people), corrected(by_item, n_items)
+    total = combined(of_people, of_items, corrected(by_cell, n_cells), least=least)
     alone = corrected(
         np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
     )
@@ -127,9 +135,15 @@ def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, fl
     return (total if total > _NOTHING * alone else alone), min(several, default=1.0) - 1
 
 
-def combined(of_people: Floats, of_items: Floats, of_judgments: Floats) -> Floats:
-    """Return ``V_P + V_I - V_C``, never less than either of the first two."""
-    found: Floats = np.maximum(of_people + of_items - of_judgments, np.maximum(of_people, of_items))
+def combined(
+    of_people: Floats,
+    of_items: Floats,
+    of_judgments: Floats,
+    *,
+    least: Callable[[Floats, Floats], Floats] = np.maximum,
+) -> Floats:
+    """Return ``V_P + V_I - V_C``, never less than either of the first two, or than ``least``."""
+    found: Floats = np.maximum(of_people + of_items - of_judgments, least(of_people, of_items))
     return found
 
 

@@ -12,6 +12,7 @@ from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
 from lm.servers.answerer import ServerAnswerer
 from lm.servers.spec import API_PREFIX, Terms, parse_server
+from lm.weights import AS_USUAL, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,9 @@ class Answering:
     server: ServerAnswerer | None = None
 
 
-def answering(model: str, study: Study, device: Device, terms: Terms) -> Answering:
+def answering(
+    model: str, study: Study, device: Device, terms: Terms, how: Weights = AS_USUAL
+) -> Answering:
     """Return the model that ``--model`` names.
 
     Args:
@@ -39,6 +42,7 @@ def answering(model: str, study: Study, device: Device, terms: Terms) -> Answeri
         study: The study, which says how texts are given to models.
         device: Where a network computes.
         terms: On what terms a server is asked.
+        how: In which form a model on this machine is loaded.
 
     Raises:
         LmError: There is no such model or server, or it may not be asked on these terms.
@@ -49,9 +53,10 @@ def answering(model: str, study: Study, device: Device, terms: Terms) -> Answeri
         people = render(study.materials.shown_to_people)
         # How long a prompt may be, only the server knows, and says.
         return Answering(server, people, lambda _: None, server)
-    scorer = load_scorer(model, device)
+    scorer = load_scorer(model, device, how=how)
     sentence, write = _renderings(scorer, study)
-    answerer = LocalAnswerer(scorer, model_identity(model), write)
+    identity = " ".join(filter(None, (model_identity(model), how.in_words)))
+    answerer = LocalAnswerer(scorer, identity, write)
     return Answering(answerer, render(sentence), answerer.refuse_too_long)
 
 

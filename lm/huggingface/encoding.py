@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lm.errors import LmError
+from lm.huggingface.rows import Row, kept, windows
 from lm.huggingface.words import Word, words_of_tokens
 from lm.surprisal import PLL
 
@@ -50,21 +51,6 @@ class Tokenizer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One run of the model.
-
-    Attributes:
-        ids: The token numbers the model reads.
-        places: Where its answer is read: what it says at ``ids[place]``.
-        wanted: The token number whose probability is asked for at each place.
-    """
-
-    ids: tuple[int, ...]
-    places: tuple[int, ...]
-    wanted: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Encoded:
     """A context and its continuation as one tokenised text.
 
@@ -98,6 +84,8 @@ class TextEncoder:
         name: The model's name, for messages.
         beginning: The token a causal model's texts start with; without it the tokenizer's
             ``bos_token``, else its ``eos_token``.
+        n_words: How many tokens the model knows; by default those of the tokenizer.
+        slides: Whether a causal model reads longer texts in several windows.
 
     Raises:
         LmError: The tokenizer lacks what scoring needs.
@@ -111,8 +99,11 @@ class TextEncoder:
         masked: bool,
         name: str,
         beginning: str | None = None,
+        n_words: int = 0,
+        slides: bool = False,
     ) -> None:
         self._tokenizer, self._name, self.window = tokenizer, name, window
+        self._n_words, self.slides = n_words or len(tokenizer), slides
         self.pll: PLL = "within_word_l2r"
         if not tokenizer.is_fast:
             raise LmError(
@@ -162,7 +153,14 @@ class TextEncoder:
             ids.insert(0, self.beginning)
             words.insert(0, None)
             scored = [place + 1 for place in scored]
-        if len(ids) > self.window:
+        if beyond := [id_ for id_ in ids if id_ >= self._n_words]:
+            [token] = self._tokenizer.convert_ids_to_tokens(beyond[:1])
+            raise LmError(
+                f'{self._name}: "{text[:80]}" has the tokenizer\'s token "{token}", but the model '
+                f"knows {self._n_words:,} tokens only, and this is number {beyond[0]:,}. Leave it "
+                "out of the text, or put the model's own tokenizer into its folder."
+            )
+        if len(ids) > self.window and not self.slides:
             raise LmError(
                 f'{self._name} reads {self.window} tokens at most, but "{text[:80]}" has '
                 f"{len(ids)}, special ones included. Shorten the text: nothing is cut off silently."
@@ -172,8 +170,18 @@ class TextEncoder:
     def rows(self, encoded: Encoded) -> list[Row]:
         """Return the runs of the model that score an encoded continuation."""
         if self._hidden is None:
-            return _causal_rows(encoded)
+            rows = _causal_rows(encoded)
+            return [part for row in rows for part in windows(row, self.window, encoded.ids[0])]
         return _masked_rows(encoded, self._hidden, within_word=self.pll == "within_word_l2r")
+
+    @property
+    def slides_in_words(self) -> str:
+        """How longer texts are read, in a sentence."""
+        return (
+            f"{self._name} reads {self.window:,} tokens at most. Of longer texts it reads several "
+            f"windows, each from the token that texts begin with, and each token is scored after "
+            f"at least {kept(self.window):,} others or all that there are."
+        )
 
     def word_starts(self) -> list[int]:
         """Return the tokens that begin with the space before a word, and those that end a text.

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from math import exp, log
+from pathlib import Path
 from typing import Any
 
 from lm.answering.answerer import Question, Reply, Tier
@@ -13,7 +14,7 @@ from lm.servers.client import Client
 from lm.servers.probe import alternatives, find_tier, written
 from lm.servers.reading_samples import is_refusal, label_in
 from lm.servers.spec import ServerModel, Terms
-from lm.servers.text_logprobs import echoed
+from lm.servers.text_logprobs import UnusableAnswerError, echoed
 
 _ALTERNATIVES = 20
 
@@ -66,7 +67,21 @@ class ServerAnswerer:
             LmError: The server fails, or the cap is reached.
         """
         how = {Tier.TEXT: self._by_text, Tier.NEXT: self._by_next, Tier.SAMPLES: self._by_samples}
-        return [how[self.tier](question) for question in questions]
+        try:
+            return [how[self.tier](question) for question in questions]
+        except UnusableAnswerError:
+            # Asked again under the same key, a server would give the same answer again.
+            self.budget.forget_take()
+            raise
+
+    def keep_in(self, path: Path) -> None:
+        """Keep on disk what calls cost, and which take they belong to, with what is there already.
+
+        Raises:
+            LmError: The file cannot be used.
+        """
+        self.budget.keep_in(path)
+        self.client.take = self.budget.take(self.client.take)
 
     def worst(self, question: Question) -> float:
         """Return what a question can cost at most."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 from typing import Any
@@ -16,7 +17,10 @@ class StandIn(ThreadingHTTPServer):
 
     Attributes:
         calls: How many calls were answered, faults included.
-        billed: How many calls were answered in full.
+        billed: How often each call was answered in full and counted as paid, by what it asked.
+        another_model: Whether it pretends to be another model from now on.
+        honours_keys: Whether a call with an ``Idempotency-Key`` that came before is answered as
+            it was, and not counted again.
 
     Args:
         model: The model.
@@ -38,7 +42,9 @@ class StandIn(ThreadingHTTPServer):
     ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.model, self.name, self.tier, self.faults = model, name, tier, faults
-        self.calls = self.billed = 0
+        self.calls, self.billed = 0, Counter[str]()
+        self.honours_keys, self.answers = True, dict[str, dict[str, Any]]()
+        self.another_model = False
         self.lock = Lock()
         self.previous: dict[str, Any] | None = None
 
@@ -54,7 +60,8 @@ class StandIn(ThreadingHTTPServer):
     @property
     def fingerprint(self) -> str:
         """The model's fingerprint as it is now."""
-        changed = Fault.MODEL_CHANGED in self.faults and self.calls > CHANGED_AFTER
+        planted = Fault.MODEL_CHANGED in self.faults and self.calls > CHANGED_AFTER
+        changed = planted or self.another_model
         return hashlib.sha256(f"{self.name} {changed}".encode()).hexdigest()[:12]
 
 
@@ -79,15 +86,22 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._send(404, {"error": {"message": "there is no such model"}})
             if server.strikes(Fault.RATE_LIMIT):
                 return self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
-            whole = {
-                "model": server.name,
-                "system_fingerprint": server.fingerprint,
-                **(self._chat(body) if "chat" in self.path else self._completion(body)),
-            }
+            key = self.headers.get("Idempotency-Key", "") if server.honours_keys else ""
+            whole = server.answers.get(key) or self._answer(body)
+            if key:
+                server.answers[key] = whole
             if server.strikes(Fault.CUT):
                 return self._send(200, whole, cut=True)
-            server.billed += 1
             return self._send(200, whole)
+
+    def _answer(self, body: dict[str, Any]) -> dict[str, Any]:
+        server = self.server
+        server.billed[json.dumps(body, sort_keys=True)] += 1
+        return {
+            "model": server.name,
+            "system_fingerprint": server.fingerprint,
+            **(self._chat(body) if "chat" in self.path else self._completion(body)),
+        }
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
         server, prompt = self.server, str(body["prompt"])

@@ -167,10 +167,11 @@ def test_a_reading_beyond_the_tier_is_refused_and_nothing_is_written(model: Path
 def test_what_passes_is_asked_again_and_paid_once(model: Path, tmp_path: Path, fault: Fault):
     with serving(model, Tier.TEXT, fault) as server:
         list(run_take(request_(f"api:{server.url}#toy", tmp_path / "out"), NOW))
-        assert server.calls > server.billed
+        assert server.calls > server.billed.total()
         n_prompts = len(rows(tmp_path / "out" / "forced_choice", "prompts"))
         # Two answers to each prompt; two probes of two texts, before and after.
-        assert server.billed == 2 * n_prompts + 4
+        assert server.billed.total() == 2 * n_prompts + 4
+        assert set(server.billed.values()) == {1}
 
 
 @pytest.mark.parametrize("fault", [Fault.MISSING_LOGPROBS, Fault.STALE_LOGPROBS])
