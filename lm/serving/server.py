@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
@@ -10,6 +11,9 @@ from typing import Any
 from lm.answering.answerer import Tier
 from lm.serving.faults import CHANGED_AFTER, EVERY, Fault
 from lm.serving.model import ServedModel
+
+# What it says that it thought, where it may think. It changes nothing.
+THOUGHT = "Let me read both once more."
 
 
 class StandIn(ThreadingHTTPServer):
@@ -47,6 +51,11 @@ class StandIn(ThreadingHTTPServer):
         self.another_model = False
         self.lock = Lock()
         self.previous: dict[str, Any] | None = None
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that went away, as one does that is killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     @property
     def url(self) -> str:
@@ -148,9 +157,15 @@ class _Handler(BaseHTTPRequestHandler):
         most = int(body.get("max_tokens", 16))
         reason = "length" if len(words) > most else "stop"
         message = {"role": "assistant", "content": " ".join(words[:most])}
+        thinking = (body.get("chat_template_kwargs") or {}).get("enable_thinking")
+        thoughts = len(THOUGHT.split()) if thinking else 0
+        usage: dict[str, Any] = _usage(prompt, len(words[:most]) + thoughts)
+        if thinking:
+            message["reasoning_content"] = THOUGHT
+            usage["completion_tokens_details"] = {"reasoning_tokens": thoughts}
         return {
             "choices": [{"message": message, "finish_reason": reason}],
-            "usage": _usage(prompt, len(words[:most])),
+            "usage": usage,
         }
 
     def _send(
