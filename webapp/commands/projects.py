@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 from sqlalchemy import select
 
+from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Project

@@ -13,11 +13,12 @@ from webapp.core.i18n import SOURCE_LANGUAGE, set_language
 from webapp.database.engine import reading
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
-from webapp.gate.gate import objections
 from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.boundary import not_allowed, refuse_outside
+from webapp.researcher.shown import shown_everywhere
 from webapp.services import current_services
 from webapp.users.roles import Role
+from webapp.users.second_factor import Needed, factor_of
 from webapp.users.sign_in import form_token, signed_in, still_here
 
 COOKIE = "parallax_researcher"
@@ -27,7 +28,10 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def allowed(
-    needed: Role | Right | None, *, largest_body: int | None = None
+    needed: Role | Right | None,
+    *,
+    largest_body: int | None = None,
+    before_second_factor: bool = False,
 ) -> Callable[[View], View]:
     """Say what a view needs.
 
@@ -35,11 +39,13 @@ def allowed(
         needed: A role in the installation, or a right in the project that the request is about;
             None where the view is open to everybody, signed in or not.
         largest_body: How many bytes may be sent to it; None for what all pages take.
+        before_second_factor: Whether it is open to who must first set up a second factor.
     """
 
     def mark(view: View) -> View:
         view.needed = needed  # type: ignore[attr-defined]
         view.largest_body = largest_body  # type: ignore[attr-defined]
+        view.before_second_factor = before_second_factor  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -68,7 +74,7 @@ def guarded(pages: Blueprint) -> Blueprint:
     """Return the pages, each of which lets in only who may see it."""
     if not pages._got_registered_once:
         pages.before_request(_let_in)
-        pages.context_processor(_shown_everywhere)
+        pages.context_processor(shown_everywhere)
         pages.register_error_handler(RequestError, _refused)
     return pages
 
@@ -113,7 +119,19 @@ def _let_in() -> ResponseReturnValue | None:
         refuse_outside(g.user, needed)
     elif not Role(g.user.role).may(needed):
         raise not_allowed(g.user, needed)
-    return None
+    return _to_second_factor(g.user)
+
+
+def _to_second_factor(user: User) -> ResponseReturnValue | None:
+    """Lead who needs a second factor and has none to where it is set up."""
+    services = current_services()
+    view: Any = current_app.view_functions[request.endpoint or ""]
+    needed = Needed(services.settings.second_factor).concerns(user)
+    if view.before_second_factor or not needed:
+        return None
+    with reading(services.sessions) as session:
+        there = factor_of(session, user) is not None
+    return None if there else redirect(url_for("second_factor.show"), 303)
 
 
 def _refused(error: RequestError) -> ResponseReturnValue:
@@ -170,23 +188,3 @@ def without_cookie(response: Response) -> Response:
     """Return the response, which ends the cookie."""
     response.delete_cookie(COOKIE, path=PREFIX, httponly=True, samesite="Lax")
     return response
-
-
-def _warnings_of_gate() -> list[tuple[str, str, str]]:
-    """Return what is not done before something is mended, why, and how to mend it."""
-    with reading(current_services().sessions) as session:
-        return [
-            (", ".join(sorted(each.forbids)), each.says, each.remedy)
-            for _, each in objections(session.connection())
-        ]
-
-
-def _shown_everywhere() -> dict[str, object]:
-    user: User | None = g.get("user")
-    return {
-        "user": user,
-        "warnings_of_gate": _warnings_of_gate() if user is not None else [],
-        "form_token": g.get("form_token", ""),
-        "may": lambda role: user is not None and Role(user.role).may(Role(role)),
-        "can": lambda right: Right(right) in g.get("rights", ()),
-    }

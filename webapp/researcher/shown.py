@@ -1,0 +1,31 @@
+"""What every page of the researcher's room shows, or may ask while it is made."""
+
+from flask import g
+
+from webapp.database.engine import reading
+from webapp.database.models import User
+from webapp.gate.gate import objections
+from webapp.projects.rights import Right
+from webapp.services import current_services
+from webapp.users.roles import Role
+
+
+def _warnings_of_gate() -> list[tuple[str, str, str]]:
+    """Return what is not done before something is mended, why, and how to mend it."""
+    with reading(current_services().sessions) as session:
+        return [
+            (", ".join(sorted(each.forbids)), each.says, each.remedy)
+            for _, each in objections(session.connection())
+        ]
+
+
+def shown_everywhere() -> dict[str, object]:
+    """Return what every template of the room is given."""
+    user: User | None = g.get("user")
+    return {
+        "user": user,
+        "warnings_of_gate": _warnings_of_gate() if user is not None else [],
+        "form_token": g.get("form_token", ""),
+        "may": lambda role: user is not None and Role(user.role).may(Role(role)),
+        "can": lambda right: Right(right) in g.get("rights", ()),
+    }
