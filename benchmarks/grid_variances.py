@@ -30,7 +30,9 @@ class Answers:
 
     def turned(self) -> "Answers":
         """The same with frames in the place of people."""
-        return Answers(*(one.transpose(0, 2, 1) for one in (self.value, self.condition, self.there)))
+        return Answers(
+            *(one.transpose(0, 2, 1) for one in (self.value, self.condition, self.there))
+        )
 
 
 def of_mean(answers: Answers) -> tuple[Floats, Floats, Floats]:
@@ -59,7 +61,8 @@ def of_contrast(answers: Answers, weights: Floats) -> tuple[Floats, Floats, Floa
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(n > 0, weights[conditions] / n, 0.0)
         total = sum(
-            ratio * (answers.value * one).sum((1, 2)) for ratio, one in zip(each.T, cells, strict=True)
+            ratio * (answers.value * one).sum((1, 2))
+            for ratio, one in zip(each.T, cells, strict=True)
         )
     weight = sum(ratio[:, None, None] * one for ratio, one in zip(each.T, cells, strict=True))
     return (np.where((n > 0).all(-1), total, np.nan), *_variance(answers, there, weight, cells))
@@ -93,7 +96,9 @@ def _variance(
     left = _left(weight, per_first, both, solved, cells)
     influence = weight * residual
     squares = [(influence.sum(axis) ** 2).sum(1) for axis in (2, 1)]
-    freedoms = [(one > 0).sum(1) * share for one, share in zip((n_first, n_second), left, strict=True)]
+    freedoms = [
+        (one > 0).sum(1) * share for one, share in zip((n_first, n_second), left, strict=True)
+    ]
     free = np.maximum(n - n_constants, 1.0)
     alone = (influence**2).sum((1, 2)) * n / free
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -125,7 +130,9 @@ def _left(
     through = -(weight * per_first[..., None]).transpose(0, 2, 1) @ both
     through[:, range(k), range(k)] += weight.sum(1)
     through[:, :, k:] += np.stack([(weight * one).sum(1) for one in cells], -1)
-    second = (weight**2 * per_first[..., None]).sum((1, 2)) + ((through @ solved) * through).sum((1, 2))
+    second = (weight**2 * per_first[..., None]).sum((1, 2)) + ((through @ solved) * through).sum(
+        (1, 2)
+    )
     return [np.maximum(1 - one / of_all, 0.0) for one in (first, second)]
 
 

@@ -159,9 +159,8 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     variance, freedom = contrast_variance(chosen, weight, of_first.astype(np.intp), ways)
     half = float(quantile(np.array(freedom)) * np.sqrt(variance))
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
-    low, high = ends(
-        np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0), len(chosen), CONTRAST
-    )
+    sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
+    low, high = map(float, ends(*sides, len(chosen), CONTRAST))
     return pd.DataFrame([found | {"difference": difference, "low": low, "high": high}])
 
 

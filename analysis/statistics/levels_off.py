@@ -69,7 +69,9 @@ def contrast_variance(
     answers = np.unique(np.stack(several), axis=1, return_inverse=True)[1].ravel()
     rest = max(answers.max() + 1 - fit.n_constants, 1.0)
     alone = float(np.sum(np.bincount(answers, influence) ** 2)) * (answers.max() + 1) / rest
-    total, freedom = components(*(np.array([one]) for one in (*spread, alone, *n, rest)), added=ADDED)
+    total, freedom = components(
+        *(np.array([one]) for one in (*spread, alone, *n, rest)), added=ADDED
+    )
     return float(total[0]) + fit.moved, float(freedom[0])
 
 
@@ -77,7 +79,8 @@ def _fitted(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) 
     loose = [np.abs(np.bincount(way, weight)).sum() for way in ways]
     most = _CANCELS * np.abs(weight).sum()
     off = sorted(
-        (way for way, one in zip(ways, loose, strict=True) if one < most), key=lambda way: -way.max()
+        (way for way, one in zip(ways, loose, strict=True) if one < most),
+        key=lambda way: -way.max(),
     )
     constants = sparse.hstack([_indicators(way) for way in (*off[1:], cell)]).tocsr()
     first = _indicators(off[0]) if off else sparse.csr_array((len(values), 0))
