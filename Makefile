@@ -10,7 +10,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-ann
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help study reproduce models stop test retest lint docs site benchmarks figures dist lock sbom audit clean
+.PHONY: help study reproduce models takers stop test retest lint docs site benchmarks figures dist lock sbom audit clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ reproduce: $(BIN)/python  ## make the results of a capsule again: its versions i
 
 models: $(VENV)/.lm  ## the main job with every kind of model: unigram, 5-gram, simple RNN, LSTM, multi-task
 	@$(BIN)/parallax demo $(STUDY) --models
+
+takers: $(VENV)/.lm  ## models trained here take the sessions of 100 simulated people, in six readings: one report
+	@$(BIN)/parallax demo $(STUDY) --takers
 
 stop: $(VENV)/.analysis  ## stop the server that `make study KEEP=1` left on
 	@$(BIN)/parallax stop

@@ -180,6 +180,9 @@ _DB = {
         "webapp.commands.erasure_record:record_", "Show the record of withdrawals and erasures."
     ),
     "drill": Lazy("webapp.commands.restore:drill_", "Restore FILE into a scratch database."),
+    "scrub": Lazy(
+        "webapp.commands.db:scrub_", "Rewrite the database's files without what was erased."
+    ),
 }
 _LM = {
     "text": Lazy(

@@ -5,15 +5,14 @@ Usage: python benchmarks/erasures.py [--sequences 200] [--first 0] [--postgresql
 Each sequence begins with two people and a backup, then does twelve of: come, withdraw, erase, be
 forgotten, correct an answer, have one's data kept unused or used again, back up, copy the file,
 restore a backup or a copy, crash between the record and the database, and let hours pass.
-Afterwards every table, an export, every byte of the instance folder and a dump of PostgreSQL are
-searched for the people who asked to be out, and whoever stayed must have their newest correction
-and restriction. Ends with exit status 1 if anything is found.
+Afterwards every table, an export, a new backup, the backups made after a wish, and every byte of
+the instance folder and of PostgreSQL's cluster (its log included) are searched for the people who
+asked to be out, and whoever stayed must have their newest correction and restriction. Ends with
+exit status 1 if anything is found.
 """
 
 import argparse
-import json
 import logging
-import random
 import sys
 import tempfile
 from collections import Counter
@@ -21,12 +20,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
-from experiment.studies.load import load_study
 from tests.prerequisites import POSTGRESQL
-from tests.webapp.conftest import start_run
-from tests.webapp.erasures.sequences import World, play
+from tests.webapp.erasures.sequences import FORGETFUL, new_world, play
 from tests.webapp.postgres import PostgresServer, postgres_server
-from webapp import create_app
 
 
 def main() -> None:
@@ -40,7 +36,7 @@ def main() -> None:
     seeds = range(arguments.first, arguments.first + arguments.sequences)
     if arguments.postgresql:
         assert POSTGRESQL.find(), "PostgreSQL is needed"
-        with postgres_server() as server:
+        with postgres_server(settings=FORGETFUL) as server:
             found, told, wishes = campaign(seeds, server)
     else:
         found, told, wishes = campaign(seeds, None)
@@ -59,27 +55,15 @@ def campaign(
     for seed in seeds:
         with tempfile.TemporaryDirectory() as folder:
             if server is None:
-                world = _world(Path(folder), seed, None)
+                world = new_world(Path(folder), seed)
                 found += [f"seed {seed}: {each}" for each in play(world)]
             else:
                 with server.database(empty=False, template=None) as url:
-                    world = _world(Path(folder), seed, url)
+                    world = new_world(Path(folder), seed, url, server)
                     found += [f"seed {seed}: {each}" for each in play(world)]
             told.update(world.told)
             wishes.update(person.wish for person in world.people if person.wish)
     return found, told, wishes
-
-
-def _world(folder: Path, seed: int, url: str | None) -> World:
-    instance, kept = folder / "instance", folder / "kept"
-    instance.mkdir(mode=0o700)
-    kept.mkdir()
-    if url:
-        (instance / "parallax.toml").write_text(f"database_url = {json.dumps(url)}\n")
-    app = create_app(instance)
-    start_run(app.extensions["parallax"].sessions, load_study("minimal"))
-    app.extensions["parallax"].engine.dispose()
-    return World(instance, kept, random.Random(seed), url)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ mapping by ``parallax import judgments`` in a process of its own, whose largest 
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,12 @@ from pathlib import Path
 
 PEOPLE, ITEMS = 10_000, 1_000
 _MIB = 1_024
+# Runs a command of Parallax and prints the most memory that it held, in KiB.
+MEASURED = (
+    "import resource, sys; from parallax import cli; "
+    "cli(sys.argv[1:], standalone_mode=False); "
+    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+)
 
 
 def write(folder: Path, rows: int) -> None:
@@ -32,6 +37,15 @@ def write(folder: Path, rows: int) -> None:
     )
 
 
+def command(folder: Path) -> list[str]:
+    """Return the command that imports what ``write`` wrote."""
+    named = (
+        folder / "judgments.csv", "--items", folder / "items.csv",
+        "--mapping", folder / "mapping.toml", "--out", folder / "out", "--yes",
+    )  # fmt: skip
+    return ["import", "judgments", *map(str, named)]
+
+
 def main() -> None:
     """Print rows, time and memory."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -41,15 +55,16 @@ def main() -> None:
         folder = Path(name)
         write(folder, rows)
         begun = time.monotonic()
-        subprocess.run(
-            [sys.executable, "-m", "parallax", "import", "judgments", folder / "judgments.csv",
-             "--items", folder / "items.csv", "--mapping", folder / "mapping.toml", "--out",
-             folder / "out", "--yes"], check=True, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURED, *command(folder)],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         seconds = time.monotonic() - begun
         with (folder / "out" / "judgments.csv").open() as file:
             written = sum(1 for _ in file) - 1
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / _MIB
+    peak = int(done.stdout.split()[-1]) / _MIB
     print(f"{rows:,} judgments in, {written:,} out: {seconds:.0f} s, {peak:,.0f} MiB at most")
 
 

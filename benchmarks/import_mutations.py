@@ -1,6 +1,6 @@
 """Judgments in twelve formats, spoilt in every way we know: is anything lost or reversed silently?
 
-``python benchmarks/import_mutations.py`` writes the same judgments in each format, spoils each file
+``python -m benchmarks.import_mutations`` writes the same judgments in each format, spoils each file
 in each way of ``MUTATIONS``, imports it without a mapping, and prints what became of it:
 
 same      the judgments that were made came out
@@ -11,7 +11,6 @@ SILENT    other judgments came out, and nobody was told
 It fails on the last. The ways were written down before any of them was tried.
 """
 
-import argparse
 import csv
 import io
 import json
@@ -28,6 +27,7 @@ from analysis.readers.guess import guess_mapping
 from analysis.readers.judgments import interpreted
 from analysis.readers.plausibility import check_accuracy, check_keys
 from analysis.readers.sources import read_source
+from benchmarks.spoilt_files import Outcome, print_outcomes
 from experiment.errors import ParallaxError
 from experiment.records import Item, Kind
 
@@ -429,16 +429,6 @@ _OF_TEXTS_ALONE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one spoilt file: the format, the mutation, one of four words, and why."""
-
-    format: str
-    mutation: str
-    became: str
-    why: str
-
-
 def outcomes(names: Sequence[str] = tuple(FORMATS), seed: int = 1) -> Iterator[Outcome]:
     """Yield what becomes of the formats in every way."""
     known = items()
@@ -504,18 +494,8 @@ def _said(account: Accounting) -> set[str]:
 
 def main() -> None:
     """Print the table, and fail on anything silent."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--every", action="store_true", help="print each file's outcome")
-    every = parser.parse_args().every
-    found = list(outcomes())
-    for one in found:
-        if every or one.became == "SILENT":
-            print(f"{one.became:8} {one.format:14} {one.mutation}: {one.why[:300]}")
-    counts = Counter(one.became for one in found)
-    print(f"{len(found)} spoilt files of {len(FORMATS)} formats in {len(MUTATIONS)} ways: "
-          + ", ".join(f"{n} {word}" for word, n in sorted(counts.items())))  # fmt: skip
-    if counts["SILENT"]:
-        raise SystemExit(1)
+    what = f"{len(FORMATS)} formats in {len(MUTATIONS)} ways"
+    print_outcomes(outcomes(), what, about=__doc__)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from uuid import UUID
 
+from load_platforms.answer import answer, new_uuid
 from load_platforms.browser import Browser
 from load_platforms.parallax import Parallax
 from load_platforms.platform import Site
@@ -36,26 +35,6 @@ _SESSION = re.compile(rb'id="session">(.*?)</script>', re.DOTALL)
 _ALONE = 16
 _TRIALS = 76
 Costs = dict[str, float]
-
-
-def answer(position: int, rng: random.Random) -> bytes:
-    """Return an answer as the page sends it."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return json.dumps(
-        {
-            "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
-            "position": position,
-            "side": rng.choice(("first", "second")),
-            "rt_ms": 1234.5,
-            "input_method": "key",
-            "client_time": now,
-            "viewport_width_px": 1280,
-            "viewport_height_px": 720,
-            "was_hidden": False,
-            "lost_focus": False,
-        },
-        separators=(",", ":"),
-    ).encode()
 
 
 class Person:
@@ -86,7 +65,8 @@ class Person:
     async def answer(self, positions: Iterable[int]) -> None:
         """Answer these trials, one after the other."""
         for position in positions:
-            body = answer(position, self.rng)
+            side = self.rng.choice(("first", "second"))
+            body = answer(position, new_uuid(self.rng), side)
             await self.browser.save(f"{self.home}answers", body, _JSON)
 
     async def end(self, form: bytes) -> None:

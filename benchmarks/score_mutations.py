@@ -1,6 +1,6 @@
 """Scores in thirteen layouts, spoilt in every way we know: is anything lost or reversed silently?
 
-``python benchmarks/score_mutations.py`` writes the same scores of forty sentences in each layout,
+``python -m benchmarks.score_mutations`` writes the same scores of forty sentences in each layout,
 spoils each file in each way of ``MUTATIONS``, imports it with ``parallax import scores``, and
 prints what became of it:
 
@@ -12,14 +12,12 @@ SILENT    other scores came out, and nobody was told
 It fails on the last. The ways were written down before any of them was tried.
 """
 
-import argparse
 import csv
 import io
 import json
 import math
 import random
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +26,7 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner
 
 from analysis.commands.import_scores import scores
+from benchmarks.spoilt_files import Outcome, print_outcomes
 
 N_ITEMS = 20
 _WHO = ("author", "pilot", "surgeon", "farmer", "dancer")
@@ -261,16 +260,6 @@ _UNTOLD = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one spoilt file: the layout, the way, one of four words, and why."""
-
-    layout: str
-    way: str
-    became: str
-    why: str
-
-
 def outcomes(names: Sequence[str] = tuple(LAYOUTS)) -> Iterator[Outcome]:
     """Yield what becomes of the layouts in every way."""
     rows = texts()
@@ -328,19 +317,8 @@ def _imported(
 
 def main() -> None:
     """Print the table, and fail on anything silent."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--every", action="store_true", help="print each file's outcome")
-    every = parser.parse_args().every
-    found = list(outcomes())
-    for one in found:
-        if every or one.became == "SILENT":
-            print(f"{one.became:8} {one.layout:15} {one.way}: {one.why[:260]}")
-    counts = Counter(one.became for one in found)
-    print(f"{len(found)} spoilt files of {len(LAYOUTS)} layouts in "
-          f"{len(MUTATIONS) + len(OF_TEXT)} ways: "
-          + ", ".join(f"{n} {word}" for word, n in sorted(counts.items())))  # fmt: skip
-    if counts["SILENT"]:
-        raise SystemExit(1)
+    ways = len(MUTATIONS) + len(OF_TEXT)
+    print_outcomes(outcomes(), f"{len(LAYOUTS)} layouts in {ways} ways", about=__doc__)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.statistics.takers import biases, by_reading, history_effects
+from analysis.statistics.first_place import biases
+from analysis.statistics.history import history_effects
+from analysis.statistics.takers import by_reading
 
 Floats = NDArray[np.float64]
 N_ITEMS, N_PEOPLE, N_SESSIONS = 40, 30, 12
@@ -202,9 +204,12 @@ def main() -> None:
     n = chosen.comparisons // len(SETTINGS)
     print(f"| Planted | {' | '.join(truths(Planted(0.0)))} |")
     print(f"|---|{'---:|' * len(truths(Planted(0.0)))}")
-    for name, planted in SETTINGS.items():
-        found = coverage(planted, n, chosen.seed)
+    every = []
+    for number, (name, planted) in enumerate(SETTINGS.items()):
+        found = coverage(planted, n, chosen.seed + number)
+        every.append(list(found.values()))
         print(f"| {name} | {' | '.join(f'{share:.3f}' for share in found.values())} |", flush=True)
+    print(f"| all | {' | '.join(f'{share:.3f}' for share in np.mean(every, axis=0))} |")
     print(f"\n{n} comparisons each; {N_ITEMS} items, {N_PEOPLE} people, {N_SESSIONS} sessions.")
 
 

@@ -40,7 +40,7 @@ def _add(source: str, digest: "hashlib._Hash", seen: set[Path]) -> None:
     folder = Path(source)
     if not folder.is_dir():
         digest.update(f"named {source}\n".encode())
-        found = _cached(source)
+        found = cached_folder(source)
         if found is None:
             return
         folder = found
@@ -75,7 +75,7 @@ def _pointed(folder: Path) -> Iterator[str]:
             yield str(folder / source) if is_path else source
 
 
-def _cached(name: str) -> Path | None:
+def cached_folder(name: str) -> Path | None:
     """Return where the hub's local cache holds a model; None where it does not."""
     try:
         from huggingface_hub import try_to_load_from_cache

@@ -10,11 +10,12 @@ from typing import Literal, Protocol, cast
 from lm.errors import LmError
 from lm.model_folder import CONFIG, read_config
 from lm.scorer import Scorer
+from lm.weights import AS_USUAL, Weights
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 TYPES = {
     "fixed": "lm.baselines.score_table:FixedScorer",
-    "hf": "lm.huggingface.scorer:HfScorer",
+    "hf": "lm.huggingface.load:HfFolder",
     "kenlm": "lm.ngram.kenlm_queries:KenlmScorer",
     "ngram": "lm.ngram.model:NgramScorer",
     "recurrent": "lm.rnn.scorer:RecurrentScorer",
@@ -31,13 +32,20 @@ class _ScorerClass(Protocol):
     def load(self, folder: Path, **options: Device) -> Scorer: ...
 
 
-def load_scorer(model: Path | str, device: Device = "auto", *, own_code: bool = True) -> Scorer:
+def load_scorer(
+    model: Path | str,
+    device: Device = "auto",
+    *,
+    own_code: bool = True,
+    how: Weights = AS_USUAL,
+) -> Scorer:
     """Return a trained model, whatever its type.
 
     Args:
         model: A model's folder, or ``hf:`` and the path or name of a Hugging Face model.
         device: Where a network computes; ``auto`` takes CUDA, then MPS, then the processor.
         own_code: Whether the folder may name its type as ``"module:Class"``, which is imported.
+        how: In which form a Hugging Face model is loaded; others have one form.
 
     Raises:
         LmError: The folder holds no model, its type is unknown, offered by two packages, cannot
@@ -46,13 +54,22 @@ def load_scorer(model: Path | str, device: Device = "auto", *, own_code: bool = 
     """
     named = str(model)
     if named.startswith(HF_PREFIX):
-        from lm.huggingface.scorer import load_hf
+        from lm.huggingface.load import load_hf
 
-        return load_hf(named.removeprefix(HF_PREFIX), device=device)
+        return load_hf(named.removeprefix(HF_PREFIX), device=device, how=how)
     folder = Path(model)
     config = read_config(folder)
     type_ = str(config.get("type"))
     found = _type_named(type_, config, folder, own_code=own_code)
+    if how != AS_USUAL:
+        if type_ != "hf":
+            raise LmError(
+                f'{folder}: a model of the type "{type_}" has one form only. Leave --dtype, '
+                "--bits, --device-map and --long-texts out, which are for Hugging Face models."
+            )
+        from lm.huggingface.load import HfFolder
+
+        return HfFolder.load(folder, device, how)
     if type_ in _ON_DEVICES or getattr(found, "takes_device", False):
         return found.load(folder, device=device)
     if device not in ("auto", "cpu"):

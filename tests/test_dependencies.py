@@ -14,8 +14,6 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-import pytest
-
 from experiment.commands.missing_library import extras
 from tests import folder_graph
 from tests.folder_graph import PACKAGES
@@ -111,15 +109,23 @@ def needs(module: str) -> set[str]:
     return libraries
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_a_module_imports_what_its_users_have_installed(module: str):
-    libraries = needs(module)
+def installed_with(module: str, libraries: set[str]) -> set[str]:
+    """The extras that whoever runs a module has."""
     installed = {ON_REQUEST[library] for library in libraries if library in ON_REQUEST}
     if "mturk" in module or module == "marketplace.command":
         installed.add("mturk")
     if module.split(".")[0] not in SERVER:
         installed |= {"analysis", "mturk"}
-    assert not undeclared(libraries, declared(*sorted(installed)))
+    return installed
+
+
+def test_a_module_imports_what_its_users_have_installed():
+    libraries = {module: needs(module) for module in MODULES}
+    missing = {
+        module: undeclared(own, declared(*sorted(installed_with(module, own))))
+        for module, own in libraries.items()
+    }
+    assert {module: names for module, names in missing.items() if names} == {}
 
 
 def test_what_a_function_imports_is_declared_by_some_extra():

@@ -27,6 +27,11 @@ def answered(facts: Facts) -> list[AnsweredItem]:
     ]
 
 
+def _of_a_comparison(answer: Callable[[Facts], Answer]) -> Callable[[Facts], Answer]:
+    """Return what answers as this does where a model was compared; elsewhere it is not known."""
+    return lambda facts: answer(facts) if facts.compared else unknown_without(_NO_MODEL)
+
+
 def _dataset_size(facts: Facts) -> Answer:
     if facts.baseline.dataset_items is not None:
         return declared(facts.baseline.dataset_items, "baseline.dataset_items")
@@ -50,9 +55,8 @@ def _model_items(facts: Facts) -> Answer:
     )
 
 
+@_of_a_comparison
 def _model_samples(facts: Facts) -> Answer:
-    if not facts.compared:
-        return unknown_without(_NO_MODEL)
     parts = [f"{one.facts.model}: no samples, log-probabilities" for one in facts.origin.models]
     parts += [f"{model}: one answer in each way of asking" for model in facts.contexts]
     return from_run("; ".join(parts), "the score files and the takers' folders")
@@ -115,15 +119,13 @@ def _preregistered(facts: Facts) -> Answer:
     return declared(facts.publication.preregistration, "publication.preregistration")
 
 
+@_of_a_comparison
 def _tested(facts: Facts) -> Answer:
-    if not facts.compared:
-        return unknown_without(_NO_MODEL)
     return from_run("yes", "the report's table of differences between people and models")
 
 
+@_of_a_comparison
 def _test(facts: Facts) -> Answer:
-    if not facts.compared:
-        return unknown_without(_NO_MODEL)
     return from_run(
         "intervals of paired differences, Wilson's with clusters of participants and items; two "
         "one-sided tests of equivalence; p adjusted by Holm and by Benjamini and Hochberg",
@@ -131,21 +133,18 @@ def _test(facts: Facts) -> Answer:
     )
 
 
+@_of_a_comparison
 def _same_metric(facts: Facts) -> Answer:
-    if not facts.compared:
-        return unknown_without(_NO_MODEL)
     return from_run("yes", f"{facts.origin.asked.measured} on the same items")
 
 
+@_of_a_comparison
 def _same_criteria(facts: Facts) -> Answer:
-    if not facts.compared:
-        return unknown_without(_NO_MODEL)
     return from_run("yes", "each item's expected version is one for people and models")
 
 
+@_of_a_comparison
 def _same_method(facts: Facts) -> Answer:
-    if not facts.compared:
-        return unknown_without(_NO_MODEL)
     if facts.origin.models:
         return from_run(
             "partial",

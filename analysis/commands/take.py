@@ -3,19 +3,21 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import click
 
+from analysis.commands.take_options import model_options
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from experiment.takers.labels import LABEL_SETS
 from experiment.takers.prompt import Context
 from lm.registry import Device
 from lm.servers.spec import Terms
+from lm.weights import Bits, Dtype, LongTexts, Weights
 
 _PATH = click.Path(path_type=Path)
-_TERMS = Terms()
+_THINKING = {"no": (False,), "yes": (True,), "both": (False, True)}
 _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
 
 
@@ -55,6 +57,25 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     show_default=True,
     help="The order of a prompt's answers.",
 )
+@click.option(
+    "--chat",
+    is_flag=True,
+    help="Ask as a chat: by the model's own template, or by a server's chat, which gives samples.",
+)
+@click.option(
+    "--thinking",
+    type=click.Choice(list(_THINKING)),
+    default="no",
+    show_default=True,
+    help="In chats: whether the model may think before it answers.",
+)
+@click.option(
+    "--thought-tokens",
+    default=512,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many tokens a thought may have.",
+)
 @click.option("--sessions", type=click.IntRange(1), help="How many sessions of the design to take.")
 @click.option(
     "--participant",
@@ -69,41 +90,7 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
 @click.option(
     "--sampled", is_flag=True, help="Draw each answer by its probability; else take the best one."
 )
-@click.option(
-    "--device",
-    type=click.Choice(get_args(Device)),
-    default="auto",
-    show_default=True,
-    help="The device that networks compute on.",
-)
-@click.option("--price-in", type=float, help="Of a server: the price of a million prompt tokens.")
-@click.option("--price-out", type=float, help="Of a server: that of a million answer tokens.")
-@click.option("--cap", type=float, help="Of a server: what all calls together may cost.")
-@click.option(
-    "--samples",
-    default=_TERMS.samples,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Of a server that tells no probabilities: answers to each prompt.",
-)
-@click.option("--temperature", default=_TERMS.temperature, show_default=True, help="Of samples.")
-@click.option(
-    "--max-tokens",
-    default=_TERMS.max_tokens,
-    show_default=True,
-    type=click.IntRange(1),
-    help="The longest sample.",
-)
-@click.option(
-    "--concurrency",
-    default=_TERMS.concurrency,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Calls of a server under way at once.",
-)
-@click.option(
-    "--key-variable", default="", help="The environment variable that holds the server's key."
-)
+@model_options
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 def take(
     study: str,
@@ -112,11 +99,18 @@ def take(
     contexts: tuple[str, ...],
     labels: tuple[str, ...],
     order: str,
+    chat: bool,
+    thinking: str,
+    thought_tokens: int,
     sessions: int | None,
     participants: tuple[str, ...],
     seed: int | None,
     sampled: bool,
     device: str,
+    dtype: str,
+    bits: str | None,
+    device_map: str,
+    long_texts: str,
     out: Path,
     key_variable: str,
     **terms: Any,  # noqa: ANN401 (click types them by the options above)
@@ -134,13 +128,26 @@ def take(
         study=study,
         model=model,
         readings=readings,
-        factors=Factors(tuple(map(Context, contexts)), labels, _ORDERS[order]),
+        factors=Factors(
+            tuple(map(Context, contexts)),
+            labels,
+            _ORDERS[order],
+            _THINKING[thinking],
+            thought_tokens if thinking != "no" else 0,
+        ),
+        chat=chat,
         n_sessions=sessions or 0,
         seed=seed,
         sampled=sampled,
         device=cast(Device, device),
         out=out,
         participants=participants,
+        how=Weights(
+            cast(Dtype, dtype),
+            cast(Bits, int(bits or 0)),
+            device_map,
+            cast(LongTexts, long_texts),
+        ),
         terms=Terms(key=os.environ.get(key_variable, "") if key_variable else "", **terms),
     )
     for line in run_take(request, datetime.now(UTC)):

@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from analysis.scores.materials import sentences
 from analysis.scores.scoring_inputs import WORD_TOKENS
+from analysis.takers.lesson_text import write_lessons
 from experiment.materials.grammar import load_grammar
 from experiment.materials.notation.lexicon import Lexicon
 from experiment.materials.read import load_items
@@ -55,6 +56,18 @@ _SHARE = click.FloatRange(0, 1)
     show_default=True,
     help="How many pairs of a noun and a verb never occur in one sentence.",
 )
+@click.option(
+    "--prompts",
+    is_flag=True,
+    help="Write prompts of `parallax take` with right answers instead, and sentences among them.",
+)
+@click.option(
+    "--lists-seed",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Of --prompts: the seed of the lists whose items are left out.",
+)
 @click.option("--tagged", is_flag=True, help="Write a folder of texts with supertags instead.")
 @click.option(
     "--out", required=True, type=_PATH, help="The text file to write, a sentence per line."
@@ -68,6 +81,8 @@ def text(
     attractors: float | None,
     agreement_errors: float | None,
     held_out_pairs: float,
+    prompts: bool,
+    lists_seed: int,
     tagged: bool,
     out: Path,
 ) -> None:
@@ -79,6 +94,9 @@ def text(
     marked = {"long_dependencies": long_dependencies, "relative_clauses": relative_clauses}
     given = {mark: share for mark, share in marked.items() if share is not None}
     loaded = load_study(study)
+    if prompts:
+        click.echo(f"{out}: {write_lessons(out, loaded, number, seed, lists_seed)}")
+        return
     plain = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
     grammar = with_shares(plain, Shares(agreement_errors, attractors, given))
     words = word_lists(load_grammar(loaded.grammar_path).lexicon.values())

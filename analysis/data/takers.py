@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from analysis.data.frames import read_exported
@@ -13,7 +14,7 @@ from analysis.data.repeating import frames_of
 from analysis.errors import AnalysisError
 from experiment.takers.tables import READ, SITTINGS
 
-_WAYS = ("participant", "model", "reading", "context", "labels", "order", "session")
+_WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
 MANIFEST = "take.json"
 
 
@@ -34,6 +35,32 @@ class Taken:
     frame: pd.DataFrame
 
 
+def read_manifest(folder: Path) -> dict[str, object]:
+    """Return what a taker's folder says of itself.
+
+    Raises:
+        AnalysisError: It is no taker's folder, or its take is not complete.
+    """
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise AnalysisError(
+            f"{MANIFEST} cannot be read: {error}"
+            if path.is_file()
+            else f"the folder holds no {MANIFEST}",
+            where=str(folder),
+            expected="a folder that `parallax take` wrote",
+        ) from error
+    if not isinstance(found, dict) or not found.get("complete"):
+        raise AnalysisError(
+            "the take is not complete",
+            where=str(folder),
+            remedy="Run the same `parallax take` again: it goes on where it was",
+        )
+    return found
+
+
 def load_taken(folder: Path, run: ExportedRun) -> Taken:
     """Read a taker's folder beside the run of people with which it is compared.
 
@@ -41,7 +68,7 @@ def load_taken(folder: Path, run: ExportedRun) -> Taken:
         AnalysisError: It is no complete taker's folder, or of other materials than the run.
         TableError: A table is missing or does not fit its schema.
     """
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     if manifest["materials_hash"] != run.facts.materials_hash:
         raise AnalysisError(
             f"the run's materials have the hash {run.facts.materials_hash[:12]}, those taken "
@@ -100,7 +127,9 @@ def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
 
 def _read(folder: Path) -> pd.DataFrame:
     run = load_run(folder, models=True)
-    ways = read_exported(SITTINGS, folder, _WAYS)
+    ways = read_exported(SITTINGS, folder, _WAYS).astype({"context": str})
+    # Thinking is a context of its own, as far as the answers are concerned.
+    ways["context"] += np.where(ways["thinking"] == "yes", ", thinking", "")
     read = read_exported(READ, folder, ("participant", "position", "outcome", "p_good"))
     key = ["participant", "position"]
     trials = run.trials[[*key, "item_id", "good_side"]].astype({"participant": str, "item_id": str})
@@ -113,22 +142,3 @@ def _read(folder: Path) -> pd.DataFrame:
         .merge(ways, "left", on="participant", validate="many_to_one")
         .astype({"chosen_side": object, "good_side": object, "chose_good": float})
     )
-
-
-def _manifest(folder: Path) -> dict[str, object]:
-    path = folder / MANIFEST
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise AnalysisError(
-            f"the folder holds no readable {MANIFEST} ({error})",
-            where=str(folder),
-            expected="a folder that `parallax take` wrote",
-        ) from error
-    if not isinstance(found, dict) or not found.get("complete"):
-        raise AnalysisError(
-            "the take is not complete",
-            where=str(folder),
-            remedy="Run the same `parallax take` again: it goes on where it was",
-        )
-    return found

@@ -12,7 +12,7 @@ from analysis.figures.ratings import cells_figure
 from analysis.findings.contrasts import planned
 from analysis.findings.design import Crossing, designs
 from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.tables.accuracy_table import Column, Table
@@ -100,7 +100,7 @@ def _table(effects: pd.DataFrame, given: Given) -> Table:
 def _headed(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Return rows in the study's order, each under its construction's title."""
     found = context.by_construction(rows)
-    titles = found["label"].where(found["group"] == "", found["group"] + ": " + found["label"])
+    titles = full_titles(found)
     return found.assign(group=titles)
 
 

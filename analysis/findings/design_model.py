@@ -10,7 +10,7 @@ from analysis.data.own_columns import PREFIX
 from analysis.findings.contrasts import fixed_columns
 from analysis.findings.design import Crossing, designs
 from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.crossed import CrossedModel
 from analysis.statistics.laplace import RandomTerm
@@ -138,7 +138,7 @@ def _table(
     key: str, found: pd.DataFrame, fitted: dict[str, _Fitted], context: Context, *, rated: bool
 ) -> Table:
     rows = context.by_construction(found)
-    titles = rows["label"].where(rows["group"] == "", rows["group"] + ": " + rows["label"])
+    titles = full_titles(rows)
     kind = "Cumulative-link mixed model" if rated else "Mixed model of the design"
     return context.table(
         key,

@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.findings.finding import Finding, Need
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -46,7 +46,7 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
 
 def _people_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
     ordered = context.by_construction(found).sort_values("judge", kind="stable")
-    frame = ordered.assign(group=ordered["judge"], label=_full_label(ordered))
+    frame = ordered.assign(group=ordered["judge"], label=full_titles(ordered))
     return context.table(
         "people_minus_models",
         "People minus models",
@@ -67,7 +67,7 @@ def _equivalence(margin: float) -> str:
 
 def _conditions_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
     ordered = context.by_construction(found).sort_values("judge", kind="stable")
-    headings = ordered["judge"] + ": " + _full_label(ordered)
+    headings = ordered["judge"] + ": " + full_titles(ordered)
     frame = ordered.assign(group=headings, label=ordered["condition"])
     return context.table(
         "people_minus_models_by_condition",
@@ -99,16 +99,10 @@ def _notes(margin: float) -> tuple[str, ...]:
     )
 
 
-def _full_label(rows: pd.DataFrame) -> "pd.Series[str]":
-    """Return titles that stand without the heading of their group."""
-    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ")
-    return heading + rows["label"]
-
-
 def _models_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
     ordered = context.by_construction(found)
     pair = ordered["first_model"] + " and " + ordered["second_model"]
-    frame = ordered.assign(group=pair, label=_full_label(ordered)).sort_values(
+    frame = ordered.assign(group=pair, label=full_titles(ordered)).sort_values(
         "group", kind="stable"
     )
     return context.table(

@@ -105,3 +105,8 @@ class Context:
             group=[groups.get(name, "") for name in names],
         )
         return labelled.iloc[place.argsort(kind="stable").to_numpy()].reset_index(drop=True)
+
+
+def full_titles(rows: pd.DataFrame) -> "pd.Series[str]":
+    """Return titles that stand without the heading of their group (see ``by_construction``)."""
+    return rows["label"].where(rows["group"] == "", rows["group"] + ": " + rows["label"])

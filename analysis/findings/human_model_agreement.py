@@ -10,7 +10,7 @@ from analysis.data.load import PEOPLE
 from analysis.figures.drawing import Drawing
 from analysis.figures.people import calibration_figure
 from analysis.findings.finding import Finding
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.accuracy import JUDGED
 from analysis.statistics.attraction import (
     attraction,
@@ -178,7 +178,7 @@ def _ceiling_note(ceiling: pd.DataFrame, splits: int) -> str:
 
 def _correlations_by_construction(rows: pd.DataFrame, context: Context) -> Table:
     within = context.by_construction(rows[rows["construction"] != ""])
-    frame = within.assign(group=within["judge"], label=_full_label(within))
+    frame = within.assign(group=within["judge"], label=full_titles(within))
     frame = frame.sort_values("judge", kind="stable")
     return context.table(
         "correlations_by_construction",
@@ -197,12 +197,6 @@ def _correlations_by_construction(rows: pd.DataFrame, context: Context) -> Table
         ),
         Section.SUPPLEMENT,
     )
-
-
-def _full_label(rows: pd.DataFrame) -> "pd.Series[str]":
-    """Return titles that stand without the heading of their group."""
-    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ")
-    return heading + rows["label"]
 
 
 def _calibrations(data: Joined, matched: Mapping[str, pd.DataFrame], context: Context) -> Findings:
@@ -333,7 +327,7 @@ def _configurations_table(accuracies: pd.DataFrame, models: list[str], context: 
         "attraction_by_configuration",
         "Attraction by configuration",
         "Accuracy for each configuration of the compared features.",
-        ordered.assign(group=_full_label(ordered), label=ordered["configuration"]),
+        ordered.assign(group=full_titles(ordered), label=ordered["configuration"]),
         (
             Column("label", "", "text"),
             Column("people", "People", "estimate"),

@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.data.readings import readings_of
 from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Findings
+from analysis.findings.findings import Findings, full_titles
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.resample import codes
 from analysis.tables.accuracy_table import Column
@@ -32,7 +32,7 @@ def word_accuracy(frame: pd.DataFrame) -> pd.DataFrame:
 def _run(given: Given) -> Findings:
     found = word_accuracy(readings_of(given.run, given.data.judgments).frame)
     rows = given.context.by_construction(found)
-    titles = rows["label"].where(rows["group"] == "", rows["group"] + ": " + rows["label"])
+    titles = full_titles(rows)
     table = given.context.table(
         "maze_accuracy",
         "Words chosen at once",

@@ -12,7 +12,7 @@ from analysis.data.join import Joined
 from analysis.data.own_columns import header
 from analysis.data.participants import columns_of_participants
 from analysis.findings.finding import Finding
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.report.mixed_scripts import write_scripts
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.mixed import MOST_ROWS, MixedModel, fit
@@ -159,13 +159,12 @@ def _spread(row: Mapping[Any, Any]) -> str:
 
 def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
     ordered = context.by_construction(found).sort_values("judge", kind="stable")
-    heading = ordered["group"].where(ordered["group"] == "", ordered["group"] + ": ")
     return context.table(
         "mixed_model_one_scale",
         "People and models on one scale",
         "People minus each model by the mixed model, both averaged over participants and items "
         "(marginal), or both of a typical participant (conditional), in logits.",
-        ordered.assign(group=ordered["judge"], label=heading + ordered["label"]),
+        ordered.assign(group=ordered["judge"], label=full_titles(ordered)),
         (
             Column("label", "", "text"),
             Column("people", "People"),

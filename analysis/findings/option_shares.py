@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.several_options import choices, options_of
 from analysis.findings.finding import Finding
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 
@@ -38,7 +38,7 @@ def option_findings(
             incomplete.append(one.facts.model)
     models = [one.facts.model for one in scores]
     rows = context.by_construction(found.fillna(dict.fromkeys(["people", *models], 0.0)))
-    titles = rows["group"].where(rows["group"] == "", rows["group"] + ": ") + rows["label"]
+    titles = full_titles(rows)
     sizes = sorted({len(own) for own in options.values()})
     table = context.table(
         "options",

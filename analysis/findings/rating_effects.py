@@ -11,7 +11,7 @@ from analysis.findings.contrasts import planned
 from analysis.findings.design import Crossing, designs
 from analysis.findings.design_effects import lines_and_points, with_repeats
 from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.rating_contrasts import cell_means, contrasts
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -62,7 +62,7 @@ def _cells(name: str, rows: pd.DataFrame, cross: Crossing) -> pd.DataFrame:
 
 def _table(effects: pd.DataFrame, context: Context) -> Table:
     rows = context.by_construction(effects)
-    titles = rows["label"].where(rows["group"] == "", rows["group"] + ": " + rows["label"])
+    titles = full_titles(rows)
     frame = rows.assign(group=titles, label=rows["contrast"]).rename(
         columns={"estimate": "points", "low": "points_low", "high": "points_high"}
     )

@@ -9,7 +9,7 @@ from analysis.data.repeating import unit_column
 from analysis.findings.contrasts import planned
 from analysis.findings.design import designs
 from analysis.findings.finding import Finding, Given, Need
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.ceiling import split_half
 from analysis.statistics.morcela import out_of_sample
@@ -138,7 +138,7 @@ def _effects(
 
 def _overall_table(found: pd.DataFrame, context: Context) -> Table:
     rows = context.by_construction(found).sort_values("judge", kind="stable")
-    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ") + rows["label"]
+    heading = full_titles(rows)
     above = rows["spearman"] > rows["ceiling"]
     notes = [
         "Per item: the mean z-score of its ratings and the model's score of the sentence. "
@@ -177,7 +177,7 @@ def _overall_table(found: pd.DataFrame, context: Context) -> Table:
 
 def _effects_table(found: pd.DataFrame, context: Context) -> Table:
     rows = context.by_construction(found).sort_values(["judge", "measure"], kind="stable")
-    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ") + rows["label"]
+    heading = full_titles(rows)
     measure = rows["measure"].map(_MEASURES)
     return context.table(
         "rating_model_effects",

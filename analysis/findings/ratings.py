@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from analysis.data.load import Scores
 from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.ratings import (
     correlated,
     item_differences,
@@ -199,7 +198,7 @@ def _together_table(together: pd.DataFrame, context: Context) -> Table:
 def _by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Return the frame in the study's order, each condition under its construction."""
     rows = context.by_construction(frame)
-    titles = np.where(rows["group"] != "", rows["group"] + ": " + rows["label"], rows["label"])
+    titles = full_titles(rows)
     return rows.assign(group=titles, label=rows["condition"].astype(str))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.findings.contrasts import fixed_columns
 from analysis.findings.design_model import random_term
 from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.findings.reading_times import crossed_readings
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear_by_rule
@@ -64,7 +64,7 @@ def _table(
     found: pd.DataFrame, fitted: Mapping[tuple[str, int], LinearMixedModel], context: Context
 ) -> Table:
     rows = context.by_construction(found)
-    titles = rows["label"].where(rows["group"] == "", rows["group"] + ": " + rows["label"])
+    titles = full_titles(rows)
     label = "Region " + rows["region"].astype(str) + ": " + rows["term"].astype(str)
     notes = [
         f"{name}, region {region}: the full model is singular, so {one.left_out} were left out."

@@ -12,7 +12,7 @@ from analysis.figures.reading import regions_figure
 from analysis.findings.contrasts import planned
 from analysis.findings.design import Crossing, designs
 from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.paired import adjusted
 from analysis.statistics.rating_contrasts import cell_means, contrasts
 from analysis.tables.accuracy_table import Column, Table
@@ -111,7 +111,7 @@ def _in_percent(effects: pd.DataFrame) -> pd.DataFrame:
 
 def _titled(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
     rows = context.by_construction(frame)
-    titles = rows["label"].where(rows["group"] == "", rows["group"] + ": " + rows["label"])
+    titles = full_titles(rows)
     return rows.assign(group=titles)
 
 

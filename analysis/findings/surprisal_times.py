@@ -79,27 +79,31 @@ def _joined(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.Data
     """
     predictors = with_predictors(surprisal, [_VALUE], 1).rename(columns={"text": "scored"})
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
-    lost = joined["scored"].isna()
-    if lost.any():
-        first = joined[lost].iloc[0]
-        raise AnalysisError(
-            f"{int(lost.sum()):,} readings have no surprisal; the first: {first['text_id']}, "
-            f"step {first['position']}",
-            where=f"the surprisals of {model}",
-            expected="the items of the run, divided into the same steps",
-            remedy="Score them with `parallax reading surprisal MODEL EXPORT`",
+    place = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
+    if (lost := joined["scored"].isna()).any():
+        raise _other_words(
+            f"{int(lost.sum()):,} readings have no surprisal; the first: {place[lost].iloc[0]}",
+            model,
+            "the items of the run, divided into the same steps",
         )
     other = joined["read"].map(plain_word) != joined["scored"].map(plain_word)
     if other.any():
-        first = joined[other].iloc[0]
-        raise AnalysisError(
-            f'"{first["read"]}" was read and "{first["scored"]}" was scored: {first["text_id"]}, '
-            f"step {first['position']}",
-            where=f"the surprisals of {model}",
-            expected="the words that were read",
-            remedy="Score them with `parallax reading surprisal MODEL EXPORT`",
+        read, scored = joined.loc[other, ["read", "scored"]].iloc[0]
+        raise _other_words(
+            f'"{read}" was read and "{scored}" was scored: {place[other].iloc[0]}',
+            model,
+            "the words that were read",
         )
     return joined[~joined["is_first"].astype(bool)].reset_index(drop=True)
+
+
+def _other_words(problem: str, model: str, expected: str) -> AnalysisError:
+    return AnalysisError(
+        problem,
+        where=f"the surprisals of {model}",
+        expected=expected,
+        remedy="Score them with `parallax reading surprisal MODEL EXPORT`",
+    )
 
 
 def _told(joined: pd.DataFrame) -> Mapping[str, float]:

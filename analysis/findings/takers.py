@@ -8,13 +8,9 @@ from analysis.data.several_options import chance
 from analysis.data.takers import Taken
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings
-from analysis.statistics.takers import (
-    biases,
-    by_reading,
-    conclusions,
-    consistency,
-    history_effects,
-)
+from analysis.statistics.first_place import biases
+from analysis.statistics.history import history_effects
+from analysis.statistics.takers import by_reading, conclusions, consistency
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
@@ -164,7 +160,7 @@ def _history_table(history: pd.DataFrame, context: Context) -> Table:
             Column("p", "p", "p"),
             Column("n_items", "Items", "count"),
         ),
-        ("Intervals: 95%, paired over items.",),
+        ("Intervals: 95%, paired over the same trials, sessions and frames clustered.",),
         Section.TAKERS,
     )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import ALL_ITEMS, Context, Findings
+from analysis.findings.findings import ALL_ITEMS, Context, Findings, full_titles
 from analysis.statistics.detection import detection, yes_rates
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -61,7 +61,7 @@ def _detection(known: pd.DataFrame) -> pd.DataFrame:
 
 def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     rows = context.by_construction(rates)
-    titles = np.where(rows["group"] != "", rows["group"] + ": " + rows["label"], rows["label"])
+    titles = full_titles(rows)
     rows = rows.assign(group=titles, label=rows["condition"].astype(str))
     several = rates["expected"].nunique() > 1 or rates["expected"].iloc[0] != _NONE
     return context.table(

@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from analysis.data.load import PEOPLE, Scores
 from analysis.data.repeating import unit_column
 from analysis.findings.finding import Finding, Given, Need
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.findings.yes_no import with_expected
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.ceiling import split_half
@@ -159,7 +159,7 @@ def _ceiling(answers: pd.DataFrame, context: Context) -> float:
 
 def _table(found: pd.DataFrame, context: Context) -> Table:
     rows = context.by_construction(found)
-    heading = rows["group"].where(rows["group"] == "", rows["group"] + ": ") + rows["label"]
+    heading = full_titles(rows)
     measure = rows["measure"].map(_MEASURES)
     label = rows["judge"].where(measure.isna(), rows["judge"] + ", " + measure.fillna(""))
     return context.table(

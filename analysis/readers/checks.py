@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
@@ -43,20 +44,22 @@ def check_texts(
         for text in (part, f"{item.context} {part}")
     }
     for column in table.columns.difference(mapping.unrelated, sort=False):
-        texts = table[column].to_numpy()[rows[ROW].to_numpy()]
-        filled = texts != ""
-        if not filled.any():
+        texts, of_text = pd.factorize(table[column])
+        plain = [comparable(str(text)) for text in of_text]
+        if not every.intersection(plain):
             continue
-        plain = {text: comparable(text) for text in set(texts[filled])}
-        if np.mean([plain[text] in every for text in texts[filled]]) <= _MOSTLY:
+        found = _beside(rows, texts.astype(np.int32), of_text)
+        number = int(found["rows"].sum())
+        known = found["text"].map(dict(zip(of_text, plain, strict=True))).isin(every)
+        if found["rows"][known].sum() <= _MOSTLY * number:
             continue
-        pairs = zip(rows["item"][filled], texts[filled], strict=True)
-        wrong = [(item, text) for item, text in pairs if own[item].version(text) is None]
-        if wrong:
-            item, text = wrong[0]
+        pairs = zip(found["item"], found["text"], strict=True)
+        strange = found[[own[item].version(text) is None for item, text in pairs]]
+        if len(strange):
+            item, text = strange["item"].iloc[0], strange["text"].iloc[0]
             raise AnalysisError(
-                f'in {len(wrong):,} of {int(filled.sum()):,} rows the column "{column}" holds a '
-                f'text that is not of the row\'s item; the first: "{text[:60]}", {item}',
+                f'in {int(strange["rows"].sum()):,} of {number:,} rows the column "{column}" '
+                f'holds a text that is not of the row\'s item; the first: "{text[:60]}", {item}',
                 where=account.where,
                 expected=f'"{own[item].written[0]}" or "{own[item].written[1]}"',
                 remedy="Check whether ids and texts were shifted, or use the items that were "
@@ -64,9 +67,24 @@ def check_texts(
                 "the mapping",
             )
         account.checks.append(
-            f'Texts of "{column}" belong to the items of their rows: {int(filled.sum()):,} of '
-            f"{int(filled.sum()):,}"
+            f'Texts of "{column}" belong to the items of their rows: {number:,} of {number:,}'
         )
+
+
+def _beside(rows: pd.DataFrame, texts: NDArray[np.int32], of_text: "pd.Index[str]") -> pd.DataFrame:
+    """Return each text that stands beside each item, once, and in how many rows it does.
+
+    Args:
+        rows: The judgments.
+        texts: The code of the text in each row of the source.
+        of_text: The text of each code.
+    """
+    items, of_item = pd.factorize(rows["item"])
+    cells, pairs = pd.factorize(items * len(of_text) + texts[rows[ROW].to_numpy()])
+    item, text = np.divmod(pairs, max(1, len(of_text)))
+    numbers = np.bincount(cells, minlength=len(pairs))
+    found = pd.DataFrame({"item": of_item[item], "text": of_text[text], "rows": numbers})
+    return found[found["text"] != ""]
 
 
 def _tell_sentences(table: pd.DataFrame, account: Accounting) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from analysis.errors import AnalysisError
@@ -43,13 +44,13 @@ def _chosen(
     items: Mapping[str, Item],
     texts: Mapping[str, Options],
     path: Path,
-) -> list[str]:
+) -> "pd.Series[str]":
     if "good_side" in rows:
         sides = rows["good_side"].map(comparable)
         chosen = rows["chosen"].map(comparable)
         _refuse_strange_sides(chosen, sides, path)
         return _good_or_other(rows["item"], chosen == sides, items)
-    if set(rows["chosen"]) <= {"first", "second"} and "option_first" in rows:
+    if set(rows["chosen"].unique()) <= {"first", "second"} and "option_first" in rows:
         good = (rows["option_first"] == Variant.GOOD) == (rows["chosen"] == "first")
         return _good_or_other(rows["item"], good, items)
     return _versions(rows, "chosen", texts, path)
@@ -57,15 +58,16 @@ def _chosen(
 
 def _good_or_other(
     item: "pd.Series[str]", good: "pd.Series[bool]", items: Mapping[str, Item]
-) -> list[str]:
-    return [
-        Variant.GOOD.value if right or one not in items else items[one].contrast.value
-        for one, right in zip(item, good, strict=True)
-    ]
+) -> "pd.Series[str]":
+    against = {
+        name: items[name].contrast.value if name in items else Variant.GOOD.value
+        for name in item.unique()
+    }
+    return item.map(against).where(~good, Variant.GOOD.value)
 
 
 def _refuse_strange_sides(chosen: "pd.Series[str]", sides: "pd.Series[str]", path: Path) -> None:
-    if len(set(chosen) | set(sides)) > _TWO:
+    if len(set(chosen.unique()) | set(sides.unique())) > _TWO:
         raise AnalysisError(
             f"the sides chosen are {_listed(chosen)}, the good sides are {_listed(sides)}",
             where=str(path),
@@ -75,7 +77,7 @@ def _refuse_strange_sides(chosen: "pd.Series[str]", sides: "pd.Series[str]", pat
 
 
 def _listed(values: "pd.Series[str]") -> str:
-    found = sorted(set(values))
+    found = sorted(values.unique())
     return ", ".join(f'"{one}"' for one in found[:_LISTED]) + (
         " and more" if found[_LISTED:] else ""
     )
@@ -83,18 +85,23 @@ def _listed(values: "pd.Series[str]") -> str:
 
 def _versions(
     rows: pd.DataFrame, column: str, texts: Mapping[str, Options], path: Path
-) -> list[str]:
+) -> "pd.Series[str]":
     """Return the versions that a column names, or whose texts it holds."""
     values = rows[column].fillna("").astype(str)
-    if set(values) <= _VERSIONS | {""}:
-        return values.tolist()
+    if set(values.unique()) <= _VERSIONS | {""}:
+        return values
+    # Each text of each item is looked up once, however many judgments there are of it.
+    items, of_item = pd.factorize(rows["item"])
+    said, of_value = pd.factorize(values)
+    cells, pairs = pd.factorize(items * len(of_value) + said)
     found = []
-    for item, value in zip(rows["item"], values, strict=True):
-        version = value if value in _VERSIONS else _version(texts.get(item), value)
+    for item, value in zip(*np.divmod(pairs, len(of_value)), strict=True):
+        text, name = str(of_value[value]), str(of_item[item])
+        version = text if text in _VERSIONS else _version(texts.get(name), text)
         if version is None:
-            _refuse_text(value, item, column, texts, path)
+            _refuse_text(text, name, column, texts, path)
         found.append(str(version))
-    return found
+    return pd.Series(np.array(found, object)[cells], rows.index, str)
 
 
 def _version(options: Options | None, text: str) -> str | None:

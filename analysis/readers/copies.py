@@ -6,6 +6,9 @@ from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.long_form import ROW
 from analysis.readers.mapping import Meaning
+from analysis.readers.single_answers import ANSWERS, VERSION
+
+_SAID = ("chosen", "correct", VERSION, *ANSWERS)
 
 
 def without_copies(
@@ -44,7 +47,7 @@ def without_copies(
 
 def copied(rows: pd.DataFrame, table: pd.DataFrame) -> "pd.Series[bool]":
     """Return which judgments are copies of earlier ones."""
-    said = [name for name in ("chosen", "correct") if name in rows]
+    said = [name for name in _SAID if name in rows]
     found = pd.Series(False, rows.index)
     if "participant" not in rows:
         return found

@@ -7,11 +7,15 @@ from typing import Literal
 
 import pandas as pd
 
+from analysis.readers.guess_answers import SingleAnswers, single_answers
+from analysis.readers.guess_items import LIKELY, Known, item_column, share, text_columns
 from analysis.readers.mapping import Meaning
 from analysis.readers.numbered import numbers_in
 from analysis.readers.roles import ROLES, columns_of, first_of, people_by_contents, simple
+from analysis.readers.single_answers import RATING, SAID_YES
 from analysis.readers.sources import Source
 from analysis.readers.texts import Options, comparable, items_by_texts
+from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Variant
 
 # What tells the rows of choices from the others that a program records.
@@ -26,8 +30,7 @@ _SIDES = {
     for side, place in ((first, "first"), (second, "second"))
 }
 _VERSIONS = {one.value for one in Variant}
-_LIKELY, _SECONDS_BELOW, _TWO = 0.9, 60.0, 2
-Known = Mapping[str, Options]
+_SECONDS_BELOW, _TWO = 60.0, 2
 _CHOSEN_WORDS = ("chosen", "choice", "answer", "response", "select", "judgment")
 _NUMBER = re.compile(r"\d+")
 
@@ -63,15 +66,20 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         return _with_participant(table, _named_after_items(table, by_item, known))
     patterns = _numbered_columns(table, known)
     rows = _stacked(table, patterns) if patterns else table
-    item = _item_column(rows, known)
+    item = item_column(rows, known)
     by_texts: list[str] = []
     if item is None and not patterns:
-        by_texts = _text_columns(rows, items)
+        by_texts = text_columns(rows, items)
         rows = rows.assign(item=items_by_texts(rows[by_texts], items)) if by_texts else rows
         item = "item" if by_texts else None
     if item is None:
         return Guess(Meaning(), ("a column that holds the items' ids",))
     keep, choice = _choice_among(rows, item, known)
+    if not patterns and not _is_of_two(rows, choice):
+        # What is known by its texts alone is also the version that was shown.
+        person = first_of(rows, "participant")
+        if answers := single_answers(rows, item, known, person):
+            return _with_single(table, answers, item, by_texts, rows)
     columns = {"item": item} | choice.columns | _named(rows, "rt_ms")
     if by_texts:
         del columns["item"]
@@ -87,6 +95,39 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         drop=_left_out(table),
     )
     return _with_participant(table, mapping, "" if patterns else item, rows)
+
+
+def _is_of_two(rows: pd.DataFrame, choice: "_Choice") -> bool:
+    """Return whether a choice is surely one between two versions, and no answer to one of them."""
+    column = choice.columns.get("chosen")
+    if column is None or not choice.sure:
+        return False
+    values = set(rows[column].str.strip().str.lower()) - {""}
+    if "good_side" in choice.columns and values <= GOOD_WORDS | BAD_WORDS:
+        return False
+    return any(word in simple(column) for word in (*_CHOSEN_WORDS, *ROLES["chosen"].names))
+
+
+def _with_single(
+    table: pd.DataFrame,
+    answers: SingleAnswers,
+    item: str,
+    by_texts: list[str],
+    rows: pd.DataFrame,
+) -> Guess:
+    columns = {**answers.columns, **_named(rows, "rt_ms")}
+    if not by_texts:
+        columns["item"] = item
+    mapping = Meaning(
+        columns=columns,
+        values={ours: dict(means) for ours, means in answers.values.items()},
+        item_by_texts=by_texts,
+        skip_blank=[ours for ours in (RATING, SAID_YES) if ours in columns],
+        rt_unit=_unit(rows, columns.get("rt_ms", "")),
+        drop=_left_out(table),
+    )
+    guess = _with_participant(table, mapping, item, rows)
+    return Guess(guess.mapping, answers.lacking)
 
 
 def _unanswered(rows: pd.DataFrame, choice: "_Choice") -> dict[str, str | list[str]]:
@@ -128,45 +169,6 @@ def _with_participant(
 def _named(table: pd.DataFrame, role: str) -> dict[str, str]:
     found = first_of(table, role)
     return {} if found is None else {role: found}
-
-
-def _share(values: "pd.Series[str]", among: object) -> float:
-    filled = values[values != ""]
-    return float(filled.isin(list(among)).mean()) if len(filled) else 0.0  # type: ignore[call-overload]
-
-
-def _item_column(table: pd.DataFrame, known: Mapping[str, object]) -> str | None:
-    if not known:
-        return first_of(table, "item")
-    # Instructions and pauses hold other words where trials hold items.
-    hits = {name: int(table[name].isin(list(known)).sum()) for name in table.columns}
-    best = max(hits, key=lambda name: hits[name], default=None)
-    return best if best is not None and hits[best] else None
-
-
-def _text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
-    """Return the two columns that hold both options of an item in each row, or the one text."""
-    texts = {way for item in items for way in _ways(item)}
-    holding = [
-        column
-        for column in table.columns
-        if (table[column] != "").any()
-        and table[column][table[column] != ""].map(comparable).isin(texts).mean() > _LIKELY
-    ]
-    known = {item.item_id for item in items}
-    pairs = [[one, other] for n, one in enumerate(holding) for other in holding[n + 1 :]]
-    for columns in pairs or [[one] for one in holding]:
-        filled = table[columns][(table[columns] != "").all(axis=1)]
-        found = pd.Series(items_by_texts(filled, items))
-        if len(found) and found.isin(list(known)).mean() > _LIKELY:
-            return columns
-    return []
-
-
-def _ways(item: Item) -> Iterator[str]:
-    for text in (item.good, item.alternative):
-        yield comparable(text)
-        yield comparable(f"{item.context} {text}")
 
 
 def _choice_among(
@@ -289,7 +291,7 @@ def _versions(rows: pd.DataFrame, column: str, item: str, known: Known) -> set[s
         for one, text in zip(filled[item], filled[column], strict=True)
     ]
     recognised = [version for version in versions if version is not None]
-    likely = bool(versions) and len(recognised) / len(versions) > _LIKELY
+    likely = bool(versions) and len(recognised) / len(versions) > LIKELY
     return set(recognised) if likely else set()
 
 
@@ -310,7 +312,7 @@ def _numbered_columns(table: pd.DataFrame, known: Known) -> dict[str, str]:
     items = [
         name
         for name in several
-        if _share(_cells(table, patterns[name], numbers[name]), known) > _LIKELY
+        if share(_cells(table, patterns[name], numbers[name]), known) > LIKELY
     ]
     if not items:
         return {}
@@ -366,7 +368,7 @@ def _named_after_items(
         texts = sum(
             known[item].version(text) is not None or text in _VERSIONS for item, text in cells
         )
-        if texts / len(cells) > _LIKELY:
+        if texts / len(cells) > LIKELY:
             columns["chosen"] = pattern
         elif (
             "submit" in pattern.lower()

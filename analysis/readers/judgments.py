@@ -7,8 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from analysis.data.categorical import codes_in, equal_text, take
 from analysis.data.load import PEOPLE, ExportedRun, RunFacts
 from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
@@ -39,7 +42,7 @@ from experiment.studies.study import (
 )
 
 _TRUE, _FALSE = {"true", "1", "yes", "1.0"}, {"false", "0", "no", "0.0"}
-_SHOWN = 5
+_SHOWN, _AT_ONCE = 5, 500_000
 
 
 def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) -> ExportedRun:
@@ -208,7 +211,7 @@ def refuse_unknown(judged: "pd.Series[str]", items: Sequence[Item], path: Path) 
     Raises:
         AnalysisError: It is not.
     """
-    unknown = sorted(set(judged) - {item.item_id for item in items})
+    unknown = sorted(set(judged.unique()) - {item.item_id for item in items})
     if unknown:
         raise AnalysisError(
             f"{len(unknown)} judged item(s) are not among the items; the first: "
@@ -219,7 +222,7 @@ def refuse_unknown(judged: "pd.Series[str]", items: Sequence[Item], path: Path) 
 
 
 def _of_people(long: pd.DataFrame, path: Path) -> pd.DataFrame:
-    judges = set(long["judge"].dropna()) - {PEOPLE, ""} if "judge" in long else set()
+    judges = set(long["judge"].dropna().unique()) - {PEOPLE, ""} if "judge" in long else set()
     if judges:
         raise AnalysisError(
             f'the judgments are also of "{min(judges)}"',
@@ -233,22 +236,23 @@ def _of_people(long: pd.DataFrame, path: Path) -> pd.DataFrame:
 def _completed(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return one row per judgment with every column that an export has."""
     rows = long.rename(columns={"item": "item_id"}).reset_index(drop=True)
-    described = items.set_index("item_id")
-    contrast = described["contrast"].reindex(rows["item_id"]).tolist()
+    # Of millions of judgments, texts are held as codes.
+    codes = codes_in(rows["item_id"], pd.Index(items["item_id"]))
+    contrast = take(items["contrast"], codes)
     good = _chose_good(rows, contrast, path)
     first = rows["option_first"] if "option_first" in rows else pd.Series(Variant.GOOD, rows.index)
-    good_side = (first == Variant.GOOD).map({True: Side.FIRST.value, False: Side.SECOND.value})
-    other = good_side.map({"first": "second", "second": "first"})
+    good_first = (first == Variant.GOOD).to_numpy(dtype=bool)
     person = rows["participant"] if "participant" in rows else pd.Series(None, rows.index, object)
+    position = rows.groupby(person, dropna=False, observed=True).cumcount() + 1
     return pd.DataFrame(
         {
             "participant": person,
-            "position": rows.groupby(person, dropna=False).cumcount() + 1,
-            "item_id": rows["item_id"],
-            "kind": described["kind"].reindex(rows["item_id"]).to_numpy(),
+            "position": position.astype("int32"),
+            "item_id": take(items["item_id"], codes),
+            "kind": take(items["kind"], codes),
             "list": _numbered(rows, "list"),
-            "good_side": good_side,
-            "chosen_side": good_side.where(good, other),
+            "good_side": _sides(good_first),
+            "chosen_side": _sides(good_first == good.to_numpy(dtype=bool)),
             "chose_good": good,
             "rt_ms": _number(rows, "rt_ms", path),
             "input_method": None,
@@ -257,10 +261,17 @@ def _completed(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.DataFr
     )
 
 
-def _chose_good(rows: pd.DataFrame, contrast: Sequence[str], path: Path) -> "pd.Series[bool]":
+def _sides(first: NDArray[np.bool_]) -> "pd.Categorical[str]":
+    return pd.Categorical.from_codes(
+        1 - first.astype(int), pd.Index([Side.FIRST.value, Side.SECOND.value])
+    )
+
+
+def _chose_good(rows: pd.DataFrame, contrast: pd.Categorical, path: Path) -> "pd.Series[bool]":
     if "chosen" not in rows:
         return _truth(rows["correct"], path)
-    strange = rows.loc[(rows["chosen"] != Variant.GOOD) & (rows["chosen"] != contrast), "chosen"]
+    other = equal_text(rows["chosen"], pd.Series(contrast))
+    strange = rows.loc[(rows["chosen"] != Variant.GOOD) & ~other, "chosen"]
     if len(strange):
         raise AnalysisError(
             f'"{strange.iloc[0]}" is not one of the options',
@@ -278,7 +289,7 @@ def _chose_good(rows: pd.DataFrame, contrast: Sequence[str], path: Path) -> "pd.
 
 def _truth(values: "pd.Series[str]", path: Path) -> "pd.Series[bool]":
     lower = values.astype(str).str.lower()
-    strange = sorted(set(lower) - _TRUE - _FALSE)
+    strange = sorted(set(lower.unique()) - _TRUE - _FALSE)
     if strange:
         raise AnalysisError(
             f'"{strange[0]}" in the column "{values.name}" is neither true nor false',
@@ -296,7 +307,10 @@ def _number(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
     if name not in rows:
         return pd.Series(float("nan"), rows.index)
     try:
-        numbers = pd.to_numeric(rows[name].replace("", None)).astype(float)
+        # Piece by piece: each text is an object until it is a number.
+        values = rows[name].replace("", None)
+        pieces = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
+        numbers = pd.concat([pd.to_numeric(one).astype(float) for one in pieces])
     except (ValueError, TypeError) as error:
         raise AnalysisError(
             f'the column "{name}" holds a value that is not a number ({error})', where=str(path)

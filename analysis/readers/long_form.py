@@ -15,7 +15,7 @@ from analysis.readers.single_answers import ANSWERS
 from analysis.readers.texts import items_by_texts
 from experiment.records import Item
 
-_TEXTS_SHOWN, _VALUES_SHOWN = 30, 8
+_TEXTS_SHOWN, _VALUES_SHOWN, _AT_ONCE = 30, 8, 500_000
 # The row of the source that a trial is from.
 ROW = "row of the source"
 _NEEDED = ("item",)
@@ -122,7 +122,7 @@ class _Reading:
         self, column: "pd.Series[str]", values: Sequence[str], keep: bool, any_: bool
     ) -> None:
         """Refuse a rule with a value that no row has: it may be misspelt."""
-        found = set(column.dropna())
+        found = set(column.dropna().unique())
         idle = [value for value in values if value not in found]
         # Where nothing at all is kept, the reader is told that nothing is left.
         if idle and len(column) and (any_ or not keep):
@@ -164,7 +164,8 @@ class _Reading:
         if mapping.item_by_texts:
             used |= {name: used.get(name, "item's texts") for name in mapping.item_by_texts}
             found["item"] = items_by_texts(found[mapping.item_by_texts], items)
-        return found
+        # A column that bears one of our names and means something else.
+        return found.drop(columns=[*{*mapping.unrelated} & {*LONG} - {*mapping.columns, "item"}])
 
     def _by_number(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return one row per trial of a table with one row per session."""
@@ -282,24 +283,31 @@ def _refuse_blank(participants: "pd.Series[str]", path: Path) -> None:
         )
 
 
-def _in_ms(values: "pd.Series[str]", factor: float) -> list[str]:
+def _in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
+    # Piece by piece: of ten million judgments, objects would take more than the table.
+    pieces = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
+    return pd.concat([_piece_in_ms(one, factor) for one in pieces])
+
+
+def _piece_in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
     numbers = pd.to_numeric(values, errors="coerce")
     kept = numbers.notna() | (values.fillna("") == "")
     # What is no number is named where reaction times are read.
-    return [
+    texts = [
         "" if pd.isna(number) and ok else f"{number * factor:.6g}" if ok else str(value)
         for number, ok, value in zip(numbers, kept, values, strict=True)
     ]
+    return pd.Series(texts, values.index, str)
 
 
-def _references(participants: "pd.Series[str]") -> list[str]:
+def _references(participants: "pd.Series[str]") -> "pd.Categorical[str]":
     """Return p1, p2 and so on in place of names, in the order of their first judgments."""
-    numbers, _ = pd.factorize(participants)
-    return [f"p{number + 1}" for number in numbers]
+    numbers, names = pd.factorize(participants)
+    return pd.Categorical.from_codes(numbers, pd.Index([f"p{n + 1}" for n in range(len(names))]))
 
 
 def _translated(values: "pd.Series[str]", known: Mapping[str, str], path: Path) -> "pd.Series[str]":
-    meanings = {value: _meaning(value, known) for value in set(values.dropna())}
+    meanings = {value: _meaning(value, known) for value in values.dropna().unique()}
     strange = sorted(value for value, meaning in meanings.items() if meaning is None)
     if strange:
         raise AnalysisError(

@@ -45,7 +45,7 @@ class Meaning(BaseModel):
         duplicates: What to do with copies of a judgment: "keep" or "drop" them; without it copies
             stop the import.
         unrelated: Columns that look like whether the choice was right, or like the item's texts,
-            and are something else.
+            or bear one of our names, and are something else.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

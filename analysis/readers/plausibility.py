@@ -5,6 +5,7 @@ from scipy.stats import binom
 
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
+from experiment.records import Variant
 
 # People who attend to a forced choice do better; a mapping that is wrong gives this or less.
 LOWEST_ACCURACY = 0.6
@@ -22,6 +23,7 @@ def check_accuracy(run: ExportedRun) -> None:
     """
     chose_good = run.responses["chose_good"].dropna()
     if chose_good.empty:
+        _check_ratings(run)
         return
     accuracy = float(chose_good.mean())
     if accuracy >= LOWEST_ACCURACY:
@@ -33,6 +35,25 @@ def check_accuracy(run: ExportedRun) -> None:
         where=str(run.folder),
         expected=f"an accuracy of at least {_share(LOWEST_ACCURACY)}, as attentive people have",
         remedy=f"Correct the mapping; if people really were wrong that often, add {_PASS}",
+    )
+
+
+def _check_ratings(run: ExportedRun) -> None:
+    """Raise where the expected versions are not rated higher than the others."""
+    if "rating" not in run.responses:
+        return
+    means = run.responses.groupby("version", observed=True)["rating"].mean()
+    good, others = means.get(Variant.GOOD.value), means.drop(Variant.GOOD.value, errors="ignore")
+    if good is None or others.empty or good > others.mean():
+        return
+    raise AnalysisError(
+        f"the expected versions are rated {good:.2f} on average and the others "
+        f"{others.mean():.2f}: the scale probably runs the other way, or the versions are "
+        "exchanged",
+        where=str(run.folder),
+        expected="higher ratings of the expected versions",
+        remedy='Turn the scale round below [values.rating] in the mapping ("1" = "7" and so on), '
+        f"or correct [values.version]; if people really rated so, add {_PASS}",
     )
 
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from analysis.data.categorical import codes_in, take
 from analysis.data.load import ExportedRun
 from analysis.readers.judgments import Imported
 from analysis.readers.mapping import Meaning
@@ -18,18 +20,18 @@ _WIDEST, _TWO = 28, 2
 def judgments_table(run: ExportedRun) -> pd.DataFrame:
     """Return a run's judgments in the long form, as they are written and read again."""
     rows = run.responses
-    contrast = run.items.set_index("item_id")["contrast"].reindex(rows["item_id"]).to_numpy()
+    codes = codes_in(rows["item_id"], pd.Index(run.items["item_id"]))
+    contrast = take(run.items["contrast"], codes)
     first = run.trials["good_side"].to_numpy() == Side.FIRST.value
+    person = rows["participant"]
     columns = {
-        "participant": rows["participant"],
+        "participant": person,
         "item": rows["item_id"],
-        "option_first": np.where(first, Variant.GOOD.value, contrast),
-        "chosen": np.where(rows["chose_good"], Variant.GOOD.value, contrast),
+        "option_first": _good_or(contrast, first),
+        "chosen": _good_or(contrast, rows["chose_good"].fillna(value=False).to_numpy(dtype=bool)),
         "rt_ms": rows["rt_ms"].round(3),
-        "list": run.participants.set_index("participant")["list"]
-        .reindex(rows["participant"])
-        .to_numpy(),
-        "kept": rows["participant"].map(run.verdicts.set_index("participant")["kept"]),
+        "list": person.map(run.participants.set_index("participant")["list"]),
+        "kept": person.map(run.verdicts.set_index("participant")["kept"]),
     }
     if answer := answer_of(rows):
         for name in ("option_first", "chosen"):
@@ -43,6 +45,12 @@ def judgments_table(run: ExportedRun) -> pd.DataFrame:
         table = table.drop(columns="list")
     # What the source did not tell is left out.
     return table.dropna(axis=1, how="all")
+
+
+def _good_or(other: pd.Categorical, good: NDArray[np.bool_]) -> pd.Categorical:
+    """Return the good version where it is one, else the version against it."""
+    versions = pd.Index([Variant.GOOD.value, *other.categories])
+    return pd.Categorical.from_codes(np.where(good, 0, other.codes + 1), versions)
 
 
 def _said(run: ExportedRun) -> str:

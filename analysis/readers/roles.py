@@ -53,7 +53,7 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "rt_ms": Role(
             ("rtms", "rt", "reactiontime", "responsetime", "playerrt", "playerrtms",
              "playerresponsetime", "playerreactiontime", "latency", "timetakentoanswer", "hitrt",
-             "decisiontime"),
+             "decisiontime", "rtseconds", "rtsec"),
             _numbers,
         ),
         "good_side": Role(
@@ -78,7 +78,11 @@ ROLES: Mapping[str, Role] = MappingProxyType(
              "whetherornotanswerwascorrectnullifna"),
             _truths,
         ),
-        "item": Role(("item", "itemid", "sentenceid", "stimulusid"), _anything),
+        "item": Role(
+            ("item", "itemid", "itemnum", "itemnumber", "sentenceid", "sentencenumber",
+             "stimulusid", "stimulusnumber"),
+            _anything,
+        ),
     }
 )  # fmt: skip
 

@@ -67,11 +67,16 @@ def text_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
 def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[ScoreColumn]:
     """Return the column of scores, or those of the good and the bad version; none is no error."""
     factor = UNITS[unit]
+    # A pair's two columns are named logprob_good and logprob_bad, or surprisal_good and so on.
     for ours, sign in (("logprob", 1), ("surprisal", -1)):
         if ours in named:
             # A header that says its unit says it under whichever name it is read.
             own = abs(_factors(factor).get(key_of(named[ours]), factor))
             return [ScoreColumn(named[ours], sign * own)]
+        if both := [one for one in VERSIONS if f"{ours}_{one}" in named]:
+            return [
+                ScoreColumn(named[f"{ours}_{one}"], sign * factor, VERSIONS[one]) for one in both
+            ]
     known = _factors(factor)
     by_key = {key_of(name): name for name in reversed(table.columns)}
     alone = [ScoreColumn(by_key[name], value) for name, value in known.items() if name in by_key]

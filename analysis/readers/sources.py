@@ -16,11 +16,11 @@ from analysis.errors import AnalysisError
 from analysis.readers import jatos, pcibex, recorded, tables
 from analysis.readers.colorless_green import COLUMNS as COLORLESS_GREEN
 from analysis.readers.delimited import read_delimited
+from analysis.readers.text_file import open_text
 
 # The number of a result within its file, where a folder of files is read.
 WITHIN_FILE = "result_in_file"
 _ARCHIVES = (".zip", ".jrzip")
-_ENCODINGS = ("utf-8-sig", "utf-16", "cp1252")
 # A format's name, and the columns by which its table is known; the first that fits counts.
 _BY_COLUMNS: Mapping[str, Collection[str]] = MappingProxyType(
     {
@@ -133,16 +133,17 @@ def _read(path: Path) -> Source:
         return _named(path, recorded.as_text(frame.to_dict("records")), "table")
     if path.suffix in _ARCHIVES:
         return Source(path, "JATOS", tables.jspsych(jatos.read_archive(path)))
-    text = _decoded(path)
-    if pcibex.is_results(text):
-        frame = pcibex.read_results(text)
+    file = open_text(path)
+    head = file.head()
+    if pcibex.is_results(head):
+        frame = pcibex.read_results(file.whole())
         return Source(path, "PCIbex" if "PennElementType" in frame else "Ibex", frame)
-    if recorded.is_psiturk(text):
-        return Source(path, "psiTurk", recorded.psiturk(text))
-    if text.lstrip().startswith(("[", "{")):
-        frame, several = recorded.read_json(text)
+    if recorded.is_psiturk(head):
+        return Source(path, "psiTurk", recorded.psiturk(file.whole()))
+    if head.lstrip().startswith(("[", "{")):
+        frame, several = recorded.read_json(file.whole())
         return Source(path, "JATOS", frame) if several else _named(path, frame, "JSON")
-    delimited = read_delimited(text)
+    delimited = read_delimited(file)
     left_out = {"lines before the headers": delimited.before} if delimited.before else {}
     frame, again = _apart(delimited.table)
     if again:
@@ -165,23 +166,13 @@ def _named(
     return Source(path, name, table, left_out, notes)
 
 
-def _decoded(path: Path) -> str:
-    """Return a file's text; what is not UTF-8 is what spreadsheets write."""
-    content = path.read_bytes()
-    encodings = _ENCODINGS if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
-    for encoding in encodings:
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" not in text:
-            return text
-    raise ValueError("it is not text in UTF-8, UTF-16 or Windows-1252")
-
-
 def _apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Return a table without repeated headers, each of which begins a result, and how many."""
-    again = (frame == list(frame.columns)).all(axis=1)
+    again = pd.Series(True, frame.index)
+    for place, name in enumerate(frame.columns):
+        if not again.any():
+            break
+        again &= frame.iloc[:, place] == name
     if not again.any():
         return frame, 0
     numbers = (again.cumsum() + 1).astype(str)

@@ -9,7 +9,7 @@ an accuracy is Wilson's with as many judgments as would give that variance if th
 and Student's t in place of the normal quantile, with degrees of freedom by what each part adds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -64,30 +64,42 @@ class Variances:
     freedom: Floats
 
 
-def two_way(influence: Floats, participant: Codes, item: Codes, group: Codes) -> Variances:
+def two_way(
+    influence: Floats,
+    participant: Codes,
+    item: Codes,
+    group: Codes,
+    *,
+    least: Callable[[Floats, Floats], Floats] = np.maximum,
+) -> Variances:
     """Return the variance of each group's statistic from what each judgment contributes to it.
 
     With the influences' sums ``e_p`` over each participant's, ``e_i`` over each unit's and
     ``e_c`` over a participant's judgments of one unit, the parts are ``V_P = P/(P-1) sum e_p^2``,
     ``V_I = I/(I-1) sum e_i^2`` and ``V_C = C/(C-1) sum e_c^2``; it is ``V_P + V_I - V_C``, never
     less than ``V_P`` or ``V_I``, for the difference is itself an estimate and can fall too low.
-    Where the clusters cannot tell at all (all of them alike, though judgments differ), it is that
-    of independent judgments.
+    Where the clusters cannot tell at all (all alike, though judgments differ), it is that of
+    independent judgments.
 
     Args:
         influence: Shape ``(n,)``: what each judgment contributes; sums to about 0 in a group.
         participant: Shape ``(n,)``: who judged, numbered from 0.
         item: Shape ``(n,)``: what was judged (its frame, where several items share one), from 0.
         group: Shape ``(n,)``: which statistic a judgment counts towards, from 0 without gaps.
+        least: Below which of ``V_P`` and ``V_I`` the variance is not to fall: the greater; of
+            statistics that neither participants nor items are expected to differ in, the lesser.
     """
     by_person, n_people = _within(influence, participant, group)
     by_item, n_items = _within(influence, item, group)
     by_cell, n_cells = _within(influence, participant * (item.max() + 1) + item, group)
-    parts = [
-        corrected(*one) for one in ((by_person, n_people), (by_item, n_items), (by_cell, n_cells))
-    ]
-    total = combined(*parts)
+    squares = (by_person, n_people), (by_item, n_items), (by_cell, n_cells)
+    parts = [corrected(*one) for one in squares]
+    total = combined(*parts, least=least)
     _, freedom = components(*parts, n_people - 1, n_items - 1, n_cells - 1)
+    if least is not np.maximum:
+        # A variance that may fall so low is given no more freedom than the fewer clusters.
+        several = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
+        freedom = np.where(n_items > 1, several, n_people) - 1
     alone = corrected(
         np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
     )
@@ -126,9 +138,15 @@ def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, fl
     return (total if total > _NOTHING * alone else alone), min(several, default=1.0) - 1
 
 
-def combined(of_people: Floats, of_items: Floats, of_judgments: Floats) -> Floats:
-    """Return ``V_P + V_I - V_C``, never less than either of the first two."""
-    found: Floats = np.maximum(of_people + of_items - of_judgments, np.maximum(of_people, of_items))
+def combined(
+    of_people: Floats,
+    of_items: Floats,
+    of_judgments: Floats,
+    *,
+    least: Callable[[Floats, Floats], Floats] = np.maximum,
+) -> Floats:
+    """Return ``V_P + V_I - V_C``, never less than either of the first two, or than ``least``."""
+    found: Floats = np.maximum(of_people + of_items - of_judgments, least(of_people, of_items))
     return found
 
 

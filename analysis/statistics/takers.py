@@ -8,7 +8,6 @@ import pandas as pd
 
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.paired import adjusted, people_against_models
-from experiment.records import PAIR, Side
 
 LEVEL = 0.05
 _WHO = ["model", "reading"]
@@ -130,35 +129,6 @@ def _conclusion(
     }
 
 
-def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return how often the first of two places is chosen, beside people's side bias.
-
-    Of prompts, the place is that in the prompt, so that the share is .5 of a model that follows
-    the texts alone and was asked in both orders; of other readings and of people it is that on the
-    screen. Trials with more than two options are left out.
-
-    Returns:
-        judge, reading, context, labels, estimate, low, high, n: for each set of labels and for
-        all; people in the last row.
-    """
-    pairs = taken[taken["chosen_side"].isin(PAIR) & taken["good_side"].isin(PAIR)]
-    first = (pairs["chosen_side"] == Side.FIRST) != (pairs["order"] == "swapped")
-    rows = pairs.assign(chose_good=first, participant=pairs["session"].astype(str))
-    every = rows[rows["labels"] != ""].assign(labels="all")
-    together = pd.concat([rows, every], ignore_index=True)
-    by = ["model", "reading", "context", "labels"]
-    people = judgments.assign(
-        chose_good=judgments["chosen_side"] == Side.FIRST,
-        **dict.fromkeys(by[1:], ""),
-        model="people",
-    )
-    found = pd.concat([people_accuracy(one, by) for one in (together, people)], ignore_index=True)
-    found = found.assign(judge=found["model"]).rename(
-        columns={"accuracy": "estimate", "n_judgments": "n"}
-    )
-    return found[["judge", "reading", "context", "labels", "estimate", "low", "high", "n"]]
-
-
 def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return how often two answers to one item agree, beside how often two people's do.
 
@@ -195,28 +165,3 @@ def _alike(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
     alike = right * (right - 1) / 2 + (n - right) * (n - right - 1) / 2
     pairs = float((n * (n - 1) / 2).sum())
     return {"agreement": float(alike.sum()) / pairs if pairs else np.nan, "n_pairs": pairs}
-
-
-def history_effects(taken: pd.DataFrame) -> pd.DataFrame:
-    """Return each context's accuracy minus that of ``zero_shot``, on the same trials.
-
-    Returns:
-        model, reading, context, difference, low, high, p, n_items, as ``people_against_models``.
-    """
-    found = []
-    for (model, reading), own in taken[taken["chose_good"].notna()].groupby(_WHO, sort=False):
-        base = own[own["context"] == "zero_shot"]
-        if base.empty:
-            continue
-        plain = base.groupby("item_id")["chose_good"].mean().rename("correct").reset_index()
-        for context, rows in own.groupby("context", sort=False):
-            if context in ("zero_shot", ""):
-                continue
-            same = rows[rows["item_id"].isin(plain["item_id"])]
-            judged = same.assign(participant=same["session"].astype(str))
-            compared = people_against_models(judged, {"zero_shot": plain}, ["construction"])
-            overall = compared[compared["construction"] == ""]
-            named = {"model": str(model), "reading": str(reading), "context": str(context)}
-            found.append(overall.assign(**named))
-    columns = ["model", "reading", "context", "difference", "low", "high", "p", "n_items"]
-    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame()

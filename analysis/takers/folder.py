@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from analysis.data.takers import MANIFEST
 from analysis.errors import AnalysisError
 from experiment.machine import lock_file
 from experiment.tables.atomic_write import atomic_write, refuse_overwrite
 
-MANIFEST, REPLIES, LOCK = "take.json", "replies.sqlite", "take.lock"
+REPLIES, LOCK = "replies.sqlite", "take.lock"
 # What a database in use has beside it.
 _OWN = {MANIFEST, LOCK, *(f"{REPLIES}{end}" for end in ("", "-wal", "-shm", "-journal"))}
 _IN_WORDS = {
@@ -79,23 +80,6 @@ def takers_folder(
 def finish(folder: TakersFolder, facts: Mapping[str, object]) -> None:
     """Note that a take is complete, with what became known on the way."""
     _write(folder.path, {**_begun(folder.path), **facts, "complete": True})
-
-
-def read_manifest(path: Path) -> dict[str, object]:
-    """Return what a taker's folder says of itself.
-
-    Raises:
-        AnalysisError: It is no taker's folder, or its take is not complete.
-    """
-    found = _begun(path)
-    if not found.get("complete"):
-        raise AnalysisError(
-            "the take is not complete" if found else f"the folder holds no {MANIFEST}",
-            where=str(path),
-            expected="a folder that `parallax take` finished",
-            remedy="Run the same `parallax take` again: it goes on where it was" if found else "",
-        )
-    return found
 
 
 def _begun(path: Path) -> dict[str, object]:

@@ -16,6 +16,7 @@ from lm.answering.store import reply_store
 from lm.errors import LmError
 from lm.registry import Device
 from lm.servers.spec import Terms
+from lm.weights import AS_USUAL, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Request:
     out: Path
     terms: Terms = field(default_factory=Terms)
     participants: tuple[str, ...] = ()
+    how: Weights = AS_USUAL
+    chat: bool = False
 
 
 def run_take(request: Request, now: datetime) -> Iterator[str]:
@@ -47,7 +50,14 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         LmError: The model cannot be had, or cannot read a text.
     """
     source = find_source(request.study, request.seed)
-    model = answering(request.model, source.study, request.device, request.terms)
+    model = answering(
+        request.model,
+        source.study,
+        request.device,
+        request.terms,
+        request.how,
+        chat=request.chat,
+    )
     plan = make_plan(
         source,
         request.readings,
@@ -57,6 +67,8 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         sampled=request.sampled,
         participants=request.participants,
     )
+    if any(request.factors.thinking) and not request.chat:
+        raise LmError("a model thinks before it answers in chats only. Add --chat to --thinking.")
     refuse_tier(plan, model.answerer.tier, request.model)
     for reading in plan.readings:
         model.refuse_too_long(one for _, one in longest_questions(plan, reading))
@@ -81,7 +93,7 @@ def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
     )
     server = model.server
     if server:
-        server.budget.keep_in(folder.replies)
+        server.keep_in(folder.replies)
     with reply_store(folder.replies) as store:
         for reading in plan.readings:
             sittings = take(plan, reading, lambda asked: store.answered(answerer, asked))

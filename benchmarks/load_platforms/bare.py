@@ -8,10 +8,9 @@ costs below anything that a platform adds.
 import json
 import sqlite3
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
-from uuid import UUID
 
+from load_platforms.answer import answer, new_uuid
 from load_platforms.peers import TRIALS
 from load_platforms.platform import Participant, Site, Stored
 from load_platforms.processes import end, free_port, spawn, wait_until_listening
@@ -79,22 +78,8 @@ class Bare:
         participant.name = f"w{participant.number}"
         for trial in range(1, TRIALS + 1):
             await participant.think()
-            uuid = str(UUID(int=participant.rng.getrandbits(128), version=4))
-            body = json.dumps(
-                {
-                    "uuid": uuid,
-                    "position": trial,
-                    "side": participant.rng.choice(("first", "second")),
-                    "rt_ms": 1234.5,
-                    "input_method": "key",
-                    "client_time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                    "viewport_width_px": 1280,
-                    "viewport_height_px": 720,
-                    "was_hidden": False,
-                    "lost_focus": False,
-                },
-                separators=(",", ":"),
-            ).encode()
+            uuid = new_uuid(participant.rng)
+            body = answer(trial, uuid, participant.rng.choice(("first", "second")))
             reply = await participant.browser.save(
                 f"/{participant.name}/answers", body, "application/json"
             )

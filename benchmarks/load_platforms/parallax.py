@@ -4,16 +4,15 @@ import json
 import re
 import shutil
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
-from uuid import UUID
 
 from sqlalchemy import select
 
 from experiment.participation import State
 from experiment.studies.load import BUILT_IN, load_study
 from experiment.studies.question import Question
+from load_platforms.answer import answer, new_uuid
 from load_platforms.platform import Participant, Site, Stored, spread
 from load_platforms.viewers import Viewers
 from webapp.core.clock import utc_now
@@ -118,8 +117,8 @@ class Parallax:
         assert session is not None
         for trial in json.loads(session[1])["trials"]:
             await participant.think()
-            position, uuid = trial["position"], str(UUID(int=rng.getrandbits(128), version=4))
-            body = _answer(position, uuid, rng.choice(("first", "second")))
+            position, uuid = trial["position"], new_uuid(rng)
+            body = answer(position, uuid, rng.choice(("first", "second")))
             reply = await browser.save(f"{home}answers", body, "application/json")
             assert json.loads(reply.body)["saved"] == position
             participant.acknowledged[position] = uuid
@@ -151,22 +150,3 @@ class Parallax:
 
 def _reply(question: Question) -> str:
     return {"choice": question.options[:1], "number": ["30"], "text": ["x"]}[question.type][0]
-
-
-def _answer(position: int, uuid: str, side: str) -> bytes:
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return json.dumps(
-        {
-            "uuid": uuid,
-            "position": position,
-            "side": side,
-            "rt_ms": 1234.5,
-            "input_method": "key",
-            "client_time": now,
-            "viewport_width_px": 1280,
-            "viewport_height_px": 720,
-            "was_hidden": False,
-            "lost_focus": False,
-        },
-        separators=(",", ":"),
-    ).encode()

@@ -56,8 +56,8 @@ class LocalAnswerer:
 
     def refuse_too_long(self, questions: Iterable[Question]) -> None:
         """Raise an LmError if the model cannot read one of the questions."""
-        encoder = getattr(self._scorer, "encoder", None)
-        if encoder is not None:
+        encoder = getattr(self._scorer, "encoder", self._scorer)
+        if hasattr(encoder, "encode"):
             for request in {request for each in questions for request in self._requests(each)}:
                 encoder.encode(*request)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lm.errors import LmError
+from lm.huggingface.rows import Row, kept, windows
 from lm.huggingface.words import Word, words_of_tokens
 from lm.surprisal import PLL
 
@@ -50,21 +51,6 @@ class Tokenizer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One run of the model.
-
-    Attributes:
-        ids: The token numbers the model reads.
-        places: Where its answer is read: what it says at ``ids[place]``.
-        wanted: The token number whose probability is asked for at each place.
-    """
-
-    ids: tuple[int, ...]
-    places: tuple[int, ...]
-    wanted: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Encoded:
     """A context and its continuation as one tokenised text.
 
@@ -98,6 +84,8 @@ class TextEncoder:
         name: The model's name, for messages.
         beginning: The token a causal model's texts start with; without it the tokenizer's
             ``bos_token``, else its ``eos_token``.
+        n_words: How many tokens the model knows; by default those of the tokenizer.
+        slides: Whether a causal model reads longer texts in several windows.
 
     Raises:
         LmError: The tokenizer lacks what scoring needs.
@@ -111,8 +99,11 @@ class TextEncoder:
         masked: bool,
         name: str,
         beginning: str | None = None,
+        n_words: int = 0,
+        slides: bool = False,
     ) -> None:
         self._tokenizer, self._name, self.window = tokenizer, name, window
+        self._n_words, self.slides = n_words or len(tokenizer), slides
         self.pll: PLL = "within_word_l2r"
         if not tokenizer.is_fast:
             raise LmError(
@@ -125,6 +116,11 @@ class TextEncoder:
         self._divides = len({*tokenizer(_TWO_WORDS).word_ids()} - {None}) > 1
         self.beginning = None if masked else _beginning(tokenizer, beginning, name)
 
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer itself."""
+        return self._tokenizer
+
     def encode(self, context: str, continuation: str) -> Encoded:
         """Return the tokens of a context and its continuation, tokenised together.
 
@@ -133,14 +129,29 @@ class TextEncoder:
         """
         context, continuation = context.rstrip(), _spaced(continuation, alone=not context.strip())
         text = f"{context} {continuation}" if context and continuation else context + continuation
+        # A lone space at the beginning is a token that, without its space, ends where it begins.
+        return self._encoded(text, len(context) if context else -1, begins=True)
+
+    def encode_rendered(self, context: str, continuation: str, *, reserved: int = 0) -> Encoded:
+        """Return the tokens of what a chat template wrote, and of an answer right behind it.
+
+        Args:
+            context: As the template wrote it, the text's beginning included.
+            continuation: The answer.
+            reserved: How many more tokens must fit.
+
+        Raises:
+            LmError: As ``score``.
+        """
+        return self._encoded(context + continuation, len(context), begins=False, reserved=reserved)
+
+    def _encoded(self, text: str, border: int, *, begins: bool, reserved: int = 0) -> Encoded:
         found = self._tokenizer(
             text,
             add_special_tokens=self._hidden is not None,
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
         )
-        # A lone space at the beginning is a token that, without its space, ends where it begins.
-        border = len(context) if context else -1
         ids = list(found["input_ids"])
         words = words_of_tokens(
             text, found["offset_mapping"], found.word_ids(), divides=self._divides
@@ -153,27 +164,46 @@ class TextEncoder:
             if start < border:
                 raise LmError(
                     f'{self._name}: the token "{text[start:end]}" lies across the border between '
-                    f'the context "{context}" and "{continuation}", so its probability belongs to '
+                    f'the context "{text[:border]}" and "{text[border:].lstrip()}", so its '
+                    "probability belongs to "
                     "neither. Move the border, or score whole texts."
                 )
             scored.append(place)
             ends.append(end)
-        if self.beginning is not None:
+        if self.beginning is not None and begins:
             ids.insert(0, self.beginning)
             words.insert(0, None)
             scored = [place + 1 for place in scored]
-        if len(ids) > self.window:
+        if beyond := [id_ for id_ in ids if id_ >= self._n_words]:
+            [token] = self._tokenizer.convert_ids_to_tokens(beyond[:1])
+            raise LmError(
+                f'{self._name}: "{text[:80]}" has the tokenizer\'s token "{token}", but the model '
+                f"knows {self._n_words:,} tokens only, and this is number {beyond[0]:,}. Leave it "
+                "out of the text, or put the model's own tokenizer into its folder."
+            )
+        if len(ids) + reserved > self.window and not self.slides:
             raise LmError(
                 f'{self._name} reads {self.window} tokens at most, but "{text[:80]}" has '
-                f"{len(ids)}, special ones included. Shorten the text: nothing is cut off silently."
+                f"{len(ids) + reserved}, special ones included. Shorten the text: nothing is cut "
+                "off silently."
             )
         return Encoded(tuple(ids), tuple(scored), tuple(words), tuple(ends))
 
     def rows(self, encoded: Encoded) -> list[Row]:
         """Return the runs of the model that score an encoded continuation."""
         if self._hidden is None:
-            return _causal_rows(encoded)
+            rows = _causal_rows(encoded)
+            return [part for row in rows for part in windows(row, self.window, encoded.ids[0])]
         return _masked_rows(encoded, self._hidden, within_word=self.pll == "within_word_l2r")
+
+    @property
+    def slides_in_words(self) -> str:
+        """How longer texts are read, in a sentence."""
+        return (
+            f"{self._name} reads {self.window:,} tokens at most. Of longer texts it reads several "
+            f"windows, each from the token that texts begin with, and each token is scored after "
+            f"at least {kept(self.window):,} others or all that there are."
+        )
 
     def word_starts(self) -> list[int]:
         """Return the tokens that begin with the space before a word, and those that end a text.

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+)
 
 from lm.devices import DeviceChoice, choose_device
 
@@ -49,6 +56,8 @@ def logprobs_again(
     model, tokenizer = _loaded(source, device)
     if hasattr(tokenizer, "mask_token_id") and _reads_both_ways(model):
         return [_masked(model, tokenizer, _trimmed(text), pll == "original") for text in texts]
+    if model.config.is_encoder_decoder:
+        return [_decoded(model, tokenizer, text.strip()) for text in texts]
     first = beginning or _special(tokenizer, "bos_token") or _special(tokenizer, "eos_token")
     start = tokenizer.get_vocab()[first]
     return [_causal(model, tokenizer, _trimmed(text), start) for text in texts]
@@ -58,8 +67,13 @@ def logprobs_again(
 def _loaded(source: str, device: DeviceChoice) -> tuple[Any, Any]:
     named: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(source, **named)
-    both_ways = any("ForMaskedLM" in one for one in config.architectures or ())
-    loader: Any = AutoModelForMaskedLM if both_ways else AutoModelForCausalLM
+    [architecture, *_] = config.architectures or ("",)
+    loader: Any = AutoModelForCausalLM
+    if architecture.endswith("ForMaskedLM"):
+        loader = AutoModelForMaskedLM
+    elif architecture.endswith("ForConditionalGeneration"):
+        decodes = config.is_encoder_decoder
+        loader = AutoModelForSeq2SeqLM if decodes else AutoModelForImageTextToText
     model = loader.from_pretrained(source, dtype=torch.float32, **named)
     tokenizer = AutoTokenizer.from_pretrained(source, **named)
     return model.to(choose_device(device, exact=True)).eval(), tokenizer
@@ -83,6 +97,17 @@ def _causal(model: Any, tokenizer: Any, text: str, start: int) -> NDArray[np.flo
     logits = model(torch.tensor([ids], device=model.device), use_cache=False).logits[0]
     said = torch.log_softmax(logits.double(), dim=-1).cpu().numpy()
     return np.array([said[n, token] for n, token in enumerate(ids[1:])], np.float64)
+
+
+def _decoded(model: Any, tokenizer: Any, text: str) -> NDArray[np.float64]:  # noqa: ANN401
+    """Return what the decoder says of a text where the encoder read none; the model shifts it."""
+    labels = tokenizer(text_target=text)["input_ids"]
+    read = torch.tensor([tokenizer("")["input_ids"]], device=model.device)
+    logits = model(input_ids=read, labels=torch.tensor([labels], device=model.device)).logits[0]
+    said = torch.log_softmax(logits.double(), dim=-1).cpu().numpy()
+    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    own = [(n, token) for n, token in enumerate(labels) if token not in special]
+    return np.array([said[n, token] for n, token in own], np.float64)
 
 
 def _masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray[np.float64]:  # noqa: ANN401

@@ -6,37 +6,24 @@ so how a tokenizer pads, and on which side, cannot change a score.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import TypeVar, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import (
-    AutoConfig,
-    AutoModelForCausalLM,
-    AutoModelForMaskedLM,
-    AutoTokenizer,
-    PreTrainedConfig,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from lm.devices import DeviceChoice, choose_device
 from lm.errors import LmError
-from lm.huggingface.encoding import Row, TextEncoder, Tokenizer
-from lm.huggingface.soundness import conventions, refuse_adapter, refuse_incomplete
-from lm.model_folder import read_config
+from lm.huggingface.encoding import Encoded, TextEncoder
+from lm.huggingface.rows import Row
 from lm.scorer import TokenScores
 from lm.scoring.packed_layers import PackedLayers
 from lm.scoring.tree_packing import NODES_AT_A_TIME, WORST_NATS, CheckedPacking, TreePacking
 
 TOKENS_AT_A_TIME = 2_048
 _N_TRIED = 8
-_OWN_WORDS = ("name", "trained_on", "beginning")
 
 
 class HfScorer:
@@ -50,7 +37,7 @@ class HfScorer:
     for quicker products (``PackedLayers``); changes made to ``model`` later are not seen by it.
 
     Attributes:
-        model: The network, in float32, in evaluation mode.
+        model: The network, in evaluation mode.
         encoder: Its tokenizer, which also decides where texts begin.
         packing: Whether texts are packed into tries where the model allows it.
         notes: What was decided about how texts are given to the model, in sentences.
@@ -71,30 +58,6 @@ class HfScorer:
         self._refuse_acausal()
         self._packed, self._fault = self._packed_way()
 
-    @classmethod
-    def load(cls, folder: Path, device: DeviceChoice = "auto") -> "HfScorer":
-        """Return the model that a folder's config.json names under ``"model"``.
-
-        A path starts with ``/``, or with ``.`` and is then seen from the folder; anything else is
-        a name.
-
-        Args:
-            folder: Our folder.
-            device: Where the model is to compute.
-
-        Raises:
-            LmError: No model is named, or it cannot be had.
-        """
-        config = read_config(folder)
-        source = config.get("model")
-        if not isinstance(source, str):
-            raise LmError(f'{folder}: config.json names no "model": the path or name of one.')
-        return load_hf(
-            str(folder / source) if _is_path(source) else source,
-            device=device,
-            **{key: str(config[key]) for key in _OWN_WORDS if key in config},
-        )
-
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.
 
@@ -107,7 +70,13 @@ class HfScorer:
             LmError: A text is longer than the model's window, or a token lies across the border
                 between context and continuation.
         """
-        encoded = [self.encoder.encode(*request) for request in requests]
+        return self._scored([self.encoder.encode(*request) for request in requests])
+
+    def score_rendered(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
+        """Return the scores of answers right behind what a chat template wrote; see ``score``."""
+        return self._scored([self.encoder.encode_rendered(*request) for request in requests])
+
+    def _scored(self, encoded: Sequence[Encoded]) -> list[TokenScores]:
         rows = [self.encoder.rows(one) for one in encoded]
         logprobs = self.run([row for group in rows for row in group])
         return [
@@ -132,11 +101,14 @@ class HfScorer:
         if self.encoder.beginning is None:
             return None, "a masked model also reads the words that follow"
         head = self.model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        if not isinstance(getattr(head, "weight", None), torch.Tensor):
+        weight = getattr(head, "weight", None)
+        if not isinstance(weight, torch.Tensor):
             return None, "its last layer is not a matrix of words"
+        if weight.dtype is not torch.float32:
+            return None, "its weights are not float32, so sums in another order differ visibly"
         layers = PackedLayers(self.model.base_model, NODES_AT_A_TIME, transposed=Conv1D)
         packing = TreePacking(
-            partial(self._hidden, layers), head.weight.detach(), getattr(head, "bias", None)
+            partial(self._hidden, layers), weight.detach(), getattr(head, "bias", None)
         )
         return CheckedPacking(packing, self._plain_scores), ""
 
@@ -290,108 +262,3 @@ class HfScorer:
         # A probability next to 1 can come out above it by the last digit.
         together = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)
         return np.split(together, np.cumsum(n_places)[:-1])
-
-
-def load_hf(
-    source: str,
-    *,
-    name: str | None = None,
-    trained_on: str | None = None,
-    beginning: str | None = None,
-    device: DeviceChoice = "auto",
-) -> HfScorer:
-    """Return a Hugging Face model: from a folder, from the local cache, or else from the hub.
-
-    Args:
-        source: A folder, or a model's name on the hub.
-        name: What tables and figures call it; without it the last part of the source.
-        trained_on: The text it was trained on.
-        beginning: See ``TextEncoder``.
-        device: Where it is to compute.
-
-    Raises:
-        LmError: There is no such model or device, or the model is neither a causal nor a masked
-            language model.
-    """
-    refuse_adapter(Path(source))
-    config = _fetched(AutoConfig.from_pretrained, source)
-    masked = _is_masked(config, source)
-    loader = AutoModelForMaskedLM if masked else AutoModelForCausalLM
-    model, report = _fetched(
-        loader.from_pretrained, source, dtype=torch.float32, output_loading_info=True
-    )
-    refuse_incomplete(type(model).__name__, report, source)
-    tokenizer = _fetched(AutoTokenizer.from_pretrained, source)
-    name = name or Path(source).name
-    encoder = TextEncoder(
-        cast(Tokenizer, tokenizer),
-        window=_window(config, tokenizer, source),
-        masked=masked,
-        name=name,
-        beginning=beginning,
-    )
-    model.config.use_cache = False
-    scorer = HfScorer(
-        model.to(choose_device(device, exact=True)).eval(),
-        encoder,
-        name=name,
-        trained_on=trained_on or f"unknown text (Hugging Face model {source})",
-    )
-    begun = [] if encoder.beginning is None else [encoder.beginning]
-    first = "".join(tokenizer.convert_ids_to_tokens(begun))
-    scorer.notes = conventions(name, first, chat=bool(getattr(tokenizer, "chat_template", None)))
-    return scorer
-
-
-def _is_path(source: str) -> bool:
-    return source.startswith((".", "/"))
-
-
-_Loaded = TypeVar("_Loaded")
-
-
-def _fetched(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
-    try:
-        try:
-            return load(source, local_files_only=True, trust_remote_code=False, **options)
-        except OSError:
-            if _is_path(source) or Path(source).exists():
-                raise
-            return load(source, trust_remote_code=False, **options)
-    # The library raises errors of a dozen kinds for what a folder can lack or get wrong.
-    except Exception as error:
-        where = (
-            "in this folder" if Path(source).exists() else "here, in the local cache or in reach"
-        )
-        raise LmError(
-            f"there is no usable Hugging Face model {source} {where} "
-            f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}). "
-            "Expected a folder with config.json, model.safetensors and tokenizer.json, or a name "
-            "whose files were downloaded before or can be now."
-        ) from error
-
-
-def _is_masked(config: PreTrainedConfig, source: str) -> bool:
-    architectures = config.architectures or []
-    if any("MaskedLM" in architecture for architecture in architectures):
-        return True
-    if any(kind in a for a in architectures for kind in ("CausalLM", "LMHeadModel")):
-        return False
-    raise LmError(
-        f"{source} is a {', '.join(architectures) or 'model of no named architecture'}. Expected a "
-        "causal (...ForCausalLM, ...LMHeadModel) or masked (...ForMaskedLM) language model."
-    )
-
-
-def _window(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, source: str) -> int:
-    """Return how many tokens the model reads at most, special ones included."""
-    if len(tokenizer) > config.vocab_size:
-        raise LmError(
-            f"{source}: the tokenizer knows {len(tokenizer):,} tokens, the model only "
-            f"{config.vocab_size:,}. They belong to different models; put the right ones there."
-        )
-    positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
-    if "roberta" in config.model_type and config.pad_token_id is not None:
-        # These models number their places from the padding token's number plus one.
-        positions -= config.pad_token_id + 1
-    return min(int(positions), int(tokenizer.model_max_length))

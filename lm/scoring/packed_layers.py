@@ -8,15 +8,16 @@ from torch import Tensor, nn
 
 from lm.scoring.packed_linear import PackedLinear, packs
 
-# Packed weights stand next to the plain ones; a model of billions must still fit as before.
-MOST_BYTES = 2**32
+# Packed weights stand next to the plain ones; a large model must fit as if there were none.
+MOST_BYTES = 2**29
 
 
 class PackedLayers:
     """Linear layers with a second, packed copy of their weights, where packing works.
 
-    The copies take as much memory again as the layers' weights; layers beyond ``MOST_BYTES`` of
-    them stay as they are, and so do those whose ``forward`` somebody else has replaced.
+    The copies take as much memory again as the layers' weights. Where these have more than
+    ``MOST_BYTES`` together, all stay as they are; so do layers whose ``forward`` somebody else has
+    replaced.
 
     Args:
         network: Whose layers; later changes to their weights are not seen while ``in_use``.
@@ -29,14 +30,17 @@ class PackedLayers:
         self, network: nn.Module, rows: int, *, transposed: type[nn.Module] | None = None
     ) -> None:
         self._products: list[tuple[nn.Module, PackedLinear]] = []
-        left = MOST_BYTES
-        for module in network.modules():
+        linear = [
+            module
+            for module in network.modules()
             # A class derived from these may compute something else.
-            if type(module) not in (nn.Linear, transposed) or "forward" in vars(module):
-                continue
+            if type(module) in (nn.Linear, transposed) and "forward" not in vars(module)
+        ]
+        if sum(cast(Tensor, module.weight).nbytes for module in linear) > MOST_BYTES:
+            return
+        for module in linear:
             weight, bias = cast(Tensor, module.weight), cast(Tensor | None, module.bias)
-            left -= weight.nbytes
-            if left >= 0 and packs(weight):
+            if packs(weight):
                 own = weight.T if type(module) is transposed else weight
                 self._products.append((module, PackedLinear(own, bias, rows)))
 

@@ -8,6 +8,7 @@ from lm.errors import LmError
 from lm.servers.spec import Terms
 
 _TABLE = "CREATE TABLE IF NOT EXISTS spent (id INTEGER PRIMARY KEY, cost REAL NOT NULL)"
+_NAMED = "CREATE TABLE IF NOT EXISTS take (name TEXT NOT NULL)"
 _MILLION = 1_000_000
 
 
@@ -47,6 +48,19 @@ class Budget:
             with self._connection:
                 self._connection.executemany("INSERT INTO spent (cost) VALUES (?)", rows)
             before.close()
+
+    def take(self, name: str) -> str:
+        """Return the take's name as it was first kept here; ``name``, if it was not yet."""
+        with self._lock, self._connection:
+            found = self._connection.execute("SELECT name FROM take").fetchone()
+            if not found:
+                self._connection.execute("INSERT INTO take VALUES (?)", (name,))
+        return str(found[0]) if found else name
+
+    def forget_take(self) -> None:
+        """Let the take have another name when it goes on."""
+        with self._lock, self._connection:
+            self._connection.execute("DELETE FROM take")
 
     def worst(self, prompt: str, most_tokens: int) -> float:
         """Return what a call can cost at most: no token has less than a byte."""
@@ -92,6 +106,7 @@ def _opened(path: str) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
         with connection:
             connection.execute(_TABLE)
+            connection.execute(_NAMED)
     except sqlite3.Error as error:
         raise LmError(f"{path}: the costs of calls cannot be kept there ({error}).") from error
     return connection

@@ -1,5 +1,8 @@
 """Calls of an OpenAI-compatible server: repeated where that can help, checked as they come."""
 
+import hashlib
+import json
+import secrets
 import time
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +27,7 @@ class Client:
 
     Attributes:
         fingerprint: The model's name and fingerprint as the first answer gave them; empty before.
+        take: What tells this take's calls from those of others, which may ask the same.
 
     Args:
         server: The server and its model.
@@ -39,6 +43,7 @@ class Client:
         finalize(self, self._http.close)
         self._server, self._wait = server, wait
         self.fingerprint = ""
+        self.take = secrets.token_hex(8)
 
     def post(self, path: str, **body: object) -> Call:
         """Return a call's answer.
@@ -60,12 +65,16 @@ class Client:
 
     def _tried(self, path: str, body: Call) -> Call:
         reason, wait_s = "", _FIRST_WAIT_S
+        # A server that honours it answers a call that is repeated as it did before, and bills once.
+        same = hashlib.sha256(json.dumps([self.take, path, body]).encode()).hexdigest()
         for number in range(_TRIES):
             if number:
                 self._wait(wait_s)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
             try:
-                response = self._http.post(f"{self._server.url}/{path}", json=body)
+                response = self._http.post(
+                    f"{self._server.url}/{path}", json=body, headers={"Idempotency-Key": same}
+                )
                 if response.status_code == httpx.codes.OK:
                     answer = response.json()
                     if isinstance(answer, dict):

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import sys
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 from typing import Any
@@ -10,13 +12,19 @@ from lm.answering.answerer import Tier
 from lm.serving.faults import CHANGED_AFTER, EVERY, Fault
 from lm.serving.model import ServedModel
 
+# What it says that it thought, where it may think. It changes nothing.
+THOUGHT = "Let me read both once more."
+
 
 class StandIn(ThreadingHTTPServer):
     """A server of one model; ``serve_forever`` until it is shut down.
 
     Attributes:
         calls: How many calls were answered, faults included.
-        billed: How many calls were answered in full.
+        billed: How often each call was answered in full and counted as paid, by what it asked.
+        another_model: Whether it pretends to be another model from now on.
+        honours_keys: Whether a call with an ``Idempotency-Key`` that came before is answered as
+            it was, and not counted again.
 
     Args:
         model: The model.
@@ -38,9 +46,16 @@ class StandIn(ThreadingHTTPServer):
     ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.model, self.name, self.tier, self.faults = model, name, tier, faults
-        self.calls = self.billed = 0
+        self.calls, self.billed = 0, Counter[str]()
+        self.honours_keys, self.answers = True, dict[str, dict[str, Any]]()
+        self.another_model = False
         self.lock = Lock()
         self.previous: dict[str, Any] | None = None
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that went away, as one does that is killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     @property
     def url(self) -> str:
@@ -54,7 +69,8 @@ class StandIn(ThreadingHTTPServer):
     @property
     def fingerprint(self) -> str:
         """The model's fingerprint as it is now."""
-        changed = Fault.MODEL_CHANGED in self.faults and self.calls > CHANGED_AFTER
+        planted = Fault.MODEL_CHANGED in self.faults and self.calls > CHANGED_AFTER
+        changed = planted or self.another_model
         return hashlib.sha256(f"{self.name} {changed}".encode()).hexdigest()[:12]
 
 
@@ -79,15 +95,22 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._send(404, {"error": {"message": "there is no such model"}})
             if server.strikes(Fault.RATE_LIMIT):
                 return self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
-            whole = {
-                "model": server.name,
-                "system_fingerprint": server.fingerprint,
-                **(self._chat(body) if "chat" in self.path else self._completion(body)),
-            }
+            key = self.headers.get("Idempotency-Key", "") if server.honours_keys else ""
+            whole = server.answers.get(key) or self._answer(body)
+            if key:
+                server.answers[key] = whole
             if server.strikes(Fault.CUT):
                 return self._send(200, whole, cut=True)
-            server.billed += 1
             return self._send(200, whole)
+
+    def _answer(self, body: dict[str, Any]) -> dict[str, Any]:
+        server = self.server
+        server.billed[json.dumps(body, sort_keys=True)] += 1
+        return {
+            "model": server.name,
+            "system_fingerprint": server.fingerprint,
+            **(self._chat(body) if "chat" in self.path else self._completion(body)),
+        }
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
         server, prompt = self.server, str(body["prompt"])
@@ -135,9 +158,17 @@ class _Handler(BaseHTTPRequestHandler):
         most = int(body.get("max_tokens", 16))
         reason = "length" if len(words) > most else "stop"
         message = {"role": "assistant", "content": " ".join(words[:most])}
+        usage: dict[str, Any] = {
+            "prompt_tokens": len(prompt.split()),
+            "completion_tokens": len(words[:most]),
+        }
+        if (body.get("chat_template_kwargs") or {}).get("enable_thinking"):
+            message["reasoning_content"] = THOUGHT
+            usage["completion_tokens"] += len(THOUGHT.split())
+            usage |= {"completion_tokens_details": {"reasoning_tokens": len(THOUGHT.split())}}
         return {
             "choices": [{"message": message, "finish_reason": reason}],
-            "usage": {"prompt_tokens": len(prompt.split()), "completion_tokens": len(words[:most])},
+            "usage": usage,
         }
 
     def _send(

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lm.model_folder import atomic_write
@@ -24,16 +24,36 @@ def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str,
     Raises:
         LmError: The place cannot be written to.
     """
+    return write_described(path, lines, lambda sha256: _about(source, sha256))
+
+
+def write_described(
+    path: Path, lines: Iterable[str], about: Callable[[str], dict[str, object]]
+) -> dict[str, object]:
+    """Write a text and its description, as ``write_text`` does.
+
+    Args:
+        path: Where to.
+        lines: The text.
+        about: Gives the description, once the text is written, from its SHA-256. It has
+            ``text_sha256`` and ``description``.
+
+    Returns:
+        The description, as written.
+
+    Raises:
+        LmError: The place cannot be written to.
+    """
     sha256 = hashlib.sha256()
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         for line in lines:
             data = f"{line}\n".encode()
             sha256.update(data)
             file.write(data)
-    about = _about(source, sha256.hexdigest())
+    described = about(sha256.hexdigest())
     with atomic_write(_description_path(path)) as temporary:
-        temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    return about
+        temporary.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+    return described
 
 
 def describe_text(path: Path, sha256: str) -> str:

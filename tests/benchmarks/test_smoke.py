@@ -47,7 +47,7 @@ RUNS = {
     "mixed_model": ["recovery", "--simulations", "2"],
     "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
-    "mutation": ["exclusion", "--sample", "2"],
+    "mutation": ["money", "--sample", "2"],
     "mouse_rest": ["{folder}/paths.csv"],
     "ngram": [SAMPLE, "--tokens", "5000"],
     "peer_scores": [],
@@ -68,7 +68,7 @@ RUNS = {
     ],
     "import_large": ["--rows", "2000"],
     "reading_storage": ["--trials", "200"],
-    "room": ["--people", "200"],
+    "room": ["--people", "60"],
     "takers": ["--comparisons", "5"],
     "takers_speed": ["--study", "minimal"],
     "turns": [*("--processes", "2", "--threads", "1", "--seconds", "0.2")],
@@ -78,7 +78,7 @@ RUNS = {
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
     *("erasures", "faults_restored", "panel_faults", "point_in_time"),
-    *("import_mutations", "same_study", "scale", "uptime"),
+    *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.

@@ -241,7 +241,7 @@ def test_the_server_dies_and_comes_back(new_context, tmp_path: Path):
     app = create_app(instance)
     sessions = app.extensions["parallax"].sessions
     path = launched(sessions, minimal(tmp_path))
-    running = server.start(instance)
+    running = server.start(instance, workers=1)
     try:
         page = new_context().new_page()
         consent(page, running.url + path)
@@ -250,7 +250,7 @@ def test_the_server_dies_and_comes_back(new_context, tmp_path: Path):
         os.killpg(os.getpgid(running.pid), signal.SIGKILL)
         answer_by_key(page, 4)
         expect(page.locator("#offline")).to_be_visible()
-        running = server.start(instance, port=int(running.url.rpartition(":")[2]))
+        running = server.start(instance, port=int(running.url.rpartition(":")[2]), workers=1)
         choose(page, lambda: page.keyboard.press("1"))
         expect_saved(page)
         answer_by_key(page, 1)

@@ -91,7 +91,7 @@ def go_through_faults(
     assert away.status_code == 503 and away.headers["retry-after"] == "5"
     assert 'http-equiv="refresh"' in away.text
     assert away.headers["content-type"].startswith("text/html")
-    server.start(instance, port=port)
+    server.start(instance, port=port, workers=1)
     assert ask(secure, "/healthz", trusted).status_code == 200
     said = logs()
     # Every request stands there, without who sent it.
@@ -102,7 +102,7 @@ def go_through_faults(
 def test_nginx_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
     program = NGINX.require()
     plain, secure = free_port(), free_port()
-    started = server.start(instance)
+    started = server.start(instance, workers=1)
     port = int(started.url.rpartition(":")[2])
     servers = f"server 127.0.0.1:{port};"
     command = nginx_command(program, tmp_path, servers, plain, secure, certificate)
@@ -140,7 +140,7 @@ def caddy(
 def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
     CADDY.require()
     plain, secure = free_port(), free_port()
-    started = server.start(instance)
+    started = server.start(instance, workers=1)
     port = int(started.url.rpartition(":")[2])
     try:
         with caddy(tmp_path, EXAMPLES["caddy"], port, plain, secure, certificate):
@@ -272,7 +272,7 @@ def test_the_nightly_line_makes_a_backup_of_the_unit_s_folder_as_cron_runs_it(tm
     assert re.match(r"(\S+ +){5}", line)
     # cron runs the sixth field, turns "\%" into "%", and knows few variables.
     command = re.sub(r"^(\S+ +){5}", "", line).replace("\\%", "%")
-    server.start(instance)
+    server.start(instance, workers=1)
     try:
         done = subprocess.run(
             ["/bin/sh", "-c", command],

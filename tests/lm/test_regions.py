@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lm.baselines.score_table import FixedScorer
-from lm.huggingface.scorer import load_hf
+from lm.huggingface.load import load_hf
 from lm.regions import region_surprisals
 from lm.surprisal import surprisals
 from tests.lm.blimp_shaped import write_gpt2

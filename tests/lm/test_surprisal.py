@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from lm.commands.surprisal import surprisal
 from lm.errors import LmError
-from lm.huggingface.scorer import HfScorer, load_hf
+from lm.huggingface.load import load_hf
+from lm.huggingface.scorer import HfScorer
 from lm.registry import load_scorer
 from lm.surprisal import surprisals
 from tests.lm.huggingface.test_scorer import byte_pairs, word_pieces

@@ -18,6 +18,12 @@ from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
 from webapp.server import process as server
 
+# Where what was erased may still stand, and what to do about it.
+_REMAINS = {
+    "sqlite": ("log file", "Stop the server once to empty it."),
+    "postgresql": ("files", "Try again later: parallax db scrub"),
+}
+
 
 @contextmanager
 def opened(instance: Path) -> Iterator[Engine]:
@@ -48,16 +54,18 @@ def tell_erased(instance: Path, gone: int) -> None:
         scrub_and_tell(instance)
 
 
-def scrub_and_tell(instance: Path) -> None:
-    """Take what was erased out of the database's files; say so where it could not be done."""
+def scrub_and_tell(instance: Path) -> bool:
+    """Take what was erased out of the database's files; say where that could not be done.
+
+    Returns:
+        Whether it could.
+    """
     with opened(instance) as engine:
+        where, remedy = _REMAINS[engine.dialect.name]
         try:
             clean, why = scrub(engine), "another program kept reading the database"
         except (OSError, sqlite3.Error) as error:
             clean, why = False, str(error)
     if not clean:
-        click.echo(
-            f"Erased data may remain in the database's log file ({why}). Stop the server once "
-            "to empty it.",
-            err=True,
-        )
+        click.echo(f"Erased data may remain in the database's {where} ({why}). {remedy}", err=True)
+    return clean

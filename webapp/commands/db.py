@@ -1,4 +1,4 @@
-"""``parallax db status`` and ``upgrade``: the database's schema."""
+"""``parallax db status``, ``upgrade`` and ``scrub``: the database's schema and files."""
 
 from pathlib import Path
 
@@ -46,3 +46,15 @@ def upgrade_(instance: Path) -> None:
     else:
         scrub_and_tell(open_instance(instance))  # it held in clear what is sealed now
         click.echo(f"The database was upgraded from the schema {before} to {after}.")
+
+
+@click.command("scrub")
+@with_instance
+def scrub_(instance: Path) -> None:
+    """Rewrite the database's files without what was erased.
+
+    A server may go on, but on PostgreSQL each table is closed for as long as it is rewritten.
+    PostgreSQL's write-ahead log, its archives and its replicas are not reached: docs/privacy.md.
+    """
+    if scrub_and_tell(open_instance(instance)):
+        click.echo("The database's files were rewritten; what was erased is not in them.")

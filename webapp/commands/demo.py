@@ -10,6 +10,7 @@ import click
 from experiment.studies.load import load_study
 from experiment.studies.training_text import TRAINING_TEXT, training_text
 from experiment.version import code_version
+from webapp.commands.demo_takers import take_sessions
 from webapp.commands.demonstration import demonstrations, take_part_at_stand_in
 from webapp.commands.options import with_instance
 from webapp.core.instance import open_instance
@@ -33,10 +34,17 @@ _MORE = {"unigram": ("--type", "unigram"), "srn": ("demo_srn",), "lstm": ("demo_
     help="Who sends the simulated people; any but simulator starts a stand-in.",
 )
 @click.option("--models", is_flag=True, help="Also train unigram and recurrent models.")
+@click.option("--takers", is_flag=True, help="Let models trained here take the sessions too.")
 @click.option("--keep", is_flag=True, help="Keep the server on, to take part yourself.")
 @with_instance
 def demo(
-    name: str, port: str | None, recruiter: str, models: bool, keep: bool, instance: Path
+    name: str,
+    port: str | None,
+    recruiter: str,
+    models: bool,
+    takers: bool,
+    keep: bool,
+    instance: Path,
 ) -> None:
     """Do the main job on STUDY, from its lists to its report.
 
@@ -52,13 +60,18 @@ def demo(
     _make(made / "items.parquet", "materials", "write", name, "--out")
     _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
     suffix = "" if recruiter == _SIMULATOR else f"_{recruiter}"
-    export, report = made / f"export{suffix}", f"report{'_of_models' * models}{suffix}"
+    export = made / f"export{suffix}"
+    report = f"report{'_of_models' * models}{'_of_takers' * takers}{suffix}"
     if not export.exists():
         if recruiter == _SIMULATOR:
             _take_part(name, made, listen, here)
         else:
             take_part_at_stand_in(name, recruiter, made, _run, _SEED)
-    _compare(export, made / report, _scores(name, made, models))
+    judges = [part for file in _scores(name, made, models) for part in ("--scores", str(file))]
+    if takers:
+        folders = take_sessions(name, made, export, _make)
+        judges += [part for folder in folders for part in ("--takers", str(folder))]
+    _compare(export, made / report, judges)
     if keep:
         _open_door(name, made, listen, here)
     else:
@@ -111,10 +124,9 @@ def _make(path: Path, *command: str) -> None:
         _run(*command, str(path))
 
 
-def _compare(export: Path, report: Path, files: Sequence[Path]) -> None:
-    scores = [part for file in files for part in ("--scores", str(file))]
+def _compare(export: Path, report: Path, judges: Sequence[str]) -> None:
     if not report.exists():
-        _run("compare", "--run", str(export), *scores, "--out", str(report))
+        _run("compare", "--run", str(export), *judges, "--out", str(report))
         return
     click.echo(f"\n{(report / 'tables' / 'table_1.txt').read_text(encoding='utf-8')}")
     for path in (report / "report.html", *sorted(report.glob("figures/*.svg"))):

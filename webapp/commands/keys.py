@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
+from experiment.tables.text_table import text_table
 from webapp.commands.database import opened, refuse_while_serving
 from webapp.commands.options import with_instance
-from webapp.commands.text_table import text_table
 from webapp.core.instance import key_file, open_instance
 from webapp.core.keys import Purpose, drop, read_keys, rotate
 from webapp.core.sealing import Sealer

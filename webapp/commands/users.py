@@ -7,8 +7,8 @@ from typing import TextIO
 
 import click
 
+from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.errors import WebappError

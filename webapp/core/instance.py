@@ -108,5 +108,6 @@ def _unusable(folder: Path, reason: str) -> WebappError:
         f"the instance folder cannot be used: {reason}",
         where=str(folder),
         expected="a folder that the user running Parallax can write to",
-        remedy=f"Name another folder in the variable {INSTANCE_VARIABLE}",
+        remedy=f"chmod u+rwx {folder}, if it is the right one; else name another folder in the"
+        f" variable {INSTANCE_VARIABLE}",
     )

@@ -19,6 +19,8 @@ from structlog.processors import JSONRenderer, format_exc_info
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from webapp.core.log_once import Handler
+
 LogFormat = Literal["auto", "json", "text"]
 
 
@@ -48,7 +50,7 @@ _hide_private_text = _PrivateText(
     r"(?<=DETAIL:).*",  # and PostgreSQL repeat of values
 )
 # What a message may bring along; anything else a library adds could name somebody.
-_FIELDS = ("method", "endpoint", "status", "duration_ms", "job")
+_FIELDS = ("method", "endpoint", "status", "duration_ms", "job", "repeated")
 _OWN = ("parallax", "webapp")
 # Made once: a line is written for every answer.
 _ENCODER = json.JSONEncoder(default=str)
@@ -67,7 +69,7 @@ def write_logs(log_format: LogFormat, level: str) -> None:
         level: The least serious of Parallax's own messages that are written, e.g. ``info``; of
             the libraries', warnings and errors are.
     """
-    handler = logging.StreamHandler(sys.stderr)
+    handler = Handler(sys.stderr)
     handler.setFormatter(log_formatter(log_format, sys.stderr))
     logging.getLogger().handlers[:] = [handler]
     for name in _OWN:

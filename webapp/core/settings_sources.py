@@ -99,7 +99,13 @@ def _read_file(path: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingError(f"the settings cannot be read: {error}", where=str(path)) from error
+        remedy = (
+            "Give the file to the user of the service (chown), and let it read it: chmod 600"
+            if isinstance(error, OSError)
+            else "Correct the file, which is TOML in UTF-8: docs/settings.md"
+        )
+        problem = f"the settings cannot be read: {error}"
+        raise SettingError(problem, where=str(path), remedy=remedy) from error
 
 
 def _from_environment(environment: Mapping[str, str], sections: Sections) -> Iterator[_Given]:

@@ -24,6 +24,7 @@ from webapp.database.file_systems import MOUNTS, refuse_network_disk
 from webapp.database.key_identity import recognise
 from webapp.database.models.identity import unlock
 from webapp.database.pool import CountedPool
+from webapp.database.remedies import remedy_for
 from webapp.database.schema import ready_schema
 from webapp.database.sealed_names import renew_digests
 from webapp.database.write_lock import serialize_writers
@@ -175,11 +176,9 @@ def failures_in_words() -> Iterator[None]:
 def _unusable(error: Exception, where: str) -> WebappError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     kind = DatabaseAwayError if isinstance(error, FAILURES) else WebappError
-    return kind(
-        f"the database cannot be used: {str(cause).partition(chr(10))[0]}",
-        where=where,
-        remedy="The setting database_url says where it is; docs/database.md says what may be wrong",
-    )
+    said = str(cause)
+    problem = f"the database cannot be used: {said.partition(chr(10))[0]}"
+    return kind(problem, where=where, remedy=remedy_for(said))
 
 
 def _refuse_misplaced_file(engine: Engine) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from webapp.database.models import Base
 from webapp.database.write_lock import WriteLock
 
 _LOG = logging.getLogger(__name__)
@@ -16,31 +17,36 @@ _PATIENCE_MS = 10_000
 # While a request waits, so do all others of its process.
 _SHORT_PATIENCE_MS = 200
 _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+# Whoever waits for a table keeps all others waiting who come after.
+_PATIENCE_FOR_TABLE = "SET lock_timeout = '3s'"
+# Its planner keeps examples of what stands in each column, free text included.
+_EXAMPLES = "pg_catalog.pg_statistic"
 
 
 def scrub(engine: Engine) -> bool:
-    """Rewrite an SQLite file and its log without what was deleted or replaced.
+    """Rewrite the database's files without what was deleted or replaced.
 
-    Readers continue, writers wait. PostgreSQL overwrites deleted data by itself, sooner or later.
+    On SQLite readers continue and writers wait. On PostgreSQL each table is closed to everybody
+    while it is rewritten; its write-ahead log is the server's own, and keeps old pages for longer.
 
     Returns:
-        Whether nothing is left in the files; false where somebody reads for so long that the log
-        could not be emptied. It is emptied when they and the server end.
+        Whether nothing is left in the files; false where somebody reads for so long that a table
+        or SQLite's log could not be rewritten.
 
     Raises:
         OSError: The lock beside the database cannot be used.
         sqlite3.Error: The disk is full, or the file is in use by another program.
     """
     if engine.dialect.name != "sqlite":
-        return True
+        return _rewritten(engine)
     return _written(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
 
 
 def empty_log(engine: Engine) -> bool:
     """Empty SQLite's log, where what was just erased still stands; a large file takes no longer.
 
-    What is deleted is overwritten in the file itself (``secure_delete``), and PostgreSQL overwrites
-    it by itself, sooner or later.
+    What is deleted is overwritten in the file itself (``secure_delete``). PostgreSQL's files keep
+    it until they are scrubbed, or until it reuses the room by itself.
 
     Returns:
         Whether the log is empty; false where somebody reads for so long that it could not be
@@ -61,6 +67,29 @@ def empty_log_soon(engine: Engine) -> None:
         empty_log(engine)
     except (OSError, sqlite3.Error, SQLAlchemyError) as error:
         _LOG.warning("the database's log was not emptied after an erasure: %s", error)
+
+
+def _rewritten(engine: Engine) -> bool:
+    """Write every table of PostgreSQL anew; one that somebody keeps open is left as it is."""
+    names = [*sorted(Base.metadata.tables), _EXAMPLES]
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql(_PATIENCE_FOR_TABLE)
+        try:
+            # Each is tried, whether or not the one before could be rewritten.
+            done = [_table_rewritten(connection, name) for name in names]
+            return all(done)
+        finally:
+            connection.exec_driver_sql("RESET lock_timeout")
+
+
+def _table_rewritten(connection: Connection, name: str) -> bool:
+    try:
+        # New examples are taken at the same time.
+        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
+    except DBAPIError as error:
+        _LOG.warning("the table %s was not rewritten: %s", name, error.orig)
+        return False
+    return True
 
 
 def _has_content(file: Path) -> bool:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from webapp.database.backup.routine import age_s, last_backup
-from webapp.database.schema import revisions, stored_revision
+from webapp.database.models import Base
+from webapp.database.schema import schema_problem, stored_revision
 from webapp.doctor.findings import Finding, Installation, Level
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import last_done
@@ -14,19 +16,38 @@ from webapp.jobs.queue import last_done
 _CLOCKS_APART = timedelta(seconds=2)
 _BACKUP_IS_OLD_S = 26 * 3600.0
 _TICKS_MISSED = 5
+# Files that a server leaves in the instance folder, and nobody else.
+_SIGNS_OF_WORK = ("jobs.sqlite3", "erasures", "ledger", "last_backup.json")
 
 
 def database(at: Installation) -> Iterator[Finding]:
     """Look at whether the database answers and has this code's schema."""
     if at.engine is None:
-        yield Finding("database", Level.FAULT, at.trouble, "docs/database.md")
+        yield Finding("database", Level.FAULT, at.trouble, "See docs/database.md")
         return
-    revision, latest = stored_revision(at.engine), revisions()[-1]
-    if revision in (None, latest):
-        yield Finding("database", Level.GOOD, f"it answers; its schema is {revision or 'not made'}")
+    revision = stored_revision(at.engine)
+    if revision is None:
+        yield _empty(at)
+    elif problem := schema_problem(revision):
+        yield Finding("database", Level.FAULT, problem.problem, problem.remedy)
+    elif missing := sorted(set(Base.metadata.tables) - set(inspect(at.engine).get_table_names())):
+        say = f"it lacks what belongs to its schema {revision}: {', '.join(missing)}"
+        remedy = "Restore the newest backup: parallax db restore FILE"
+        yield Finding("database", Level.FAULT, say, remedy)
     else:
-        say = f"its schema is {revision}, but this version needs {latest}"
-        yield Finding("database", Level.FAULT, say, "parallax db backup FILE; parallax db upgrade")
+        yield Finding("database", Level.GOOD, f"it answers; its schema is {revision}")
+
+
+def _empty(at: Installation) -> Finding:
+    """Return what an empty database means: a new installation, or one whose data are elsewhere."""
+    if not any((at.folder / name).exists() for name in _SIGNS_OF_WORK):
+        return Finding("database", Level.GOOD, "it answers; its schema is not made")
+    say = "the database is empty, although a server was at work here: its data were moved or lost"
+    remedy = (
+        "Stop the server. Put the database back into its place, or restore the newest backup:"
+        " parallax db restore FILE. See that database_url names the right one"
+    )
+    return Finding("database", Level.FAULT, say, remedy)
 
 
 def clock(at: Installation) -> Iterator[Finding]:
@@ -60,6 +81,9 @@ def backup(at: Installation) -> Iterator[Finding]:
     say = f"{last.file} is {hours:.1f} h old, {'tried out' if last.drilled else 'not tried out'}"
     if hours * 3600 > _BACKUP_IS_OLD_S:
         yield Finding("backup", Level.WARNING, say, remedy)
+    elif not Path(last.file).exists():
+        say = f"{last.file}, the newest backup, is no longer there"
+        yield Finding("backup", Level.WARNING, say, f"If it was not moved on purpose: {remedy}")
     elif not last.drilled:
         yield Finding("backup", Level.WARNING, say, f"parallax db drill {last.file}")
     else:

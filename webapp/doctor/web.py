@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from webapp.doctor.findings import Finding, Installation, Level
-from webapp.http.health import HEALTHZ
+from webapp.http.health import HEALTHZ, IGNORED
 
 _PATIENCE_S = 20.0
 # As large as a questionnaire may be; web servers in front have limits of their own.
@@ -105,11 +105,18 @@ def _through(base: str) -> Iterator[Finding]:
         if answered.status_code != 200 or "ok" not in answered.text:
             say = f"{base}{HEALTHZ} answers {answered.status_code}"
             remedy = (
-                "Check that the reverse proxy passes Host on (proxy_set_header Host $host); "
-                "otherwise see the log"
+                "Check that the reverse proxy leads to this server and passes Host on "
+                "(proxy_set_header Host $host); otherwise see the log"
             )
             yield Finding("web", Level.FAULT, say, remedy)
             return
+        if IGNORED in answered.headers:
+            say = (
+                "the server does not trust the web server in front, so all participants count as"
+                " one client, and soon nobody more is let in"
+            )
+            remedy = "Name the address of the web server in front in trusted_proxies, and restart"
+            yield Finding("web", Level.FAULT, say, remedy)
         if urlsplit(base).scheme == "http" and urlsplit(base).hostname not in _LOCAL:
             yield Finding(
                 "web", Level.FAULT, "public_url is not encrypted", "Get a certificate and use https"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiment.machine import user_name, user_number
+from webapp.database.remedies import remedy_for
 from webapp.database.schema import revisions, stored_revision
 from webapp.database.write_trial import of_others, why_nothing_is_stored
 from webapp.doctor.findings import Finding, Installation, Level
@@ -20,6 +21,8 @@ def writes(at: Installation) -> Iterator[Finding]:
             "Free some space, or give the files back to the user of the service: "
             f"chown -R {_owner(at.folder)}: {at.folder}"
         )
+        if "the database" in problem:
+            remedy = f"{remedy_for(problem)}. Where the files are another user's: {remedy}"
         yield Finding("writes", Level.FAULT, problem, remedy)
     else:
         yield Finding("writes", Level.GOOD, "a trial row and a trial file could be written")

@@ -3,7 +3,7 @@
 import logging
 from http import HTTPStatus
 
-from flask import Blueprint, Response, current_app, jsonify
+from flask import Blueprint, Response, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import text
 
@@ -13,6 +13,8 @@ from webapp.services import current_services
 # Under this name the app keeps the question whether its process is about to end.
 STOPPING = "parallax_stopping"
 HEALTHZ = "/healthz"
+# Tells the doctor that the web server in front is not trusted, so all come from one address.
+IGNORED = "X-Forwarded-For-Ignored"
 health_address = Blueprint("health", __name__)
 # After how many seconds to ask again.
 _AGAIN_S = "5"
@@ -33,7 +35,16 @@ def healthz() -> ResponseReturnValue:
     if problem := current_services().write_trial.problem():
         _LOG.error("not ready: %s", problem)
         return no()
-    return {"status": "ok"}
+    answer = jsonify(status="ok")
+    if _is_not_trusted():
+        answer.headers[IGNORED] = "1"
+    return answer
+
+
+def _is_not_trusted() -> bool:
+    """Return whether somebody names the client's address whom the settings do not know."""
+    known = current_services().addresses.is_from_proxy(request.environ)
+    return "X-Forwarded-For" in request.headers and not known
 
 
 def no() -> Response:

@@ -91,7 +91,8 @@ def on_starting(server: "Arbiter") -> None:
         except OSError as error:
             where = f"{_own.metrics_host}:{_own.metrics_port}"
             server.log.error(
-                "%s: the private port cannot be opened, so there are no metrics: %s",
+                "%s: the private port cannot be opened, so there are no metrics: %s. Stop what has "
+                "it, or set another metrics_port",
                 where,
                 error.strerror,
             )

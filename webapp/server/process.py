@@ -242,6 +242,13 @@ def _lock(instance: Path) -> Iterator[FileLock]:
         lock.close()
 
 
+_REMEDIES = {
+    errno.EADDRINUSE: "Stop what listens there, or take any free port with --port 0",
+    errno.EACCES: "Ports below 1024 are for root. Take a higher one (the setting port), to which "
+    "the web server in front passes requests on",
+}
+
+
 def _listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens: so a port in use is known before anything is started."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -253,7 +260,9 @@ def _listen(host: str, port: int) -> socket.socket:
             f"port {port} is in use" if in_use else f"nothing can listen there: {error.strerror}",
             where=f"{host}:{port}",
             expected="an address of this machine and a free port",
-            remedy="Stop what listens there, or take any free port with --port 0" if in_use else "",
+            remedy=_REMEDIES.get(
+                error.errno or 0, "See `ip address`, and the settings host and port"
+            ),
         ) from error
 
 

@@ -13,7 +13,7 @@ from analysis.commands.score import score
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from lm.errors import LmError
-from lm.huggingface.scorer import load_hf
+from lm.huggingface.load import load_hf
 from lm.identity import model_identity
 from tests.analysis import small_run
 from tests.lm.toy_models import causal_folder, unigram_folder

@@ -143,5 +143,5 @@ def test_two_folders_of_one_model_are_refused(folders: Path, people: ExportedRun
 
 
 def test_people_given_as_takers_are_refused(tmp_path: Path, people: ExportedRun):
-    with pytest.raises(AnalysisError, match=r"holds no readable take\.json"):
+    with pytest.raises(AnalysisError, match=r"holds no take\.json"):
         load_taken(tmp_path, people)

@@ -130,3 +130,42 @@ def test_two_versions_without_a_column_that_says_which_are_refused(tmp_path):
     given = ["--items", items(tmp_path), "--mapping", tmp_path / "mapping.toml"]
     with pytest.raises(AnalysisError, match="no column says which one was shown"):
         run(judgments, file, *given, "--out", tmp_path / "in")
+
+
+def test_ratings_on_a_scale_that_runs_the_other_way_stop(tmp_path):
+    items(tmp_path)
+    given = (rated(tmp_path, value=lambda point: str(8 - point)), "--items", tmp_path / "items.csv")
+    named = ("--mapping", mapping(tmp_path, "rating"), "--out", tmp_path / "in")
+    with pytest.raises(AnalysisError, match="the scale probably runs the other way"):
+        run(judgments, *given, *named)
+    assert not (tmp_path / "in").exists()
+    turned = "".join(f'"{n}" = "{8 - n}"\n' for n in range(1, 8))
+    path = mapping(tmp_path, "rating")
+    path.write_text(path.read_text() + f"[values.rating]\n{turned}")
+    assert "= 96 judgments" in run(judgments, *given, *named)
+
+
+def test_everybody_who_rates_both_versions_of_every_item_copies_nothing(tmp_path):
+    items(tmp_path)
+    lines = ["who,id,version,rating"]
+    for p in range(PEOPLE):
+        for n in range(ITEMS):
+            lines += [f"w{p},i{n},good,{5 + (p + n) % 3}", f"w{p},i{n},bad,{1 + (p * n) % 3}"]
+    (tmp_path / "r.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "m.toml").write_text('[columns]\nparticipant = "who"\nitem = "id"\n')
+    given = (tmp_path / "r.csv", "--items", tmp_path / "items.csv", "--out", tmp_path / "in")
+    assert f"= {len(lines) - 1} judgments" in run(
+        judgments, *given, "--mapping", tmp_path / "m.toml"
+    )
+
+
+def test_a_column_that_bears_our_name_and_means_something_else_is_left_out(tmp_path):
+    items(tmp_path, alone=True)
+    rows = [f"w{p},i{n},{n % 3},{1 + (p + n) % 7}" for p in range(PEOPLE) for n in range(ITEMS)]
+    (tmp_path / "r.csv").write_text("participant,item,version,rating\n" + "\n".join(rows) + "\n")
+    given = (tmp_path / "r.csv", "--items", tmp_path / "items.csv", "--out", tmp_path / "in")
+    (tmp_path / "m.toml").write_text("")
+    with pytest.raises(AnalysisError, match="is no version of the item"):
+        run(judgments, *given, "--mapping", tmp_path / "m.toml")
+    (tmp_path / "m.toml").write_text('unrelated = ["version"]\n')
+    assert "96 judgments" in run(judgments, *given, "--mapping", tmp_path / "m.toml")

@@ -6,7 +6,7 @@ from analysis.scores.scoring_inputs import find_materials
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from lm.baselines.score_table import FixedScorer
-from lm.huggingface.scorer import load_hf
+from lm.huggingface.load import load_hf
 from lm.registry import load_scorer
 from tests.analysis import small_run
 from tests.lm.blimp_shaped import write_gpt2

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+from tokenizers import pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 from lm.huggingface import independent
 from lm.huggingface.independent import logprobs_again
-from lm.huggingface.scorer import load_hf
+from lm.huggingface.load import load_hf
 from lm.huggingface.words import _UNSPACED, _WORD
+from tests.lm.huggingface.toy_tokenizers import masked_model, trained
 from tests.lm.toy_models import save_hf
 
 # A sentence to learn from, and one to score, whose words are cut into several tokens.
@@ -25,7 +25,6 @@ TEXTS = {
     "Thai": ("นักเขียน", "ขียนหัว 10"),
     "Hindi": ("हिन्दी है", "हिन्दी नदी"),
 }
-SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _PIECE, _BYTES = pre_tokenizers.Metaspace, pre_tokenizers.ByteLevel
 KINDS = {
     "bpe, undivided": ("bpe", None),
@@ -43,45 +42,16 @@ KINDS = {
 
 
 def tokenizer(kind: str) -> PreTrainedTokenizerFast:
-    name, divided = KINDS[kind]
-    model, trainer = {
-        "bpe": (models.BPE(unk_token="[UNK]"), trainers.BpeTrainer),
-        "unigram": (models.Unigram(), trainers.UnigramTrainer),
-        "wordpiece": (models.WordPiece(unk_token="[UNK]"), trainers.WordPieceTrainer),
-        "words": (models.WordLevel(unk_token="[UNK]"), trainers.WordLevelTrainer),
-    }[name]
-    made = Tokenizer(model)
-    if divided is None:
-        made.normalizer = normalizers.Replace(" ", "\u2581")
-    else:
-        made.pre_tokenizer = divided
-    more = {"unk_token": "[UNK]"} if name == "unigram" else {}
-    if "bytes" in kind:
-        more["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
     texts = [text for pair in TEXTS.values() for text in pair]
-    size = 290 if "bytes" in kind else 100
-    made.train_from_iterator(
-        [*texts, *(letter for text in texts for letter in text)],
-        trainer(vocab_size=size, special_tokens=SPECIAL, show_progress=False, **more),
-    )
-    ends = [("[CLS]", made.token_to_id("[CLS]")), ("[SEP]", made.token_to_id("[SEP]"))]
-    made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, unk_token="[UNK]", mask_token="[MASK]", cls_token="[CLS]",
-        sep_token="[SEP]",
-    )  # fmt: skip
+    letters = [letter for text in texts for letter in text]
+    return trained(*KINDS[kind], [*texts, *letters], 290 if "bytes" in kind else 100)
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def saved(request, tmp_path_factory) -> Path:
     made = tokenizer(request.param)
-    torch.manual_seed(1)
-    network = BertForMaskedLM(
-        BertConfig(vocab_size=len(made), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-                   intermediate_size=24, max_position_embeddings=128, initializer_range=0.5)
-    )  # fmt: skip
     folder = tmp_path_factory.mktemp("model")
-    save_hf(folder / "model", network.eval(), made)
+    save_hf(folder / "model", masked_model(len(made)), made)
     return folder / "model" / "weights"
 
 

@@ -16,7 +16,8 @@ from tokenizers.trainers import BpeTrainer
 from transformers import BertModel, GPT2Model, PreTrainedTokenizerFast
 
 from lm.errors import LmError
-from lm.huggingface.scorer import HfScorer, load_hf
+from lm.huggingface.load import load_hf
+from lm.huggingface.scorer import HfScorer
 from lm.registry import load_scorer
 from tests.lm.toy_models import save_hf, tiny_bert, tiny_gpt2, word_tokenizer
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+from tokenizers import pre_tokenizers
+from transformers import BertForMaskedLM, PreTrainedTokenizerFast
 
-from lm.huggingface.scorer import load_hf
+from lm.huggingface.load import load_hf
+from tests.lm.huggingface.toy_tokenizers import masked_model, trained
 from tests.lm.toy_models import save_hf
 
 TEXTS = {
@@ -18,7 +19,6 @@ TEXTS = {
     "Japanese": "\u4f5c\u8005\u306f\u7b11\u3063\u305f\u3002",
     "Thai": "\u0e19\u0e31\u0e01\u0e40\u0e02\u0e35\u0e22\u0e19\u0e2b\u0e31\u0e27",
 }
-SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 UNSPACED = "[\u3400-\u9fff\u3040-\u30ff\u0e00-\u0eff]"
 # The algorithm, and what divides text before it: None where nothing does, as in Gemma.
 KINDS = {
@@ -31,37 +31,8 @@ KINDS = {
 
 
 def tokenizer(kind: str) -> PreTrainedTokenizerFast:
-    name, divided = KINDS[kind]
-    model, trainer = {
-        "bpe": (models.BPE(unk_token="[UNK]"), trainers.BpeTrainer),
-        "unigram": (models.Unigram(), trainers.UnigramTrainer),
-        "wordpiece": (models.WordPiece(unk_token="[UNK]"), trainers.WordPieceTrainer),
-    }[name]
-    made = Tokenizer(model)
-    if divided is None:
-        made.normalizer = normalizers.Replace(" ", "\u2581")
-    else:
-        made.pre_tokenizer = divided
-    more = {"unk_token": "[UNK]"} if name == "unigram" else {}
-    extra = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet()} if "bytes" in kind else {}
     texts = [text[n:] for text in TEXTS.values() for n in range(4)] * 5
-    made.train_from_iterator(
-        texts, trainer(vocab_size=340, special_tokens=SPECIAL, show_progress=False, **more, **extra)
-    )
-    ends = [("[CLS]", made.token_to_id("[CLS]")), ("[SEP]", made.token_to_id("[SEP]"))]
-    made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, unk_token="[UNK]", mask_token="[MASK]", cls_token="[CLS]",
-        sep_token="[SEP]",
-    )  # fmt: skip
-
-
-def model(n_words: int) -> BertForMaskedLM:
-    torch.manual_seed(1)
-    return BertForMaskedLM(
-        BertConfig(vocab_size=n_words, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-                   intermediate_size=24, max_position_embeddings=64, initializer_range=0.5)
-    ).eval()  # fmt: skip
+    return trained(*KINDS[kind], texts, 340)
 
 
 def plainly(text: str, made: PreTrainedTokenizerFast, network: BertForMaskedLM) -> list[float]:
@@ -89,7 +60,7 @@ def plainly(text: str, made: PreTrainedTokenizerFast, network: BertForMaskedLM) 
 @pytest.mark.parametrize(("kind", "language"), [*itertools.product(KINDS, TEXTS)])
 def test_scores_are_those_of_a_plain_loop_over_words_of_characters(kind, language, tmp_path: Path):
     made = tokenizer(kind)
-    network = model(len(made))
+    network = masked_model(len(made))
     save_hf(tmp_path / "model", network, made)
     [scores] = load_hf(str(tmp_path / "model" / "weights")).score([("", TEXTS[language])])
     expected = plainly(TEXTS[language], made, network)

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 from transformers.pytorch_utils import Conv1D
 
-from lm.huggingface.scorer import HfScorer, load_hf
+from lm.huggingface.load import load_hf
+from lm.huggingface.scorer import HfScorer
 from lm.scoring import packed_layers, packed_linear
 from lm.scoring.packed_layers import PackedLayers
 from tests.lm.toy_models import WORDS, tiny_gpt2, word_tokenizer

@@ -5,7 +5,8 @@ import pytest
 import torch
 from transformers import BloomConfig, BloomForCausalLM, LlamaConfig, LlamaForCausalLM
 
-from lm.huggingface.scorer import HfScorer, load_hf
+from lm.huggingface.load import load_hf
+from lm.huggingface.scorer import HfScorer
 from lm.scoring.tree_packing import ancestors
 from lm.scoring.trie import ROOT
 from tests.lm.toy_models import WORDS, tiny_gpt2, word_tokenizer

@@ -15,8 +15,11 @@ Shell = Callable[..., str]
 
 @pytest.fixture
 def shell(instance) -> Iterator[Shell]:
-    """Return a function that runs a command and gives what it printed; errors are raised."""
-    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+    """Return a function that runs a command and gives what it printed; errors are raised.
+
+    A server that it starts has one process, because each takes a second of the processor to start.
+    """
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance), "PARALLAX_WORKERS": "1"})
 
     def run(*arguments: str) -> str:
         return runner.invoke(parallax.cli, arguments, catch_exceptions=False).output

@@ -116,7 +116,7 @@ def test_simulated_participants_are_refused_where_people_answer(shell):
 
 def test_visits_that_fail_are_reported_and_fail_the_command(shell, launched, tmp_path):
     elsewhere = tmp_path / "elsewhere"
-    url = server.start(elsewhere).url
+    url = server.start(elsewhere, workers=1).url
     try:
         with pytest.raises(RunError, match=r"2 did not finish: number 1: .*answered with 404"):
             shell("simulate", launched, "--participants", "2", "--url", url)

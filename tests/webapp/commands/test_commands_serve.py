@@ -85,7 +85,7 @@ def test_a_port_in_use_is_one_paragraph_and_exit_code_2(instance, taken_port, mo
 def test_the_foreground_server_ends_when_it_is_interrupted(instance):
     process = subprocess.Popen(
         [sys.executable, "-m", "parallax", "serve", "--port", "0"],
-        env={**os.environ, "PARALLAX_INSTANCE": str(instance)},
+        env={**os.environ, "PARALLAX_INSTANCE": str(instance), "PARALLAX_WORKERS": "1"},
         stderr=subprocess.PIPE,
         text=True,
     )

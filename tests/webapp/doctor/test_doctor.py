@@ -175,7 +175,7 @@ def test_a_log_that_names_somebody_is_found(at, instance, visitor):
 
 @pytest.mark.one_database
 def test_what_participants_find_at_the_public_address_is_looked_at(at, instance):
-    started = server.start(instance)
+    started = server.start(instance, workers=1)
     try:
         assert level("web", at(public_url=started.url)) == Level.GOOD
     finally:
@@ -189,7 +189,7 @@ def test_a_server_that_answers_to_names_of_others_is_found(at, instance):
     assert level("hosts", at()) == Level.GOOD
     assert level("hosts", at(host="0.0.0.0")) == Level.WARNING
     address = "https://study.example.org"
-    started = server.start(instance)
+    started = server.start(instance, workers=1)
     try:
         # It was started without public_url, and answers to every name.
         given = at(public_url=address, port=urlsplit(started.url).port)
@@ -200,7 +200,7 @@ def test_a_server_that_answers_to_names_of_others_is_found(at, instance):
     assert found.level == Level.GOOD and "not checked" in found.says
     with (instance / "parallax.toml").open("a", encoding="utf-8") as settings:
         settings.write(f'public_url = "{address}"\n')
-    started = server.start(instance)
+    started = server.start(instance, workers=1)
     try:
         [found] = CHECKS["hosts"](at(public_url=address, port=urlsplit(started.url).port))
     finally:

@@ -3,12 +3,17 @@
 ``play`` makes people take part, correct their answers, withdraw, be erased and be forgotten, and
 makes backups, copies, restores, crashes and hours pass in between, in a random order. At the end it
 looks for everybody who asked to be out: in the tables, in an export, in every byte of the instance
-folder and in PostgreSQL's dump. Whoever stayed must have their newest correction, and their data
-must be used or not as they said last. Backups and copies are not searched: they are older than the
-wish by design.
+folder and of PostgreSQL's cluster, in a new backup, and in each backup that was made after the
+wish. Whoever stayed must have their newest correction, and their data must be used or not as they
+said last. Backups and copies that are older than a wish hold what it was about, by design.
+
+PostgreSQL's cluster is searched after ``parallax db scrub`` and after its log went on to a new file
+and the old ones were removed, which is what docs/privacy.md promises of it.
 """
 
+import json
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -20,10 +25,15 @@ from uuid import uuid4
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
+from sqlalchemy.engine import make_url
 from werkzeug.test import TestResponse
 
 import parallax
+from experiment.studies.load import load_study
+from tests.webapp.conftest import start_run
+from tests.webapp.postgres import PostgresServer
 from webapp import create_app
+from webapp.database.backup import postgresql
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Run, Trial
 from webapp.errors import RunError
@@ -31,6 +41,8 @@ from webapp.runs.export import export
 
 BEGAN = datetime.fromisoformat("2026-03-01T09:00:00+00:00")
 FIELD = "native_language"
+# A cluster whose old log files are removed once they are not needed, rather than used again.
+FORGETFUL = ("wal_recycle=off", "min_wal_size=32MB")
 _STEPS = 12
 
 
@@ -53,12 +65,14 @@ class World:
     instance: Path
     kept: Path
     random: random.Random
+    server: PostgresServer | None = None
     url: str | None = None
     time: datetime = BEGAN
     people: list[Person] = field(default_factory=list)
     backups: list[Path] = field(default_factory=list)
     copies: list[Path] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    gone_before: dict[Path, list[str]] = field(default_factory=dict)
 
     def open(self) -> None:
         """Start the server."""
@@ -164,8 +178,25 @@ class World:
     def back_up(self) -> None:
         """Make a backup, with the record's copy beside it."""
         file = self.kept / f"backup{len(self.backups)}"
+        self.gone_before[file] = self.gone()
         self.shell("db", "backup", str(file))
         self.backups.append(file)
+
+    def gone(self) -> list[str]:
+        """Return what those wrote who asked that it be erased."""
+        erased = (each for each in self.people if each.wish in ("erase", "forget"))
+        return [mark for each in erased for mark in each.marks]
+
+    def analyse(self) -> None:
+        """Let PostgreSQL take examples of what its columns hold, and write its pages."""
+        if self.server is not None:
+            self.server.execute("ANALYZE", self.database)
+            self.server.execute("CHECKPOINT")
+
+    @property
+    def database(self) -> str:
+        """The name of PostgreSQL's database."""
+        return str(make_url(self.url or "").database)
 
     def copy(self) -> None:
         """Copy the database's file by hand, as it is."""
@@ -195,6 +226,21 @@ class World:
         self.time += timedelta(hours=self.random.randint(1, 30))
 
 
+def new_world(
+    folder: Path, seed: int, url: str | None = None, server: PostgresServer | None = None
+) -> World:
+    """Return a world with one run, in a folder of its own."""
+    instance, kept = folder / "its_instance", folder / "kept"
+    instance.mkdir(mode=0o700)
+    kept.mkdir()
+    if url:
+        (instance / "parallax.toml").write_text(f"database_url = {json.dumps(url)}\n")
+    app = create_app(instance)
+    start_run(app.extensions["parallax"].sessions, load_study("minimal"))
+    app.extensions["parallax"].engine.dispose()
+    return World(instance, kept, random.Random(seed), server, url)
+
+
 def _dies(_session: object) -> None:
     raise SystemError("the machine lost its power")
 
@@ -218,6 +264,7 @@ def play(world: World) -> list[str]:
         ("restore", world.restore),
         ("crash", world.crash),
         ("clock", world.go_on),
+        *([("analyse", world.analyse)] if world.server else []),
     ]
     world.open()
     world.take_part()
@@ -260,17 +307,38 @@ def _returned(world: World) -> Iterator[str]:
 
 
 def _found_in_bytes(world: World) -> Iterator[str]:
-    files = [path for path in world.instance.rglob("*") if path.is_file()]
-    places = {str(path): path.read_bytes() for path in files}
-    if world.url:
-        url = world.url.replace("+psycopg", "")
-        dump = subprocess.run(["pg_dump", "--dbname", url], capture_output=True, check=True)
-        places["dump"] = dump.stdout
-    for person in world.people:
-        if person.wish in ("erase", "forget"):
-            yield from (
-                f"{person.wish}: a sentence in {name}"
-                for name, content in places.items()
-                for mark in person.marks
-                if mark.encode() in content
-            )
+    gone = frozenset(world.gone())
+    for name, content in _places(world):
+        yield from (f"a sentence in {name}" for mark in gone & _sentences(content))
+    for file, before in world.gone_before.items():
+        again = frozenset(before) & _sentences(_plain(file))
+        yield from (f"a sentence in a backup made after its erasure: {file}" for mark in again)
+
+
+def _places(world: World) -> Iterator[tuple[str, bytes]]:
+    if world.server is not None:
+        world.shell("db", "scrub")
+        world.close()
+        # The old files of the log are removed, not used again: ``wal_recycle`` is off.
+        for statement in ("CHECKPOINT", "SELECT pg_switch_wal()", "CHECKPOINT"):
+            world.server.execute(statement)
+    new = world.kept / "new"
+    world.shell("db", "backup", str(new))
+    world.close()
+    yield "a new backup", _plain(new)
+    folders = [world.instance, *([world.server.folder] if world.server else [])]
+    for path in (each for folder in folders for each in folder.rglob("*")):
+        if path.is_file():
+            yield str(path), path.read_bytes()
+
+
+def _plain(backup: Path) -> bytes:
+    content = backup.read_bytes()
+    if not content.startswith(postgresql.MAGIC):
+        return content
+    done = subprocess.run(["pg_restore", "--file=-", str(backup)], capture_output=True, check=True)
+    return done.stdout
+
+
+def _sentences(content: bytes) -> frozenset[str]:
+    return frozenset(found.decode() for found in re.findall(rb"sentence-of-[0-9a-f]{16}", content))

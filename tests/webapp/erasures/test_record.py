@@ -1,13 +1,14 @@
 """Who asked to be out stays out, whatever is restored; and the record says so aloud."""
 
-import random
 import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import parallax
-from tests.webapp.erasures.sequences import World, play
+from tests.webapp.erasures.sequences import FORGETFUL, new_world, play
+from tests.webapp.postgres import postgres_server
 from webapp.erasures.entry import Deed, Entry
 from webapp.erasures.file import append, read_record
 from webapp.errors import WebappError
@@ -36,21 +37,26 @@ def erased(run, start, client, shell, sessions, tmp_path):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.one_database
-def test_nobody_who_asked_to_be_out_comes_back_in_a_random_sequence(
-    run, sessions, instance, tmp_path, seed
-):
-    sessions.kw["bind"].dispose()
-    (tmp_path / "kept").mkdir()
-    world = World(instance, tmp_path / "kept", random.Random(seed))
+def test_nobody_who_asked_to_be_out_comes_back_in_a_random_sequence(tmp_path, seed):
+    world = new_world(tmp_path, seed)
     assert play(world) == [], world.told
 
 
-@pytest.mark.one_database("postgresql")
-def test_nobody_comes_back_on_postgresql(run, sessions, instance, tmp_path, database_url):
-    sessions.kw["bind"].dispose()
-    (tmp_path / "kept").mkdir()
-    world = World(instance, tmp_path / "kept", random.Random(8), database_url)
-    assert play(world) == [], world.told
+@pytest.mark.parametrize("seed", [3, 8])
+@pytest.mark.one_database
+def test_nobody_comes_back_on_postgresql_and_no_byte_of_its_cluster_holds_them(tmp_path, seed):
+    with postgres_server(settings=FORGETFUL) as server, server.database() as url:
+        world = new_world(tmp_path, seed, url, server)
+        assert play(world) == [], world.told
+
+
+@pytest.mark.one_database
+def test_without_scrubbing_postgresql_keeps_what_was_erased(tmp_path, monkeypatch):
+    """The search finds what is there: in a table's file and among the planner's examples."""
+    monkeypatch.setattr("webapp.commands.database.scrub", lambda _engine: True)
+    with postgres_server(settings=FORGETFUL) as server, server.database() as url:
+        found = play(new_world(tmp_path, 5, url, server))
+        assert {Path(each).name == "2619" for each in found} == {True, False}, "pg_statistic"
 
 
 @pytest.mark.one_database

@@ -87,7 +87,7 @@ def found(instance, database_url):
 @pytest.fixture
 def served(instance) -> Iterator[str]:
     """The address of a real server, with the log of one."""
-    yield server.start(instance).url
+    yield server.start(instance, workers=1).url
     if server.running(instance):
         server.stop(instance)
 

@@ -40,7 +40,7 @@ def machines(url, tmp_path) -> Iterator[list[httpx.Client]]:
             settings = {"database_url": url, "secret_key_file": str(key)}
             lines = [f"{setting} = {json.dumps(value)}\n" for setting, value in settings.items()]
             (instance / "parallax.toml").write_text("".join(lines), encoding="utf-8")
-            started = server.start(instance)
+            started = server.start(instance, workers=1)
             stack.callback(server.stop, instance)
             client = httpx.Client(base_url=started.url, trust_env=False, timeout=PATIENCE_S)
             clients.append(stack.enter_context(client))

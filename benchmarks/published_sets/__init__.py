@@ -1,0 +1,1 @@
+"""Published data of people and of models, each with its mapping and its published number."""

@@ -1,0 +1,120 @@
+"""Prompts with their right answers, from which a small model can learn to answer prompts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from experiment.design.lists import ListEntry
+from experiment.errors import StudyError
+from experiment.records import PAIR, Item, Kind, Trial
+from experiment.responses.base import Given
+from experiment.takers.labels import LABEL_SETS
+from experiment.takers.prompt import Ask, Context, Prompter, Way
+from experiment.takers.readings.base import Reading, Situation
+from experiment.takers.session import Screens, TakerTrial
+
+_CONTEXTS = (
+    *(Context.ZERO_SHOT,) * 8,
+    Context.INSTRUCTIONS,
+    Context.PRACTICE,
+    *(Context.HISTORY,) * 2,
+)
+# How many trials a prompt with a history shows before the one that is asked.
+_MOST_EARLIER = 6
+# The reply that makes an answer certain, and the one of answers that are not it, in nats.
+_SAID, _NOT_SAID = 0.0, -9.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A prompt and the answer that a perfect judge gives."""
+
+    ask: Ask
+    answer: str
+
+
+class Lessons:
+    """Draws prompts about items of a study that are in none of its lists.
+
+    Args:
+        screens: What makes trials ready.
+        prompter: Writes prompts.
+        readings: The prompted readings that ask.
+        items: The items; those of pairs.
+        rng: What draws them.
+
+    Raises:
+        StudyError: There are too few items, or no item has a right answer.
+    """
+
+    def __init__(
+        self,
+        screens: Screens,
+        prompter: Prompter,
+        readings: Sequence[Reading],
+        items: Sequence[Item],
+        rng: Random,
+    ) -> None:
+        self._screens, self._prompter, self._readings = screens, prompter, readings
+        self._items, self._rng = items, rng
+        if len(items) <= _MOST_EARLIER:
+            raise StudyError(
+                f"{len(items)} items are in none of the study's lists, too few to make prompts of",
+                expected="a study with a grammar, which gives more items than its lists take",
+            )
+
+    def draw(self) -> Iterator[Lesson]:
+        """Yield a trial's prompts, in a way that is drawn, without end."""
+        while True:
+            reading = self._rng.choice(self._readings)
+            trials = [self._trial(item) for item in self._rng.sample(self._items, _MOST_EARLIER)]
+            allowed = [one for one in _CONTEXTS if not reading.refusal(trials[0].form, one)]
+            context = self._rng.choice(allowed)
+            way = Way(context, self._rng.choice(list(LABEL_SETS)), self._rng.random() < 0.5)
+            n_before = self._rng.randrange(_MOST_EARLIER) if context.has_session else 0
+            *earlier, last = trials[: n_before + 1]
+            situation = Situation(
+                way,
+                self._prompter,
+                self._prompter.instructions,
+                [(trial, self._right(trial)) for trial in earlier],
+            )
+            yield from answered(reading, last, situation, self._right(last))
+
+    def _trial(self, item: Item) -> TakerTrial:
+        trial = Trial(1, item.item_id, Kind.TARGET, self._rng.choice(PAIR))
+        return self._screens.trial(trial, ListEntry(item, Kind.TARGET))
+
+    def _right(self, trial: TakerTrial) -> Given:
+        found = self._screens.response.faultless(trial.arrangement)
+        if found not in trial.answers:
+            raise StudyError(
+                "the study's trials have no right answer, so prompts cannot be given with one",
+                expected="pairs, completions, or yes and no",
+            )
+        return found
+
+
+def answered(
+    reading: Reading, trial: TakerTrial, situation: Situation, right: Given
+) -> Iterator[Lesson]:
+    """Yield every prompt of a trial with the answer that speaks most for the right one.
+
+    Args:
+        reading: The reading that asks.
+        trial: The trial.
+        situation: In what it is asked.
+        right: The trial's right answer.
+    """
+    asks, place = reading.asks(trial, situation), trial.answers.index(right)
+    for number, ask in enumerate(asks):
+
+        def weight(answer: str, number: int = number, ask: Ask = ask) -> float:
+            said = [[_SAID] * len(one.answers) for one in asks]
+            said[number] = [_SAID if one == answer else _NOT_SAID for one in ask.answers]
+            found = reading.weights(trial, situation, said)
+            # A text that was asked about alone speaks for itself or against itself.
+            own = number if len(asks) > 1 else place
+            return found[own] if own == place else -found[own]
+
+        yield Lesson(ask, max(ask.answers, key=weight))

@@ -1,0 +1,192 @@
+"""Hugging Face models from a folder, the local cache or the hub, in the form that is asked for."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+)
+
+from lm.devices import DeviceChoice, choose_device
+from lm.errors import LmError
+from lm.huggingface.encoding import TextEncoder, Tokenizer
+from lm.huggingface.kinds import loader_of, window_of
+from lm.huggingface.scorer import HfScorer
+from lm.huggingface.seq2seq import Seq2SeqScorer
+from lm.huggingface.soundness import conventions, refuse_adapter, refuse_incomplete
+from lm.identity import cached_folder
+from lm.model_folder import read_config
+from lm.weights import AS_USUAL, Weights, available_bytes, n_weights, refuse_too_large
+
+_OWN_WORDS = ("name", "trained_on", "beginning")
+_Loaded = TypeVar("_Loaded")
+
+
+class HfFolder:
+    """Our folder that points to a Hugging Face model."""
+
+    @staticmethod
+    def load(
+        folder: Path, device: DeviceChoice = "auto", how: Weights = AS_USUAL
+    ) -> HfScorer | Seq2SeqScorer:
+        """Return the model that a folder's config.json names under ``"model"``.
+
+        A path starts with ``/``, or with ``.`` and is then seen from the folder; anything else is
+        a name.
+
+        Args:
+            folder: Our folder.
+            device: Where the model is to compute.
+            how: In which form.
+
+        Raises:
+            LmError: No model is named, or it cannot be had.
+        """
+        config = read_config(folder)
+        source = config.get("model")
+        if not isinstance(source, str):
+            raise LmError(f'{folder}: config.json names no "model": the path or name of one.')
+        return load_hf(
+            str(folder / source) if _is_path(source) else source,
+            device=device,
+            how=how,
+            **{key: str(config[key]) for key in _OWN_WORDS if key in config},
+        )
+
+
+def load_hf(
+    source: str,
+    *,
+    name: str | None = None,
+    trained_on: str | None = None,
+    beginning: str | None = None,
+    device: DeviceChoice = "auto",
+    how: Weights = AS_USUAL,
+) -> HfScorer | Seq2SeqScorer:
+    """Return a Hugging Face model: from a folder, from the local cache, or else from the hub.
+
+    Args:
+        source: A folder, or a model's name on the hub.
+        name: What tables and figures call it; without it the last part of the source.
+        trained_on: The text it was trained on.
+        beginning: See ``TextEncoder``.
+        device: Where it is to compute.
+        how: In which form.
+
+    Raises:
+        LmError: There is no such model or device, it does not fit into memory, or it is no language
+            model.
+    """
+    refuse_adapter(Path(source))
+    config = _fetched(AutoConfig.from_pretrained, source)
+    loader = loader_of(config, source)
+    where = choose_device(device, exact=True)
+    _refuse_too_large(source, how, where)
+    options = {**_options(how, where), "output_loading_info": True}
+    model, report = _fetched(loader.from_pretrained, source, **options)
+    refuse_incomplete(type(model).__name__, report, source)
+    tokenizer = _fetched(AutoTokenizer.from_pretrained, source)
+    name = name or Path(source).name
+    trained_on = trained_on or f"unknown text (Hugging Face model {source})"
+    if not (how.device_map or how.bits):
+        model = model.to(where)
+    model = model.eval()
+    text = config.get_text_config(decoder=True)
+    if loader is AutoModelForSeq2SeqLM:
+        window = window_of(text, tokenizer, source)
+        return Seq2SeqScorer(model, tokenizer, window=window, name=name, trained_on=trained_on)
+    masked = loader is AutoModelForMaskedLM
+    encoder = TextEncoder(
+        cast(Tokenizer, tokenizer),
+        window=window_of(text, tokenizer, source),
+        masked=masked,
+        name=name,
+        beginning=beginning,
+        n_words=text.vocab_size,
+        slides=how.long_texts == "slide" and not masked,
+    )
+    model.config.use_cache = False
+    scorer = HfScorer(model, encoder, name=name, trained_on=trained_on)
+    scorer.notes = _notes(scorer, tokenizer, how)
+    return scorer
+
+
+def _notes(scorer: HfScorer, tokenizer: Any, how: Weights) -> tuple[str, ...]:  # noqa: ANN401
+    encoder = scorer.encoder
+    begun = [] if encoder.beginning is None else [encoder.beginning]
+    first = "".join(tokenizer.convert_ids_to_tokens(begun))
+    found = conventions(scorer.name, first, chat=bool(getattr(tokenizer, "chat_template", None)))
+    if encoder.slides:
+        found += (encoder.slides_in_words,)
+    return (*found, f"{scorer.name} was loaded as {how.in_words}.") if how.in_words else found
+
+
+def _refuse_too_large(source: str, how: Weights, where: torch.device) -> None:
+    folder = Path(source) if Path(source).is_dir() else cached_folder(source)
+    if folder is None or how.device_map:
+        # What is not here yet has no size; a map may put layers wherever there is room.
+        return
+    cuda = where.type == "cuda"
+    free = torch.cuda.mem_get_info(where)[0] if cuda else available_bytes()
+    refuse_too_large(source, n_weights(folder), how, free, cuda=cuda)
+
+
+def _options(how: Weights, where: torch.device) -> dict[str, Any]:
+    """Return what the library is to be told about the form of the weights."""
+    options: dict[str, Any] = {"dtype": getattr(torch, how.dtype)}
+    if how.device_map:
+        _require("accelerate", "--device-map spreads a model's layers over devices")
+        options["device_map"] = how.device_map
+    if how.bits:
+        if where.type != "cuda":
+            raise LmError(
+                f"--bits {how.bits} needs a CUDA device: the kernels of 8- and 4-bit weights that "
+                f'transformers uses do not compute on "{where.type}" as they do there. Leave it '
+                "out, and take --dtype bfloat16 where the model does not fit in float32."
+            )
+        _require("bitsandbytes", f"--bits {how.bits} quantises weights")
+        quantised = {"load_in_8bit": how.bits == 8, "load_in_4bit": how.bits == 4}
+        options["quantization_config"] = BitsAndBytesConfig(**quantised)  # type: ignore[no-untyped-call]
+        options.setdefault("device_map", {"": where})
+    return options
+
+
+def _require(library: str, why: str) -> None:
+    try:
+        __import__(library)
+    except ImportError as error:
+        raise LmError(
+            f"{why}, and that takes the library {library}, which is not installed "
+            f"({error}). Install it (pip install {library}), or leave the option out."
+        ) from error
+
+
+def _is_path(source: str) -> bool:
+    return source.startswith((".", "/"))
+
+
+def _fetched(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
+    try:
+        try:
+            return load(source, local_files_only=True, trust_remote_code=False, **options)
+        except OSError:
+            if _is_path(source) or Path(source).exists():
+                raise
+            return load(source, trust_remote_code=False, **options)
+    # The library raises errors of a dozen kinds for what a folder can lack or get wrong.
+    except Exception as error:
+        where = (
+            "in this folder" if Path(source).exists() else "here, in the local cache or in reach"
+        )
+        raise LmError(
+            f"there is no usable Hugging Face model {source} {where} "
+            f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}). "
+            "Expected a folder with config.json, model.safetensors and tokenizer.json, or a name "
+            "whose files were downloaded before or can be now."
+        ) from error

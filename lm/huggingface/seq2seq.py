@@ -1,0 +1,148 @@
+"""Encoder-decoders (T5, BART) as scorers: the continuation decoded after the context."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import PreTrainedModel
+
+from lm.errors import LmError
+from lm.scorer import TokenScores
+
+_TOKENS_AT_A_TIME = 2_048
+Ids = tuple[int, ...]
+
+
+class Seq2SeqScorer:
+    """A Hugging Face encoder-decoder as a ``Scorer``.
+
+    The context is read by the encoder, between the special tokens that the tokenizer puts there; a
+    whole text without a context is decoded after an encoder that read nothing but these. The
+    decoder is given the continuation's tokens, and each is scored after those before it. The
+    decoder's own beginning, and a beginning token that the tokenizer puts before every text (as
+    BART's does), are not scored.
+
+    Attributes:
+        model: The network, in evaluation mode.
+        notes: What was decided about how texts are given to the model, in sentences.
+
+    Args:
+        model: As above.
+        tokenizer: Its tokenizer, one that knows where in the text each token stands.
+        window: How many tokens encoder and decoder each read at most.
+        name: What the model is called in tables and figures.
+        trained_on: The text it was trained on.
+
+    Raises:
+        LmError: The tokenizer or the model lacks what scoring needs.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: Any,  # noqa: ANN401 (the library's own classes say little of their kinds)
+        *,
+        window: int,
+        name: str,
+        trained_on: str,
+    ) -> None:
+        self.model, self._tokenizer, self._window = model, tokenizer, window
+        self.name, self.trained_on = name, trained_on
+        start = model.config.decoder_start_token_id
+        if not tokenizer.is_fast or start is None:
+            raise LmError(
+                f"{name} has no tokenizer.json, or its config.json no decoder_start_token_id. Give "
+                "an encoder-decoder saved with both."
+            )
+        self._start = int(start)
+        self.notes: tuple[str, ...] = (
+            f"{name} is an encoder-decoder: it was given the context to encode, and the "
+            "continuation was scored in its decoder.",
+        )
+
+    def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
+        """Return each continuation's scores; see ``Scorer``.
+
+        Raises:
+            LmError: A text is longer than the model's window.
+        """
+        pairs = [self.encode(*request) for request in requests]
+        found = self._run(list(dict.fromkeys(pairs)))
+        unknown = self._tokenizer.unk_token_id
+        return [
+            TokenScores(
+                tuple(self._tokenizer.convert_ids_to_tokens(list(own))),
+                found[read, before, own],
+                np.array([one == unknown for one in own], np.bool_),
+            )
+            for read, before, own in pairs
+        ]
+
+    def token_ends(self, text: str) -> list[int]:
+        """Return at which character of a text each of its tokens ends."""
+        given = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return [end for _, end in given["offset_mapping"]]
+
+    def boundary_logprobs(self, texts: Sequence[str]) -> None:
+        """Return None: whether a word ends is not asked of a decoder."""
+
+    def encode(self, context: str, continuation: str) -> tuple[Ids, Ids, Ids]:
+        """Return what the encoder reads, what the decoder reads before, and what is scored.
+
+        Raises:
+            LmError: A text is longer than the model's window.
+        """
+        context, continuation = context.strip(), continuation.strip()
+        read = tuple(self._tokenizer(context)["input_ids"])
+        # Special tokens that this tokenizer puts before a text belong to the decoder's as well.
+        marked = self._tokenizer(text_target=continuation, return_special_tokens_mask=True)
+        first = marked["special_tokens_mask"].index(0) if continuation else 0
+        before = (self._start, *marked["input_ids"][:first])
+        own = self._own_tokens(continuation, after_text=bool(context))
+        longest = max(len(read), len(before) + len(own))
+        if longest > self._window:
+            raise LmError(
+                f"{self.name} reads {self._window} tokens at most, but "
+                f'"{(context or continuation)[:80]}" and what follows have {longest}, special ones '
+                "included. Shorten the text: nothing is cut off silently."
+            )
+        return read, before, own
+
+    def _own_tokens(self, text: str, *, after_text: bool) -> Ids:
+        plain, spaced = (
+            tuple(self._tokenizer(one, add_special_tokens=False)["input_ids"])
+            for one in (text, f" {text}")
+        )
+        # The space belongs to the first word where the tokenizer tells words in the middle apart.
+        return spaced if after_text and len(spaced) <= len(plain) else plain
+
+    def _run(self, pairs: Sequence[tuple[Ids, Ids, Ids]]) -> dict[Any, NDArray[np.float64]]:
+        alike: defaultdict[tuple[int, int, int], list[tuple[Ids, Ids, Ids]]] = defaultdict(list)
+        for read, before, own in pairs:
+            alike[len(read), len(before), len(own)].append((read, before, own))
+        found: dict[Any, NDArray[np.float64]] = {}
+        for lengths, group in alike.items():
+            size = max(1, _TOKENS_AT_A_TIME // max(1, sum(lengths)))
+            for start in range(0, len(group), size):
+                batch = group[start : start + size]
+                found.update(zip(batch, self._run_batch(batch), strict=True))
+        return found
+
+    @torch.inference_mode()
+    def _run_batch(self, batch: Sequence[tuple[Ids, Ids, Ids]]) -> list[NDArray[np.float64]]:
+        device = self.model.device
+        read = torch.tensor([one for one, _, _ in batch], device=device)
+        given = torch.tensor([[*before, *own] for _, before, own in batch], device=device)
+        n_before = len(batch[0][1])
+        logits = self.model(
+            input_ids=read,
+            attention_mask=torch.ones_like(read),
+            decoder_input_ids=given[:, :-1],
+            use_cache=False,
+        ).logits[:, n_before - 1 :]
+        said = torch.log_softmax(logits.float(), -1)
+        own = said.gather(2, given[:, n_before:, None])[..., 0]
+        return list(own.clamp(max=0.0).cpu().numpy().astype(np.float64))

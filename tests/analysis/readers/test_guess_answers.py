@@ -1,0 +1,133 @@
+"""Ratings, and yes or no, are known by what their columns hold; what cannot be known is asked."""
+
+import random
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from analysis.commands.import_judgments import judgments
+from analysis.errors import AnalysisError
+
+PEOPLE, ITEMS = 10, 8
+
+
+def sentence(n, good):
+    return f"The cat {n} {'sleeps' if good else 'sleep'} well."
+
+
+def rows(kind, *, seed=1):
+    """Each person answers half of the items in the good version, the others in the bad one."""
+    rng = random.Random(seed)
+    for p in range(PEOPLE):
+        for place, n in enumerate(rng.sample(range(ITEMS), ITEMS), start=1):
+            good = (p + n) % 2 == 0
+            right = rng.random() < 0.85
+            point = rng.choice((5, 6, 7)) if good == right else rng.choice((1, 2, 3))
+            answer = point if kind == "rating" else ["no", "yes"][good == right]
+            yield {
+                "subj": p + 1, "age": 20 + p, "order": place, "number": n + 1,
+                "sentence": sentence(n, good), "condition": "un" * (not good) + "grammatical",
+                "expected": "yes" if good else "no", "length": 5, "judgment": answer,
+                "correct": int(right), "rt": rng.randint(700, 3000),
+                "confidence": rng.randint(1, 5),
+            }  # fmt: skip
+
+
+@pytest.fixture
+def imported(tmp_path):
+    lines = ["item_id,construction,condition,good,bad"]
+    lines += [f"{n + 1},agr,c,{sentence(n, True)},{sentence(n, False)}" for n in range(ITEMS)]
+    (tmp_path / "items.csv").write_text("\n".join(lines) + "\n")
+
+    def run(table, *, before="", answer="y\n"):
+        text = before + pd.DataFrame(table).to_csv(index=False)
+        (tmp_path / "answers.csv").write_text(text)
+        given = [tmp_path / "answers.csv", "--items", tmp_path / "items.csv", "--out"]
+        return CliRunner().invoke(
+            judgments, [*map(str, given), str(tmp_path / "out")], input=answer,
+            catch_exceptions=False,
+        )  # fmt: skip
+
+    return run
+
+
+def without(table, *names):
+    return [{name: value for name, value in row.items() if name not in names} for row in table]
+
+
+@pytest.mark.parametrize("kind", ["rating", "yes"])
+@pytest.mark.parametrize(
+    "left_out", [("condition",), ("sentence",), ("number", "condition"), ("age", "order", "length")]
+)
+def test_answers_are_found_by_what_the_columns_hold(imported, tmp_path, kind, left_out):
+    table = without(list(rows(kind)), "expected", "correct", "confidence", *left_out)
+    if "sentence" in left_out:
+        table = [{"item": row.pop("number")} | row for row in table]
+    done = imported(table)
+    assert "Write these judgments?" in done.output
+    assert done.exit_code == 0, done.output
+    ours = pd.read_csv(tmp_path / "out" / "judgments.csv")
+    column = "rating" if kind == "rating" else "said_yes"
+    assert len(ours) == PEOPLE * ITEMS == len(ours[column].dropna())
+    theirs = pd.DataFrame(table)
+    wanted = theirs["judgment"] if kind == "rating" else theirs["judgment"] == "yes"
+    assert (ours[column].to_numpy() == wanted.to_numpy()).all()
+    good = [row["condition"] == "grammatical" for row in rows(kind)]
+    assert ((ours["version"] == "good").to_numpy() == good).all()
+    assert ours["participant"].nunique() == PEOPLE
+
+
+def test_the_guess_is_a_mapping_file_that_a_colleague_runs_again(imported, tmp_path):
+    first = imported(without(list(rows("rating")), "confidence"), before="# exported\n# by us\n")
+    assert first.exit_code == 0, first.output
+    out, again = tmp_path / "out", tmp_path / "again"
+    given = [tmp_path / "answers.csv", "--items", tmp_path / "items.csv", "--out", again]
+    done = CliRunner().invoke(judgments, [*map(str, given), "--mapping", str(out / "mapping.toml")])
+    assert done.exit_code == 0, done.output
+    assert (again / "judgments.csv").read_bytes() == (out / "judgments.csv").read_bytes()
+
+
+def test_yes_and_no_beside_whether_that_was_right_are_no_choices(imported, tmp_path):
+    done = imported(list(rows("yes")))
+    assert done.exit_code == 0, done.output
+    assert 'said_yes" = "judgment"' in done.output
+    assert "yes was said to" in done.output
+
+
+def test_numbers_that_may_be_items_or_places_are_not_decided_by_the_program(imported):
+    table = without(list(rows("rating")), "confidence", "sentence")
+    with pytest.raises(AnalysisError, match="lacks a column that holds the items' ids"):
+        imported(table)
+
+
+def test_two_columns_of_answers_are_not_decided_by_the_program(imported, tmp_path):
+    table = [row | {"score": row["confidence"]} for row in rows("rating")]
+    with pytest.raises(
+        AnalysisError, match=r'one column of answers \(there are "judgment", "score"'
+    ):
+        imported(without(table, "confidence"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_whoever_does_not_agree_gets_nothing_written(imported, tmp_path):
+    assert imported(without(list(rows("rating")), "confidence"), answer="n\n").exit_code == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_choices_with_a_confidence_beside_them_stay_choices(imported, tmp_path):
+    rng = random.Random(3)
+    table = []
+    for p in range(PEOPLE):
+        for n in range(ITEMS):
+            shown = [sentence(n, True), sentence(n, False)]
+            picked = shown[rng.random() > 0.9]
+            rng.shuffle(shown)
+            table.append({"subj": f"s{p}", "left": shown[0], "right": shown[1],
+                          "judgment": picked, "confidence": rng.randint(1, 5)})  # fmt: skip
+    done = imported(table, before="% by hand\n")
+    assert done.exit_code == 0, done.output
+    ours = pd.read_csv(tmp_path / "out" / "judgments.csv")
+    texts = {sentence(n, True) for n in range(ITEMS)}
+    good = [row["judgment"] in texts for row in table]
+    assert ((ours["chosen"] == "good").to_numpy() == good).all()

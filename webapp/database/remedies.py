@@ -1,0 +1,77 @@
+"""What mends a database that fails, by what it says itself."""
+
+import re
+
+_BY_WORDS = (
+    (
+        r"[Cc]onnection refused|is the server running|closed the connection|shutting down"
+        r"|starting up|terminating connection",
+        "Start PostgreSQL (systemctl start postgresql), or correct the host and the port in"
+        " database_url",
+    ),
+    (
+        r"timeout expired|timed out",
+        "See whether PostgreSQL's machine is well, and who waits there (pg_stat_activity); start it"
+        " again if it hangs",
+    ),
+    (
+        r"resolve host|translate host name|[Nn]ame or service not known",
+        "Correct the host in database_url",
+    ),
+    (
+        r'role ".*" does not exist|authentication failed|no password supplied',
+        "Correct the user or the password in database_url, or make the role: createuser NAME",
+    ),
+    (
+        r'database ".*" does not exist',
+        "Correct the name in database_url, or make the database: createdb --owner ROLE NAME",
+    ),
+    (
+        r"too many (connections|clients)|connection slots",
+        "Raise max_connections, or the role's CONNECTION LIMIT: docs/database.md#connections",
+    ),
+    (
+        r"read-only transaction",
+        "The database takes no writes. If it is a standby, name the primary in database_url; else"
+        " reset default_transaction_read_only for the role and the database",
+    ),
+    (
+        r"permission denied for|must be owner",
+        "Let the role of database_url own the database and its tables: REASSIGN OWNED BY ... TO"
+        " ROLE, or GRANT ALL ON ALL TABLES IN SCHEMA public TO ROLE",
+    ),
+    (
+        r"lock timeout|database is locked",
+        "Another program holds a lock. End it: pg_stat_activity shows who, and for SQLite fuser"
+        " FILE",
+    ),
+    (
+        r"malformed|not a database|disk I/O error|invalid page",
+        "The file is damaged. Keep a copy of it, and restore the newest backup: parallax db"
+        " restore FILE (docs/database.md#backup-and-restore)",
+    ),
+    (
+        r"readonly database|unable to open database file|Permission denied",
+        "Give the database's file and its folder to the user of the service (chown), with the"
+        " right to write (chmod 600, and 700 for the folder)",
+    ),
+    (
+        r"disk is full|[Nn]o space left|[Nn]o such file or directory: .*base/",
+        "Free some space where the database lies",
+    ),
+    (
+        r"no such table|no such column|UndefinedTable|relation .* does not exist",
+        "Somebody changed the tables. Restore the newest backup: parallax db restore FILE",
+    ),
+    (
+        r"parse SQLAlchemy URL|load plugin|No module named|dialect",
+        "Write database_url as sqlite:///FILE or as postgresql://USER@HOST/NAME (PostgreSQL needs"
+        " the extra postgres): docs/database.md",
+    ),
+)
+_ELSE = "The setting database_url says where it is; docs/database.md says what may be wrong"
+
+
+def remedy_for(said: str) -> str:
+    """Return what to do about a failure, from the database's own words."""
+    return next((remedy for words, remedy in _BY_WORDS if re.search(words, said)), _ELSE)
