@@ -30,8 +30,11 @@ class Answers:
 
     def turned(self) -> "Answers":
         """The same with frames in the place of people."""
+        order = (0, 2, 1)
         return Answers(
-            *(one.transpose(0, 2, 1) for one in (self.value, self.condition, self.there))
+            self.value.transpose(order),
+            self.condition.transpose(order),
+            self.there.transpose(order),
         )
 
 
@@ -44,7 +47,7 @@ def of_mean(answers: Answers) -> tuple[Floats, Floats, Floats]:
     people, frames = (there.any(axis).sum(1).astype(float) for axis in (2, 1))
     squares = [(influence.sum(axis) ** 2).sum(1) for axis in (2, 1)] + [(influence**2).sum((1, 2))]
     parts = [corrected(*one) for one in zip(squares, (people, frames, n), strict=True)]
-    _, freedom = components(*parts, people - 1, frames - 1, n - 1)
+    _, freedom = components(parts, (people - 1, frames - 1, n - 1))
     return mean, combined(*parts), freedom
 
 
@@ -103,7 +106,7 @@ def _variance(
     alone = (influence**2).sum((1, 2)) * n / free
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = [square / share for square, share in zip(squares, left, strict=True)]
-        total, freedom = components(*spread, alone, *freedoms, free, added=ADDED)
+        total, freedom = components((*spread, alone), (*freedoms, free), added=ADDED)
     noise = (residual**2).sum((1, 2)) / free
     for own, counts, sums in (
         (levels, n_first, weight.sum(2)), (found[:, :k], n_second, weight.sum(1)),

@@ -78,7 +78,7 @@ def wrong_claims(situation: Situation, rng: np.random.Generator) -> Wrong:
     )
     named = rows[(rows.index != "") & (rows["p_holm"] < _MOST)]
     apart = dict(zip("abcdef", np.subtract(situation.people, situation.model), strict=False))
-    construction = any(apart[name] * row["difference"] <= 0 for name, row in named.iterrows())
+    construction = any(apart[str(name)] * row["difference"] <= 0 for name, row in named.iterrows())
     kappas = error_consistency(judgments, judged, rng)
     of_model = (kappas["first"] == PEOPLE) & (kappas["second"] == "model")
     same, true = errors(kappas[of_model].iloc[0].to_dict()), kappa(situation)

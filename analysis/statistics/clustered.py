@@ -95,7 +95,7 @@ def two_way(
     squares = (by_person, n_people), (by_item, n_items), (by_cell, n_cells)
     parts = [corrected(*one) for one in squares]
     total = combined(*parts, least=least)
-    _, freedom = components(*parts, n_people - 1, n_items - 1, n_cells - 1)
+    _, freedom = components(parts, (n_people - 1, n_items - 1, n_cells - 1))
     if least is not np.maximum:
         # A variance that may fall so low is given no more freedom than the fewer clusters.
         several = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)

@@ -70,7 +70,9 @@ def contrast_variance(
     rest = max(answers.max() + 1 - fit.n_constants, 1.0)
     alone = float(np.sum(np.bincount(answers, influence) ** 2)) * (answers.max() + 1) / rest
     total, freedom = components(
-        *(np.array([one]) for one in (*spread, alone, *n, rest)), added=ADDED
+        [np.array([one]) for one in (*spread, alone)],
+        [np.array([one]) for one in (*n, rest)],
+        added=ADDED,
     )
     return float(total[0]) + fit.moved, float(freedom[0])
 

@@ -71,7 +71,7 @@ def _clustered(
     of_judgments = n * accuracy * (1 - accuracy)
     squares = ((of_people, n_people), (of_items, n_items), (of_judgments, n))
     parts = [corrected(total / n**2, size) for total, size in squares]
-    _, freedom = components(*parts, n_people - 1, n_items - 1, n - 1)
+    _, freedom = components(parts, (n_people - 1, n_items - 1, n - 1))
     several = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
     clusters = np.where(n_items > 1, several, n_people).astype(np.intp)
     return accuracy, n, combined(*parts), freedom, clusters

@@ -6,20 +6,15 @@ was too large wherever one of them added nothing, and the fewer clusters as degr
 intervals wider still where the other way made the variance (benchmarks/coverage_grid.py).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analysis.statistics.resample import Floats
 
 
 def components(
-    of_people: Floats,
-    of_frames: Floats,
-    alone: Floats,
-    people: Floats,
-    frames: Floats,
-    rest: Floats,
-    *,
-    added: float = 0.0,
+    parts: Sequence[Floats], freedoms: Sequence[Floats], *, added: float = 0.0
 ) -> tuple[Floats, Floats]:
     """Return the variance and its degrees of freedom.
 
@@ -27,24 +22,23 @@ def components(
     its own, and no fewer than the fewer clusters give.
 
     Args:
-        of_people: The variance by participants.
-        of_frames: By frames.
-        alone: By single answers.
-        people: Degrees of freedom of the first; 0 with one participant, who then adds nothing.
-        frames: Of the second, the same.
-        rest: Of the third.
+        parts: The variance by participants, by frames, and by single answers.
+        freedoms: Degrees of freedom of each; 0 with one participant, who then adds nothing, or with
+            one frame.
         added: What a part has in the formula: between its whole variance (0, cautious) and what it
             adds to that of single answers (1).
     """
+    *clustered, alone = parts
+    people, frames, rest = freedoms
     more = [
         np.where(own > 0, np.maximum(part - alone, 0.0), 0.0)
-        for part, own in ((of_people, people), (of_frames, frames))
+        for part, own in zip(clustered, (people, frames), strict=True)
     ]
     total: Floats = alone + more[0] + more[1]
     fewest = np.where(people > 0, np.where(frames > 0, np.minimum(people, frames), people), frames)
     with np.errstate(divide="ignore", invalid="ignore"):
         each = alone**2 / rest
-        for part, own, extra in ((of_people, people, more[0]), (of_frames, frames, more[1])):
+        for part, own, extra in zip(clustered, (people, frames), more, strict=True):
             counted = part * ((1 - added) * part + added * extra) / own
             each = each + np.where(extra > 0, counted, 0.0)
         freedom = np.clip(total**2 / each, fewest, np.maximum(rest, fewest))

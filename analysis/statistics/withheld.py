@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from analysis.statistics.resample import Floats
 
@@ -23,9 +23,7 @@ REASON = (
 )
 
 
-def ends(
-    low: Floats, high: Floats, answers: Floats, fewest: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ends(low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int) -> tuple[Floats, Floats]:
     """Return the ends of intervals, NaN where they rest on too few answers.
 
     Args:
@@ -35,7 +33,8 @@ def ends(
         fewest: From how many on an interval is printed.
     """
     enough = np.asarray(answers) >= fewest
-    return np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+    found: tuple[Floats, Floats] = (np.where(enough, low, np.nan), np.where(enough, high, np.nan))
+    return found
 
 
 def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:

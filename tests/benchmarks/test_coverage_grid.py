@@ -82,7 +82,7 @@ def test_intervals_are_withheld_in_at_most_a_tenth_of_the_grid_and_never_with_en
         withheld += few
     assert np.mean(withheld) <= 0.1
     # Sixteen frames and twenty people who answer eight trials in each cell.
-    assert 20 * 8 >= max(SHARE, MEAN) and 20 * 16 >= CONTRAST
+    assert max(SHARE, MEAN) <= 20 * 8 and CONTRAST <= 20 * 16
 
 
 def test_where_an_interval_is_withheld_no_data_set_has_one():
