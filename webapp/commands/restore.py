@@ -24,6 +24,7 @@ from webapp.gate.backup import refuse_lost
 from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
 from webapp.recruiters.settings import load_settings
+from webapp.users.restored import close_doors
 
 _PATH = click.Path(path_type=Path)
 _identity = click.option(
@@ -88,8 +89,15 @@ def restore_(
             with engine.connect().execution_options(reading=True) as connection:
                 restored(connection, folder)
         gone = 0 if problem else carry_out_again(folder, engine, utc_now())
+        if not problem:
+            close_doors(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(said)
+    if not problem:
+        click.echo(
+            "Everybody is signed out of the room. Accounts, roles, passwords and second factors "
+            "are those of the backup: compare them with parallax users list."
+        )
     tell_erased(folder, gone)
     if problem:
         click.echo(problem)
