@@ -134,10 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
             given = self._spoilt(given)
         elif server.strikes(Fault.MISSING_LOGPROBS):
             given = None
-        usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": 1}
         return {
             "choices": [{"text": text, "logprobs": given, "finish_reason": "length"}],
-            "usage": usage,
+            "usage": _usage(prompt, 1),
         }
 
     def _spoilt(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -158,14 +157,12 @@ class _Handler(BaseHTTPRequestHandler):
         most = int(body.get("max_tokens", 16))
         reason = "length" if len(words) > most else "stop"
         message = {"role": "assistant", "content": " ".join(words[:most])}
-        usage: dict[str, Any] = {
-            "prompt_tokens": len(prompt.split()),
-            "completion_tokens": len(words[:most]),
-        }
-        if (body.get("chat_template_kwargs") or {}).get("enable_thinking"):
+        thinking = (body.get("chat_template_kwargs") or {}).get("enable_thinking")
+        thoughts = len(THOUGHT.split()) if thinking else 0
+        usage: dict[str, Any] = _usage(prompt, len(words[:most]) + thoughts)
+        if thinking:
             message["reasoning_content"] = THOUGHT
-            usage["completion_tokens"] += len(THOUGHT.split())
-            usage |= {"completion_tokens_details": {"reasoning_tokens": len(THOUGHT.split())}}
+            usage["completion_tokens_details"] = {"reasoning_tokens": thoughts}
         return {
             "choices": [{"message": message, "finish_reason": reason}],
             "usage": usage,
@@ -189,3 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content[: len(content) // 2] if cut else content)
         if cut:
             self.close_connection = True
+
+
+def _usage(prompt: str, written: int) -> dict[str, int]:
+    read = len(prompt.split())
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

@@ -45,6 +45,7 @@ RUNS = {
     "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],
     "many_sentences": ["{folder}/model", "--sentences", "20"],
     "mixed_model": ["recovery", "--simulations", "2"],
+    "masked_words": ["--kinds", "1"],
     "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
     "mutation": ["money", "--sample", "2"],
@@ -80,6 +81,7 @@ TESTED_ELSEWHERE = {
     *("erasures", "faults_restored", "panel_faults", "point_in_time"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
+    *("substitutions",),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}
