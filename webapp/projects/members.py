@@ -54,12 +54,7 @@ def set_member(
     found = session.scalar(select(Membership).where(*of_user))
     before = NOBODY if found is None else found.role
     if seen is not None and seen != before:
-        raise ProjectError(
-            f'nothing was changed: the role of "{user.name}" was {seen} on the page that you sent,'
-            f" and is {before} now; somebody changed it meanwhile",
-            where=f"project {project.name}",
-            remedy="Look at the members again, and repeat the change if it is still wanted",
-        )
+        raise _changed_meanwhile(project, user, seen, before)
     after = NOBODY if role is None else str(role)
     if before == after:
         if role is None:
@@ -85,6 +80,15 @@ def set_member(
     )
     record_act(
         session, by, act, now, before={**told, "role": before}, after={**told, "role": after}
+    )
+
+
+def _changed_meanwhile(project: Project, user: User, seen: str, now: str) -> ProjectError:
+    return ProjectError(
+        f'nothing was changed: the role of "{user.name}" was {seen} on the page that you sent,'
+        f" and is {now} now; somebody changed it meanwhile",
+        where=f"project {project.name}",
+        remedy="Look at the members again, and repeat the change if it is still wanted",
     )
 
 

@@ -1,6 +1,6 @@
 """Launching a study: its lists are built, audited, and frozen as a run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -57,13 +57,8 @@ def launch(
         raise RunError(f"{seed} is not a valid seed", expected="a whole number from 0 to 2^63 - 1")
     found = recruiter_class(recruiter)
     refuse_unknown_terms(recruiter, found.terms, study)
-    simulated = simulated or found.simulated
     built = require_sound(study, seed)
     refuse_silent_change(study, built)
-    files = study_files(study)
-    within = open_project(session, project, change=True) if project else None
-    if within is not None:
-        refuse_another_run(session, within)
     run = Run(
         ref=new_reference(),
         study=study.name,
@@ -72,23 +67,35 @@ def launch(
         materials_hash=built.materials_hash,
         seed=seed,
         recruiter=recruiter,
-        simulated=simulated,
+        simulated=simulated or found.simulated,
         code_version=code_version,
         launched_at=now,
         language=study.study.language,
         lease_minutes=study.design.lease_minutes,
         currency=study.currency,
-        project_id=None if within is None else within.id,
+        project_id=_in_project(session, project),
     )
     session.add(run)
     session.flush()
-    session.add_all(
-        StudyFile(run_id=run.id, name=name, content=content) for name, content in files.items()
-    )
+    session.add_all(_files(run, study_files(study)))
     session.add_all(_items(run, built))
     session.add_all(_places(run, study))
     session.flush()
     return run
+
+
+def _in_project(session: Session, name: str) -> int | None:
+    """Return the project of that name, which may have another run; None for no name."""
+    if not name:
+        return None
+    project = open_project(session, name, change=True)
+    refuse_another_run(session, project)
+    return project.id
+
+
+def _files(run: Run, files: Mapping[str, bytes]) -> Iterator[StudyFile]:
+    for name, content in files.items():
+        yield StudyFile(run_id=run.id, name=name, content=content)
 
 
 def _items(run: Run, built: BuiltLists) -> Iterator[RunItem]:
