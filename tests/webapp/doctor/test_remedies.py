@@ -86,6 +86,16 @@ def test_an_empty_database_is_a_fault_where_a_server_was_at_work(at, tmp_path): 
 
 
 @pytest.mark.one_database
+def test_keys_that_the_service_may_not_read_are_not_taken_for_missing(at, monkeypatch):  # noqa: F811
+    def forbidden(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.read_text", forbidden)
+    [found] = CHECKS["key"](at())
+    assert found.level is Level.FAULT and "chown" in found.remedy
+
+
+@pytest.mark.one_database
 def test_a_backup_that_is_no_longer_there_is_found(at, instance):  # noqa: F811
     file = instance / "some.backup"
     file.write_bytes(b"x")
