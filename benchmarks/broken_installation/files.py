@@ -48,11 +48,10 @@ def _disk(options: str, fill: Callable[[Path], None]) -> Injection:
 
 
 def _fill(folder: Path) -> None:
-    with (folder / "filler").open("wb") as file:
+    with (folder / "filler").open("wb", buffering=0) as file:
         try:
             while True:
                 file.write(b"\0" * 4096)
-                file.flush()
         except OSError:
             return
 

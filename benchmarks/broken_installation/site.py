@@ -170,7 +170,9 @@ def open_site(folder: Path, database: PostgresServer | None, url: str) -> Iterat
         front.leads_to(site.settings["port"])
         site.folder.chmod(0o700)  # as the page on serving makes it
         site.configure()
+        backup = folder / "first.backup"
         site.start()
+        site.command("db", "backup", str(backup), "--drill")
         try:
             yield site
         finally:
