@@ -134,7 +134,11 @@ def refused_by(capsule: Path, registered: str = "", plan: str = "") -> str:
     try:
         reproduce(capsule, registered, plan)
     except AnalysisError as error:
-        return "recomputation" if "not what the data give" in str(error) else "hash"
+        if "not what the data give" in str(error):
+            return "recomputation"
+        if "was changed after it was made" not in str(error):
+            raise
+        return "hash"
     return ""
 
 

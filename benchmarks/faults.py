@@ -124,12 +124,12 @@ def earnings(worker: Worker) -> list[tuple[str, int]]:
 
 
 def work(
-    environment: Environment, run: Run, operator: Operator, rng: random.Random
+    environment: Environment, run: Run, operator: Operator, rng: random.Random, known: int = 0
 ) -> list[Worker]:
-    """Send workers until the run is full, and return them all."""
+    """Send workers until the run is full, beside those who came already, and return them all."""
     workers = list[Worker]()
     while unfilled(environment, run) and len(workers) < MOST_WORKERS:
-        worker = Worker(environment, run.ref, f"A{run.ref.upper()}X{len(workers)}")
+        worker = Worker(environment, run.ref, f"A{run.ref.upper()}X{known + len(workers)}")
         with worker:
             if not worker.accept():
                 # Who vanished still holds what is left: their time must pass.

@@ -43,6 +43,7 @@ TARGETS = {
         ("webapp/payments/ledger.py", "webapp/payments/pay.py"),
         ("tests/webapp/payments/test_ledger.py", "tests/webapp/payments/test_pay.py"),
     ),
+    "money": Target(("experiment/money.py",), ("tests/experiment/test_money.py",)),
     "scoring": Target(("lm/scoring/*",), ("tests/lm/scoring",)),
     "statistics": Target(("analysis/statistics/*",), ("tests/analysis/statistics",)),
 }

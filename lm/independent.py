@@ -60,8 +60,18 @@ def recomputed(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> Re
     if type_ == "hf":
         device: Device = loading.device
         return Recomputed(
-            again(source, texts, beginning=beginning, pll=loading.pll, device=device), True
+            again(
+                source,
+                texts,
+                beginning=beginning,
+                pll=loading.pll,
+                device=device,
+                identity=loading.identity,
+            ),
+            True,
         )
+    if type_ == "recurrent":
+        return Recomputed(again(source, texts, identity=loading.identity), True)
     return Recomputed(again(source, texts), True)
 
 

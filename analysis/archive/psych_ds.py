@@ -29,7 +29,7 @@ def write_psych_ds(package: Package, rows: Rows, about: Metadata, folder: Path) 
     study = re.sub(r"[^A-Za-z0-9]", "", about.study.name)
     columns: dict[str, Column] = {}
     for table in package.tables:
-        path = folder / "data" / f"study-{study}_desc-{table.name}_data.csv"
+        path = folder / "data" / f"study-{study}_description-{table.name}_data.csv"
         write_table(table, rows(table), path)
         for column in table.columns:
             columns.setdefault(column.name, column)

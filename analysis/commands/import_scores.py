@@ -16,7 +16,8 @@ from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.lm_eval_samples import is_samples, read_samples
-from analysis.readers.matched_scores import Matched, match_scores
+from analysis.readers.matched_scores import Matched, match_scores, texts_of
+from analysis.readers.record import RECORD, write_record
 from analysis.readers.score_columns import UNITS
 from analysis.readers.score_layouts import read_scores
 from analysis.readers.score_rows import write_scores
@@ -87,12 +88,13 @@ def scores(
     tokens, any table with a score for each text or each version, or a published table of Gulordava
     et al. (2018). A score file is written for each model.
     """
-    own = {ITEM_TABLE, *(path.name for path in out.glob(SCORE_FILE.format("*")))}
+    own = {ITEM_TABLE, RECORD, *(path.name for path in out.glob(SCORE_FILE.format("*")))}
     refuse_overwrite(out, own)
     if not is_samples(file) and is_colorless_green(read_scores(file).columns):
         published = read_colorless_green(read_source(file).table, file)
         with atomic_folder(out, own) as folder:
             write_published_scores(published, folder)
+            write_record(folder, file, {"format": "Gulordava et al. (2018)"})
         _say(out)
         return
     found = _read(file, items, unit, dict(_column(pair) for pair in named))
@@ -106,7 +108,27 @@ def scores(
             write_table(schema, rows, folder / ITEM_TABLE)
         for one in matched:
             _write(one, found, trained_on, folder)
+        write_record(folder, file, _account(found, matched))
     _say(out)
+
+
+def _account(found: _Read, matched: Sequence[Matched]) -> dict[str, object]:
+    """Return what became of the file's scores, as it is stored beside them."""
+    versions = sum(len(texts_of(item)) for item in found.items)
+    return {
+        "format": "scores",
+        "rows": len(found.scored),
+        "items": len(found.items),
+        "notes": list(found.notes),
+        "models": {
+            one.model: {
+                "versions_scored": len(one.scores),
+                "versions_without_score": versions - len(one.scores),
+                "left_out": list(one.notes),
+            }
+            for one in matched
+        },
+    }
 
 
 def _column(pair: str) -> tuple[str, str]:

@@ -3,20 +3,21 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import click
 
+from analysis.commands.take_options import model_options
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from experiment.takers.labels import LABEL_SETS
 from experiment.takers.prompt import Context
 from lm.registry import Device
 from lm.servers.spec import Terms
-from lm.weights import AS_USUAL, Bits, Dtype, LongTexts, Weights
+from lm.weights import Bits, Dtype, LongTexts, Weights
 
 _PATH = click.Path(path_type=Path)
-_TERMS = Terms()
+_THINKING = {"no": (False,), "yes": (True,), "both": (False, True)}
 _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
 
 
@@ -56,6 +57,25 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     show_default=True,
     help="The order of a prompt's answers.",
 )
+@click.option(
+    "--chat",
+    is_flag=True,
+    help="Ask as a chat: by the model's own template, or by a server's chat, which gives samples.",
+)
+@click.option(
+    "--thinking",
+    type=click.Choice(list(_THINKING)),
+    default="no",
+    show_default=True,
+    help="In chats: whether the model may think before it answers.",
+)
+@click.option(
+    "--thought-tokens",
+    default=512,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many tokens a thought may have.",
+)
 @click.option("--sessions", type=click.IntRange(1), help="How many sessions of the design to take.")
 @click.option(
     "--participant",
@@ -70,65 +90,7 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
 @click.option(
     "--sampled", is_flag=True, help="Draw each answer by its probability; else take the best one."
 )
-@click.option(
-    "--device",
-    type=click.Choice(get_args(Device)),
-    default="auto",
-    show_default=True,
-    help="The device that networks compute on.",
-)
-@click.option(
-    "--dtype",
-    type=click.Choice(get_args(Dtype)),
-    default=AS_USUAL.dtype,
-    show_default=True,
-    help="Of a Hugging Face model: what its weights are.",
-)
-@click.option(
-    "--bits",
-    type=click.Choice(["8", "4"]),
-    help="Of a Hugging Face model on a CUDA device: quantise its weights.",
-)
-@click.option(
-    "--device-map",
-    default="",
-    help="Of a Hugging Face model: spread its layers over devices, as accelerate does; e.g. auto.",
-)
-@click.option(
-    "--long-texts",
-    type=click.Choice(get_args(LongTexts)),
-    default=AS_USUAL.long_texts,
-    show_default=True,
-    help="Of a Hugging Face model: what happens to texts longer than its window.",
-)
-@click.option("--price-in", type=float, help="Of a server: the price of a million prompt tokens.")
-@click.option("--price-out", type=float, help="Of a server: that of a million answer tokens.")
-@click.option("--cap", type=float, help="Of a server: what all calls together may cost.")
-@click.option(
-    "--samples",
-    default=_TERMS.samples,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Of a server that tells no probabilities: answers to each prompt.",
-)
-@click.option("--temperature", default=_TERMS.temperature, show_default=True, help="Of samples.")
-@click.option(
-    "--max-tokens",
-    default=_TERMS.max_tokens,
-    show_default=True,
-    type=click.IntRange(1),
-    help="The longest sample.",
-)
-@click.option(
-    "--concurrency",
-    default=_TERMS.concurrency,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Calls of a server under way at once.",
-)
-@click.option(
-    "--key-variable", default="", help="The environment variable that holds the server's key."
-)
+@model_options
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 def take(
     study: str,
@@ -137,6 +99,9 @@ def take(
     contexts: tuple[str, ...],
     labels: tuple[str, ...],
     order: str,
+    chat: bool,
+    thinking: str,
+    thought_tokens: int,
     sessions: int | None,
     participants: tuple[str, ...],
     seed: int | None,
@@ -163,7 +128,14 @@ def take(
         study=study,
         model=model,
         readings=readings,
-        factors=Factors(tuple(map(Context, contexts)), labels, _ORDERS[order]),
+        factors=Factors(
+            tuple(map(Context, contexts)),
+            labels,
+            _ORDERS[order],
+            _THINKING[thinking],
+            thought_tokens if thinking != "no" else 0,
+        ),
+        chat=chat,
         n_sessions=sessions or 0,
         seed=seed,
         sampled=sampled,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from analysis.data.frames import read_exported
@@ -13,7 +14,7 @@ from analysis.data.repeating import frames_of
 from analysis.errors import AnalysisError
 from experiment.takers.tables import READ, SITTINGS
 
-_WAYS = ("participant", "model", "reading", "context", "labels", "order", "session")
+_WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
 MANIFEST = "take.json"
 
 
@@ -126,7 +127,9 @@ def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
 
 def _read(folder: Path) -> pd.DataFrame:
     run = load_run(folder, models=True)
-    ways = read_exported(SITTINGS, folder, _WAYS)
+    ways = read_exported(SITTINGS, folder, _WAYS).astype({"context": str})
+    # Thinking is a context of its own, as far as the answers are concerned.
+    ways["context"] += np.where(ways["thinking"] == "yes", ", thinking", "")
     read = read_exported(READ, folder, ("participant", "position", "outcome", "p_good"))
     key = ["participant", "position"]
     trials = run.trials[[*key, "item_id", "good_side"]].astype({"participant": str, "item_id": str})

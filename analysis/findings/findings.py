@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.figures.drawing import Drawing
+from analysis.statistics.withheld import reasons
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
@@ -79,13 +80,14 @@ class Context:
             if column.form == "estimate" and f"{column.key}_low" not in rows and "low" in rows:
                 ends = {f"{column.key}_low": rows["low"], f"{column.key}_high": rows["high"]}
                 rows = rows.assign(**ends).drop(columns=["low", "high"])
+        estimates = [column.key for column in columns if column.form == "estimate"]
         return Table(
             name=name,
             title=title,
             caption=f"{caption} {self.origin.warning}".strip(),
             frame=rows.reset_index(drop=True),
             columns=tuple(columns),
-            notes=tuple(notes),
+            notes=(*notes, *reasons(rows, estimates)),
             origin=tuple(self.origin.sentences),
             section=section,
         )

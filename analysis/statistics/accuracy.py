@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from analysis.data.categorical import decode
 from analysis.data.load import PEOPLE
 from analysis.data.repeating import unit_column
-from analysis.statistics.clustered import clustered_intervals, quantile, two_way
+from analysis.statistics.clustered import clustered_intervals, quantile
+from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.resample import (
     Floats,
     Interval,
@@ -27,6 +28,7 @@ from analysis.statistics.resample import (
     percentile_interval,
     wilson_interval,
 )
+from analysis.statistics.withheld import CONTRAST, SHARE, ends
 
 JUDGED, ALL = "judged", "all"
 
@@ -71,14 +73,15 @@ def people_accuracy(
         interval, clustered.low, clustered.high, found["n_right"], found["n_judgments"], clusters
     )
     intervals = pd.DataFrame(list(each))
+    low, high = ends(intervals["low"], intervals["high"], found["n_judgments"], SHARE)
     wilson = list(map(wilson_interval, found["n_right"].astype(int), found["n_judgments"]))
     return found.drop(columns="n_right").assign(
         judge=PEOPLE,
         is_model=False,
         items=JUDGED,
         accuracy=clustered.accuracy,
-        low=intervals["low"],
-        high=intervals["high"],
+        low=low,
+        high=high,
         interval=intervals["method"],
         wilson_low=[one.low for one in wilson],
         wilson_high=[one.high for one in wilson],
@@ -151,15 +154,14 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     if of_first.all() or not of_first.any():
         return pd.DataFrame([found])
     chosen = judgments["chose_good"].to_numpy(dtype=float)
-    mean = np.where(of_first, chosen[of_first].mean(), chosen[~of_first].mean())
-    n = np.where(of_first, of_first.sum(), -(~of_first).sum())
-    person, item = (codes(judgments[name])[0] for name in ("participant", unit_column(judgments)))
-    one_group = np.zeros(len(chosen), np.intp)
-    variance = two_way((chosen - mean) / n, person, item, one_group)
-    half = float((quantile(variance.freedom) * np.sqrt(variance.total))[0])
+    weight = np.where(of_first, 1 / of_first.sum(), -1 / (~of_first).sum())
+    ways = [codes(judgments[name])[0] for name in ("participant", unit_column(judgments))]
+    variance, freedom = contrast_variance(chosen, weight, of_first.astype(np.intp), ways)
+    half = float(quantile(np.array(freedom)) * np.sqrt(variance))
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
-    ends = {"low": max(difference - half, -1.0), "high": min(difference + half, 1.0)}
-    return pd.DataFrame([found | {"difference": difference, **ends}])
+    sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
+    low, high = map(float, ends(*sides, len(chosen), CONTRAST))
+    return pd.DataFrame([found | {"difference": difference, "low": low, "high": high}])
 
 
 def accuracies(

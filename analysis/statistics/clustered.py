@@ -6,7 +6,7 @@ Robust inference with multiway clustering. Journal of Business & Economic Statis
 judgments of one frame do, which both hold. Where no frame is known, each item is one of its own. It
 takes any statistic whose influences are known: by how much each judgment moves it. The interval of
 an accuracy is Wilson's with as many judgments as would give that variance if they were independent,
-and Student's t for the fewer clusters in place of the normal quantile.
+and Student's t in place of the normal quantile, with degrees of freedom by what each part adds.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from analysis.statistics.resample import LEVEL, Floats
+from analysis.statistics.variance_parts import components
 
 Codes = NDArray[np.intp]
 
@@ -56,7 +57,7 @@ class Variances:
 
     Attributes:
         total: Shape ``(groups,)``.
-        freedom: Shape ``(groups,)``: degrees of freedom, the fewer clusters less one.
+        freedom: Shape ``(groups,)``: degrees of freedom, at least the fewer clusters less one.
     """
 
     total: Floats
@@ -74,11 +75,11 @@ def two_way(
     """Return the variance of each group's statistic from what each judgment contributes to it.
 
     With the influences' sums ``e_p`` over each participant's, ``e_i`` over each unit's and
-    ``e_c`` over a participant's judgments of one unit, it is ``V_P + V_I - V_C`` where
-    ``V_P = P/(P-1) sum e_p^2``, ``V_I = I/(I-1) sum e_i^2``, ``V_C = C/(C-1) sum e_c^2``; never
+    ``e_c`` over a participant's judgments of one unit, the parts are ``V_P = P/(P-1) sum e_p^2``,
+    ``V_I = I/(I-1) sum e_i^2`` and ``V_C = C/(C-1) sum e_c^2``; it is ``V_P + V_I - V_C``, never
     less than ``V_P`` or ``V_I``, for the difference is itself an estimate and can fall too low.
-    Where the clusters cannot tell at all (all of them alike, though judgments differ), it is that
-    of independent judgments.
+    Where the clusters cannot tell at all (all alike, though judgments differ), it is that of
+    independent judgments.
 
     Args:
         influence: Shape ``(n,)``: what each judgment contributes; sums to about 0 in a group.
@@ -91,16 +92,18 @@ def two_way(
     by_person, n_people = _within(influence, participant, group)
     by_item, n_items = _within(influence, item, group)
     by_cell, n_cells = _within(influence, participant * (item.max() + 1) + item, group)
-    of_people, of_items = corrected(by_person, n_people), corrected(by_item, n_items)
-    total = combined(of_people, of_items, corrected(by_cell, n_cells), least=least)
+    squares = (by_person, n_people), (by_item, n_items), (by_cell, n_cells)
+    parts = [corrected(*one) for one in squares]
+    total = combined(*parts, least=least)
+    _, freedom = components(parts, (n_people - 1, n_items - 1, n_cells - 1))
+    if least is not np.maximum:
+        # A variance that may fall so low is given no more freedom than the fewer clusters.
+        several = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
+        freedom = np.where(n_items > 1, several, n_people) - 1
     alone = corrected(
         np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
     )
-    total = np.where(total > _NOTHING * alone, total, alone)
-    clusters = np.where(
-        n_people > 1, np.where(n_items > 1, np.minimum(n_people, n_items), n_people), n_items
-    )
-    return Variances(total, clusters - 1)
+    return Variances(np.where(total > _NOTHING * alone, total, alone), freedom)
 
 
 def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, float]:

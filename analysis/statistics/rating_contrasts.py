@@ -7,8 +7,10 @@ import pandas as pd
 from scipy.stats import t as student
 
 from analysis.statistics.clustered import quantile, several_way, two_way
+from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.paired import adjusted
 from analysis.statistics.resample import codes
+from analysis.statistics.withheld import CONTRAST, MEAN, ends
 
 Weights = Mapping[str, float]
 _ROUNDING = 1e-9
@@ -53,15 +55,17 @@ def cell_means(ratings: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
     person, unit = (codes(rows[name])[0] for name in ("participant", "unit"))
     variance = two_way(influence, person, unit, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
-    return found.assign(low=found["mean"] - half, high=found["mean"] + half)
+    low, high = ends(found["mean"] - half, found["mean"] + half, found["n_ratings"], MEAN)
+    return found.assign(low=low, high=high)
 
 
 def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) -> pd.DataFrame:
     """Return weighted sums of cells' means, each with a 95% interval and a p value.
 
-    What a participant or a unit has in several cells cancels in the interval. Where participants
-    stand in groups, each group's mean is estimated: the variance has a degree of freedom less for
-    each further group.
+    What a participant or a unit has in several cells cancels, in the interval too
+    (``levels_off``). With a third way of clustering (``also``) it is the sum of Cameron, Gelbach
+    and Miller; there each further group of participants costs a degree of freedom. Of few answers
+    (``withheld``) there is neither interval nor p.
 
     Args:
         ratings: One row per rating, with cell, participant, unit, and where they are known
@@ -89,9 +93,13 @@ def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, flo
         return nothing | {"n_ratings": float(len(own))}
     weight = cell.map(weights).to_numpy(dtype=float) / cell.map(means["size"]).to_numpy(dtype=float)
     influence = weight * (own[value].to_numpy(dtype=float) - cell.map(means["mean"]).to_numpy())
-    ways = [name for name in ("participant", "unit", "also") if name in own]
-    total, freedom = several_way(influence, [codes(own[name])[0] for name in ways])
-    if "group" in own and (more := own["group"].nunique() - 1) > 0:
+    ways = [codes(own[name])[0] for name in ("participant", "unit", "also") if name in own]
+    if len(ways) == 2:
+        cells = codes(cell)[0]
+        total, freedom = contrast_variance(own[value].to_numpy(dtype=float), weight, cells, ways)
+    else:
+        total, freedom = several_way(influence, ways)
+    if len(ways) > 2 and "group" in own and (more := own["group"].nunique() - 1) > 0:
         n_people = own["participant"].nunique()
         total *= (n_people - 1) / max(n_people - 1 - more, 1)
         freedom = min(freedom, max(n_people - 1 - more, 0))
@@ -100,6 +108,8 @@ def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, flo
     rounding = (_ROUNDING * float(np.abs(own[value].astype(float)).max())) ** 2
     total = total if total > rounding else 0.0
     estimate = estimate if abs(estimate) > np.sqrt(rounding) else 0.0
+    if own["participant"].nunique() > 1 and len(own) < CONTRAST:
+        return nothing | {"estimate": estimate, "n_ratings": float(len(own))}
     return {**_tested(estimate, total, freedom),
             "n_ratings": float(len(own))}  # fmt: skip
 

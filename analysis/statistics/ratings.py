@@ -10,7 +10,9 @@ from scipy.stats import pearsonr, spearmanr
 from analysis.data.categorical import decode
 from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import quantile, two_way
+from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.resample import LEVEL, Floats, codes
+from analysis.statistics.withheld import CONTRAST, MEAN, ends
 from experiment.records import Variant
 
 FEWEST_ITEMS = 3
@@ -66,7 +68,6 @@ def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame
     n = [np.bincount(group, which).astype(float) for which in (~is_good, is_good)]
     means = [np.bincount(group, values * which) / m
              for which, m in zip((~is_good, is_good), n, strict=True)]  # fmt: skip
-    own = np.where(is_good, means[1][group], means[0][group])
     share = np.where(is_good, 1 / n[1][group], -1 / n[0][group])
     difference = means[1] - means[0]
     found = decode(grouped.size().rename("n_ratings").reset_index())
@@ -74,8 +75,28 @@ def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame
         mean_good=means[1],
         mean_other=means[0],
         difference=difference,
-        **_interval(difference, (values - own) * share, ratings, group),
+        **_of_difference(difference, values, share, ratings, group),
     )
+
+
+def _of_difference(
+    estimate: Floats,
+    values: Floats,
+    share: Floats,
+    ratings: pd.DataFrame,
+    group: NDArray[np.intp],
+) -> dict[str, Floats]:
+    names = ("participant", unit_column(ratings))
+    half = np.full(len(estimate), np.nan)
+    for number in range(len(estimate)):
+        own = group == number
+        ways = [codes(ratings.loc[own, name])[0] for name in names]
+        variance, freedom = contrast_variance(
+            values[own], share[own], (share[own] > 0).astype(np.intp), ways
+        )
+        half[number] = quantile(np.array(freedom)) * np.sqrt(variance)
+    low, high = ends(estimate - half, estimate + half, np.bincount(group), CONTRAST)
+    return {"low": low, "high": high}
 
 
 def _interval(
@@ -85,7 +106,8 @@ def _interval(
     person, item = (codes(ratings[name])[0] for name in ("participant", unit_column(ratings)))
     variance = two_way(influence, person, item, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
-    return {"low": estimate - half, "high": estimate + half}
+    low, high = ends(estimate - half, estimate + half, np.bincount(group), MEAN)
+    return {"low": low, "high": high}
 
 
 def item_differences(ratings: pd.DataFrame) -> "pd.Series[float]":

@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.data.load import PEOPLE
 from analysis.statistics.accuracy import ALL, JUDGED
 from analysis.statistics.clustered import FEWEST_CLUSTERS
+from analysis.statistics.withheld import reasons
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
 from experiment.studies.published import Published
@@ -101,7 +102,7 @@ def accuracy_table(
         frame = frame.merge(_model(accuracy, model, keys), "left", on=keys)
     for judge in judges:
         frame = frame.merge(_published(printed, judge, keys), "left", on=keys)
-    frame["people_note"] = np.where(_few(frame), FEW, "")
+    frame["people_note"] = np.where(_few(frame) & frame["people_low"].notna(), FEW, "")
     sentences = "published_sentences" in rows and rows["published_sentences"].notna().any()
     columns = _columns(models, judges, sentences=bool(sentences))
     return Table(
@@ -124,10 +125,12 @@ def _few(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
     notes = []
-    if (rows["people_interval"] == "wilson").any():
+    if ((rows["people_interval"] == "wilson") & rows["people_low"].notna()).any():
         notes.append(
             "Where all judgments of a row agree, the interval is Wilson's for the fewer clusters."
         )
+    counted = rows[["people", "people_low"]].assign(n_judgments=rows["judgments"])
+    notes += reasons(counted, ["people"])
     if printed:
         notes.append(f"Published: {_sources([one.source for one in printed])}.")
     return notes

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any, cast
 
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
 from experiment.studies.study import Study
 from lm.answering.answerer import Answerer, Question
 from lm.answering.local import LocalAnswerer
+from lm.errors import LmError
 from lm.identity import model_identity
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
@@ -33,7 +35,13 @@ class Answering:
 
 
 def answering(
-    model: str, study: Study, device: Device, terms: Terms, how: Weights = AS_USUAL
+    model: str,
+    study: Study,
+    device: Device,
+    terms: Terms,
+    how: Weights = AS_USUAL,
+    *,
+    chat: bool = False,
 ) -> Answering:
     """Return the model that ``--model`` names.
 
@@ -43,20 +51,21 @@ def answering(
         device: Where a network computes.
         terms: On what terms a server is asked.
         how: In which form a model on this machine is loaded.
+        chat: Whether prompts are a person's turn in a chat.
 
     Raises:
         LmError: There is no such model or server, or it may not be asked on these terms.
         ParallaxError: The study names an unknown rendering.
     """
     if model.startswith(API_PREFIX):
-        server = ServerAnswerer(parse_server(model), terms)
+        server = ServerAnswerer(parse_server(model), terms, chat=chat)
         people = render(study.materials.shown_to_people)
         # How long a prompt may be, only the server knows, and says.
         return Answering(server, people, lambda _: None, server)
     scorer = load_scorer(model, device, how=how)
     sentence, write = _renderings(scorer, study)
     identity = " ".join(filter(None, (model_identity(model), how.in_words)))
-    answerer = LocalAnswerer(scorer, identity, write)
+    answerer = _chatting(scorer, identity) if chat else LocalAnswerer(scorer, identity, write)
     return Answering(answerer, render(sentence), answerer.refuse_too_long)
 
 
@@ -66,3 +75,15 @@ def _renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str], str]
         return study.materials.shown_to_people, lambda text: text
     cased = getattr(scorer, "cased", False)
     return study.materials.given_to_models, split_tokens if cased else split_lower_case_tokens
+
+
+def _chatting(scorer: Scorer, identity: str) -> LocalAnswerer:
+    if not hasattr(scorer, "score_rendered"):
+        raise LmError(
+            f"{scorer.name} has no chat template: it is no causal Hugging Face model. Leave --chat "
+            "out."
+        )
+    # Only models of that library are asked as chats, so only they load it.
+    from lm.answering.chat import ChatAnswerer
+
+    return ChatAnswerer(cast(Any, scorer), identity)

@@ -23,21 +23,26 @@ class Factors:
         contexts: What stands before each trial.
         labels: The sets of labels.
         orders: Whether answers are swapped: once not, once so, or both.
+        thinking: Whether the model may think before it answers: once not, once so, or both.
+        thought_tokens: How many tokens a thought may have.
     """
 
     contexts: tuple[Context, ...]
     labels: tuple[str, ...]
     orders: tuple[bool, ...]
+    thinking: tuple[bool, ...] = (False,)
+    thought_tokens: int = 0
 
     def ways(self, reading: Reading) -> tuple[Way, ...]:
         """Return the cells in which a reading asks; one alone if it has no prompt."""
         if not reading.prompted:
             return (Way(),)
         return tuple(
-            Way(context, labels, swapped)
+            Way(context, labels, swapped, thinking)
             for context in self.contexts
             for labels in self.labels
             for swapped in self.orders
+            for thinking in self.thinking
         )
 
 
@@ -89,6 +94,8 @@ class Plan:
             "contexts": [str(context) for context in self.factors.contexts],
             "labels": list(self.factors.labels),
             "swapped": list(self.factors.orders),
+            "thinking": list(self.factors.thinking),
+            "thought_tokens": self.factors.thought_tokens,
             "sampled": self.sampled,
             "participants": [person.ref for person in self.people],
         }

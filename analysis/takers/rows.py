@@ -104,6 +104,7 @@ def _sitting_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dic
         "context": str(sitting.way.context) if prompted else "",
         "labels": sitting.way.labels,
         "order": sitting.way.order,
+        "thinking": ("yes" if sitting.way.thinking else "no") if prompted else "",
         "session": session.number,
         "person": person.ref if person else "",
         JUDGE.name: MODEL,
@@ -175,6 +176,8 @@ def _asked(sitting: Sitting, read: Read) -> Iterator[dict[str, object]]:
             "answers": _json(ask.answers),
             "logprobs_nats": logprobs,
             "raw": raw,
+            "thoughts": _json(reply.thoughts) if reply.thoughts else "",
+            "hidden_tokens": reply.n_hidden,
             "raw_sha256": _sha256(f"{logprobs}\n{raw}"),
         }
 

@@ -35,6 +35,7 @@ class Request:
     terms: Terms = field(default_factory=Terms)
     participants: tuple[str, ...] = ()
     how: Weights = AS_USUAL
+    chat: bool = False
 
 
 def run_take(request: Request, now: datetime) -> Iterator[str]:
@@ -49,7 +50,14 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         LmError: The model cannot be had, or cannot read a text.
     """
     source = find_source(request.study, request.seed)
-    model = answering(request.model, source.study, request.device, request.terms, request.how)
+    model = answering(
+        request.model,
+        source.study,
+        request.device,
+        request.terms,
+        request.how,
+        chat=request.chat,
+    )
     plan = make_plan(
         source,
         request.readings,
@@ -59,6 +67,8 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         sampled=request.sampled,
         participants=request.participants,
     )
+    if any(request.factors.thinking) and not request.chat:
+        raise LmError("a model thinks before it answers in chats only. Add --chat to --thinking.")
     refuse_tier(plan, model.answerer.tier, request.model)
     for reading in plan.readings:
         model.refuse_too_long(one for _, one in longest_questions(plan, reading))

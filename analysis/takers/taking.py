@@ -43,7 +43,9 @@ class Sitting:
     @property
     def ref(self) -> str:
         """What stands for a participant in the tables."""
-        cell = [self.way.context, self.way.labels, self.way.order] if self.reading.prompted else []
+        thinking = ["thinking"] if self.way.thinking else []
+        cell = [self.way.context, self.way.labels, self.way.order, *thinking]
+        cell = cell if self.reading.prompted else []
         return "-".join(map(str, [f"{self.session.number:04d}", *cell]))
 
     def earlier(self, index: int, yoked: Answers) -> Earlier:
@@ -104,7 +106,7 @@ def longest_questions(plan: Plan, reading: Reading) -> Iterator[tuple[Sitting, Q
             earlier = [(trial, trial.answers[0]) for trial in before]
         situation = plan.situation(sitting.session.list_, sitting.way, earlier)
         for one in reading.asks(last, situation):
-            yield sitting, Question(one.prompt, one.answers)
+            yield sitting, Question(one.prompt, one.answers, thinking=_thinking(plan, sitting))
 
 
 def _rounds(sittings: Sequence[Sitting]) -> Iterator[list[tuple[Sitting, int]]]:
@@ -129,7 +131,11 @@ def _questions(
     for (sitting, index), own in zip(round_, asks, strict=True):
         seed = derive_seed(run_seed, "taker", sitting.reading.name, sitting.ref, index)
         for one in own:
-            yield Question(one.prompt, one.answers, seed)
+            yield Question(one.prompt, one.answers, seed, _thinking(plan, sitting))
+
+
+def _thinking(plan: Plan, sitting: Sitting) -> int:
+    return plan.factors.thought_tokens if sitting.way.thinking else 0
 
 
 def _read(

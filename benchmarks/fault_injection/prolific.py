@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from fault_injection.environment import Clock, Environment, is_finished, last_page
+from fault_injection.environment import NO_TLS, Clock, Environment, is_finished, last_page
 from marketplace.prolific import create_prolific
 from marketplace.prolific.ids import new_id
 from marketplace.prolific.store import EXTENSION as STORE
@@ -107,10 +107,29 @@ class Participant:
     finished: bool = False
     _site: httpx.Client = field(init=False)
 
+    @property
+    def key(self) -> str:
+        """What the platform's books call their work."""
+        return self.submission
+
+    @property
+    def payee(self) -> str:
+        """What our database calls them."""
+        return self.ref
+
+    @property
+    def work(self) -> str:
+        """What the platform calls their work."""
+        return self.submission
+
     def __enter__(self) -> "Participant":
         headers = {"Accept": "application/json"}
         self._site = httpx.Client(
-            base_url=self.environment.url, headers=headers, trust_env=False, timeout=_TIMEOUT_S
+            base_url=self.environment.url,
+            headers=headers,
+            trust_env=False,
+            timeout=_TIMEOUT_S,
+            verify=NO_TLS,
         )
         self._site.post("/signin", data={"participant_id": self.ref})
         return self

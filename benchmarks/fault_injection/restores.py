@@ -5,69 +5,30 @@ together with what lies beside it; or somebody goes on with a second copy of the
 colleague pays by hand on the platform's own pages. The operator then does what the messages say.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 
 from experiment.payment.payment import PaymentError, PaymentState
-from fault_injection.environment import Environment
+from fault_injection.copies import State, keep, put_back
 from fault_injection.operator import Death, NotYetDone, Operator
 from webapp.database.engine import reading
 from webapp.database.models import Payment
 from webapp.gate.gate import GateError
-from webapp.gate.ledger import FILE, restored, restoring
 from webapp.payments.paid_elsewhere import is_by_hand
 from webapp.payments.pay import pay
+from webapp.payments.reconciliation.discrepancy import Discrepancy
 from webapp.payments.reconciliation.reconcile import note_compared
+from webapp.payments.spending.lines import RunSpending
 from webapp.payments.withdraw import settle_by_hand
+from webapp.recruiters.platform import PlatformError
+from webapp.recruiters.statuses import AssignmentStatus
 
 CLOCK = "clock set wrong"
 _CLOCK_IS_WRONG, _WRONG_BY_H = 0.2, (-26, -1, 1, 26)
 WAYS = ("restored", "copied", "copied with its ledger", "second copy")
-
-
-@dataclass
-class State:
-    """An installation as it was at some moment: its database, and the file beside it."""
-
-    database: sqlite3.Connection
-    beside: bytes | None
-
-
-def keep(environment: Environment) -> State:
-    """Return a copy of the database, and of the file beside it."""
-    kept = sqlite3.connect(":memory:", check_same_thread=False)
-    _copy(environment, lambda there: there.backup(kept))
-    file = environment.folder / "instance" / FILE
-    return State(kept, file.read_bytes() if file.exists() else None)
-
-
-def put_back(environment: Environment, state: State, way: str) -> None:
-    """Put an earlier state in place of the present one."""
-    instance = environment.folder / "instance"
-    if way == "restored":
-        restoring(instance)
-    _copy(environment, state.database.backup)
-    if way == "restored":
-        with reading(environment.services.sessions) as session:
-            restored(session.connection(), instance)
-    elif way != "copied":
-        (instance / FILE).unlink(missing_ok=True)
-        if state.beside is not None:
-            (instance / FILE).write_bytes(state.beside)
-
-
-def _copy(environment: Environment, copy: Callable[[sqlite3.Connection], None]) -> None:
-    engine = environment.services.engine
-    raw = engine.raw_connection()
-    try:
-        copy(raw.driver_connection)
-    finally:
-        raw.close()
-    engine.dispose()
 
 
 class Meddling(Death):
@@ -98,18 +59,69 @@ class Restored(Operator):
         counts: What happened.
         restores: How likely the database is put back before a step.
         states: What it may be put back to.
+        keeps: Whether the next poll leaves a copy.
+        lost: The work of people who came after the copy that was put back.
     """
 
     counts: Counter[str]
     restores = 0.0
+    keeps = False
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)
         self.states = list[State]()
+        self.lost, self._half_lost = set[str](), dict[str, str]()
+
+    def poll(self) -> None:
+        """Bring in what the platform knows, and perhaps copy the database."""
+        super().poll()
+        if self.keeps:
+            self.keeps = False
+            self.keep()
+
+    def lose_people(self, people: Sequence[Any]) -> None:
+        """Put back the copy from the middle of the work: who came since is not in it."""
+        state, way = self.states.pop(), self.rng.choice(WAYS[:2])
+        self.counts[way] += 1
+        put_back(self.environment, state, way)
+        known = {each.participant.platform_id: each for each in self.accounts()}
+        for person in people:
+            here = known.get(person.payee)
+            if person.finished and not (here and here.finished):
+                self.lost.add(person.work)
+                if here:
+                    self._half_lost[here.participant.ref] = person.work
+        self.counts["people lost with a copy"] += len(self.lost)
+
+    def _reject(self, assignment: str) -> None:
+        """Reject who did nothing; who is named and has worked, a person pays."""
+        if assignment not in self.lost:
+            super()._reject(assignment)
+            return
+        self._approve_only(assignment, undo_rejection=False)
+
+    def settle_the_rest(self) -> list[Discrepancy]:
+        """Do as an operator does; whose answers went with a copy, and is named, a person pays."""
+        found = super().settle_the_rest()
+        named = [self._half_lost.get(d.who) for d in found if d.problem == "submitted_unfinished"]
+        for work in filter(None, named):
+            self.approve_only(work, undo_rejection=False)
+        return super().settle_the_rest() if any(named) else found
 
     def keep(self) -> None:
         """Make a copy that may be put back."""
         self.states.append(keep(self.environment))
+
+    def waits(self, work: str) -> bool:
+        """Return whether somebody's work waits for a decision, by the platform's word."""
+        try:
+            return bool(self._platform.submission(work).status is AssignmentStatus.SUBMITTED)
+        except PlatformError:
+            return False  # Nothing was handed in.
+
+    def stated(self) -> RunSpending:
+        """Return what makes the run's statement, by what reconciling saw last."""
+        return RunSpending(self._sessions, self._platform, self.run, self._study, self._seen)
 
     def _until_done(self, step: Callable[[], None]) -> None:
         def perhaps_restored() -> None:

@@ -12,6 +12,7 @@ from experiment.payment.cost import cost, no_fee
 from experiment.responses.registry import response_of
 from experiment.studies.design import Design, Given, Source, Square, holds
 from experiment.studies.study import Study
+from experiment.tables.text_table import text_table
 
 # What a check prints between its findings and the lines below.
 SHOWN_BELOW = "\nThe study:\n"
@@ -121,9 +122,9 @@ def _neighbours(design: Design) -> str:
     return f"two in a row are never of one {columns}" if columns else "in any order"
 
 
-def _counts(built: BuiltLists) -> Iterator[str]:
+def _counts(built: BuiltLists) -> list[str]:
     entries = [entry for entries in built.lists for entry in entries]
-    rows = [_COLUMNS]
+    rows = []
     for (construction, kind), number in Counter(
         (entry.item.construction, str(entry.kind)) for entry in entries
     ).items():
@@ -131,10 +132,8 @@ def _counts(built: BuiltLists) -> Iterator[str]:
         items = len({entry.item.item_id for entry in own})
         conditions = ", ".join(dict.fromkeys(entry.item.condition for entry in own))
         each = f"{number / len(built.lists):g}"
-        rows.append((construction, kind, str(items), each, conditions))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS) - 1)]
-    for row in rows:
-        yield "  ".join([*map(str.ljust, row, widths), row[-1]])
+        rows.append((construction, kind, items, each, conditions))
+    return text_table(_COLUMNS, rows).splitlines()
 
 
 def _examples(study: Study, built: BuiltLists) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """``parallax lists``: build a study's lists, audit lists built before."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -14,6 +13,7 @@ from experiment.errors import UnknownNameError
 from experiment.materials.read import load_items
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
+from experiment.tables.text_table import text_table
 
 
 @click.group()
@@ -70,17 +70,8 @@ def audit_folder(folder: Path, study: str | None) -> None:
 def _audit(study: Study, built: BuiltLists) -> None:
     items = tqdm(load_items(study), desc="Auditing", unit=" items", disable=None)
     checks = audit(study, built, items)
-    click.echo(_table(checks))
+    click.echo(text_table(("", "check", "expected", "found"), map(_row, checks)))
     require_passed(checks)
-
-
-def _table(checks: Sequence[Check]) -> str:
-    rows = [("", "check", "expected", "found"), *(_row(each) for each in checks)]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return "\n".join(
-        f"{mark:<{widths[0]}}  {check:<{widths[1]}}  {expected:<{widths[2]}}  {found}"
-        for mark, check, expected, found in rows
-    )
 
 
 def _row(each: Check) -> tuple[str, str, str, str]:

@@ -25,6 +25,7 @@ from experiment.records import Item
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
+from experiment.tables.text_table import text_table
 
 ITEMS_FILE = "items.tsv"
 STEM = "generated"
@@ -180,33 +181,24 @@ def _counts(left: Mapping[str, int]) -> str:
 
 
 def _constructions(extraction: Extraction) -> str:
-    rows: list[tuple[str, ...]] = [("construction", *NUMBERS, "not agreeing")]
+    rows = []
     for pattern, candidate in extraction.constructions.items():
         agreeing = [candidate.numbers[number, number] for number in NUMBERS]
         others = candidate.numbers.total() - sum(agreeing)
-        rows.append((pattern.name, *map(str, (*agreeing, others))))
-    return _table(rows)
+        rows.append((pattern.name, *agreeing, others))
+    return text_table(("construction", *NUMBERS, "not agreeing"), rows)
 
 
 def _instances(extraction: Extraction) -> str:
-    rows = [("construction", "where", "from cue to target")]
+    rows = []
     for pattern, candidate in extraction.constructions.items():
         for sentence, cue, target in candidate.agreeing:
             words = " ".join(token.form for token in sentence.tokens[cue : target + 1])
             rows.append((pattern.name, sentence.where, words))
-    return _table(rows)
+    return text_table(("construction", "where", "from cue to target"), rows)
 
 
 def _templates(items: Sequence[Item]) -> str:
     counts = Counter((item.template, item.construction) for item in items)
-    rows = [("template", "construction", "items")]
-    rows += [(template, construction, str(n)) for (template, construction), n in counts.items()]
-    return _table(rows)
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(f"{value:<{width}}" for value, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    rows = [(*names, n) for names, n in counts.items()]
+    return text_table(("template", "construction", "items"), rows)

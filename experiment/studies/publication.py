@@ -1,6 +1,7 @@
 """The tables ``publication`` and ``baseline``: what archives and reviewers ask beside the run."""
 
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,10 +9,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from experiment.errors import StudyError, wrong_keys
 
-_Texts = Annotated[
-    tuple[str, ...],
-    BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
-]
+# TOML has lists and dates of its own.
+_AS_TUPLE = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+_AS_TEXT = BeforeValidator(lambda value: str(value) if isinstance(value, date) else value)
+_Texts = Annotated[tuple[str, ...], _AS_TUPLE]
 # Contributor Roles Taxonomy, ANSI/NISO Z39.104-2022.
 CreditRole = Literal[
     "Conceptualization",
@@ -45,10 +46,9 @@ class Contributor(_Table):
     )
     affiliation: str = Field(default="", description="the institution")
     email: str = Field(default="", description="an address that may be published")
-    roles: Annotated[
-        tuple[CreditRole, ...],
-        BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
-    ] = Field(default=(), description="CRediT roles, as the taxonomy writes them")
+    roles: Annotated[tuple[CreditRole, ...], _AS_TUPLE] = Field(
+        default=(), description="CRediT roles, as the taxonomy writes them"
+    )
 
     @property
     def name(self) -> str:
@@ -66,10 +66,9 @@ class Publication(_Table):
         pattern=r"^[A-Za-z0-9.+-]*$",
         description="the licence of the data: an SPDX identifier, such as CC-BY-4.0",
     )
-    contributors: Annotated[
-        tuple[Contributor, ...],
-        BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
-    ] = Field(default=(), description="who made the study and its data, in their order")
+    contributors: Annotated[tuple[Contributor, ...], _AS_TUPLE] = Field(
+        default=(), description="who made the study and its data, in their order"
+    )
     funding: str = Field(default="", description="who paid for the study, with the grant's number")
     data_availability: str = Field(
         default="", description="where the data can be had, or why not, in a sentence"
@@ -77,7 +76,7 @@ class Publication(_Table):
     data_url: str = Field(default="", description="the address of the published data")
     materials_url: str = Field(default="", description="the address of the published materials")
     code_url: str = Field(default="", description="the address of the published analysis")
-    date_published: str = Field(
+    date_published: Annotated[str, _AS_TEXT] = Field(
         default="",
         pattern=r"^(\d{4}-\d{2}-\d{2})?$",
         description="the day the data are published, such as 2026-11-30",

@@ -78,6 +78,11 @@ class Recruitment(BaseModel):
     label: str = Field(
         default="", max_length=64, description="what kind of work it is, by the platform's word"
     )
+    group: str = Field(
+        default="",
+        pattern=r"^([0-9a-f]{24})?$",
+        description="the id of a participant group that whoever finishes is put into",
+    )
     content_warning: Literal["", "sensitive", "explicit"] = Field(
         default="", description="what the platform warns participants of"
     )

@@ -51,11 +51,13 @@ class Way:
         context: What stands before the trial.
         labels: The set of labels that the answers have; empty for readings without a prompt.
         swapped: Whether the answers stand in the opposite order.
+        thinking: Whether the model may think before it answers.
     """
 
     context: Context = Context.ZERO_SHOT
     labels: str = ""
     swapped: bool = False
+    thinking: bool = False
 
     @property
     def order(self) -> str:

@@ -16,6 +16,9 @@ SITTINGS = PARTICIPANTS.with_columns(
         Column("context", "string", "what stood before each trial; empty without a prompt"),
         Column("labels", "string", "the set of labels; empty without a prompt"),
         Column("order", "string", "listed, or swapped: the answers in the opposite order"),
+        Column(
+            "thinking", "string", "whether the model might think first: yes, no; empty: no prompt"
+        ),
         Column("session", "integer", "the number of the session, from 1"),
         Column("person", "string", "whose session of the run it is; empty for nobody's"),
     )
@@ -61,6 +64,13 @@ ASKED = TableSchema(
         Column("answers", "string", "the texts whose probability was asked, as a JSON list"),
         Column("logprobs_nats", "string", "their log-probabilities, as a JSON list; null: unknown"),
         Column("raw", "string", "what the model wrote, as a JSON list; empty without samples"),
+        Column("thoughts", "string", "what it wrote before its answers, as a JSON list, or empty"),
+        Column(
+            "hidden_tokens",
+            "integer",
+            "how many tokens it thought, in all samples; missing where the server does not tell",
+            optional=True,
+        ),
         Column("raw_sha256", "string", "the SHA-256 of `logprobs_nats`, a line end and `raw`"),
         JUDGE,
     ),

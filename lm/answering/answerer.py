@@ -31,11 +31,13 @@ class Question:
         prompt: What the model reads; empty where the answers are whole texts.
         answers: The texts.
         seed: What a sample is drawn by, where the model has to be sampled.
+        thinking: How many tokens it may think before it answers; 0 for an answer at once.
     """
 
     prompt: str
     answers: tuple[str, ...]
     seed: int = 0
+    thinking: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Reply:
         n_unreadable: Samples in which no answer could be read.
         n_refused: Samples in which the model declined.
         n_cut: Samples that ended at the limit of tokens before an answer.
+        thoughts: What it wrote before its answers, where that is shown.
+        n_hidden: How many tokens it thought in all samples; None where nobody tells.
     """
 
     logprobs_nats: tuple[float | None, ...]
@@ -56,6 +60,8 @@ class Reply:
     n_unreadable: int = 0
     n_refused: int = 0
     n_cut: int = 0
+    thoughts: tuple[str, ...] = ()
+    n_hidden: int | None = 0
 
 
 class Answerer(Protocol):

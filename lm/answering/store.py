@@ -95,11 +95,14 @@ def reply_store(path: Path) -> Iterator[ReplyStore]:
 def _key(answerer: Answerer, question: Question) -> str:
     # Nothing but a sample depends on the seed.
     seed = question.seed if answerer.tier is Tier.SAMPLES else None
-    parts = [answerer.identity, question.prompt, list(question.answers), seed]
+    parts: list[object] = [answerer.identity, question.prompt, list(question.answers), seed]
+    if question.thinking:
+        parts.append(question.thinking)
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
 def _reply(text: str) -> Reply:
     found: dict[str, Any] = json.loads(text)
-    logprobs, texts = (tuple(found.pop(name)) for name in ("logprobs_nats", "texts"))
-    return Reply(logprobs, texts, **found)
+    for name in ("logprobs_nats", "texts", "thoughts"):
+        found[name] = tuple(found.get(name, ()))
+    return Reply(**found)

@@ -16,8 +16,8 @@ from lm.serving.server import StandIn
 @click.option("--port", default=8011, show_default=True, type=click.IntRange(0, 65535))
 @click.option(
     "--tier",
-    type=click.Choice(list(Tier)),
-    default=Tier.TEXT,
+    type=click.Choice([str(one) for one in Tier]),
+    default=str(Tier.TEXT),
     show_default=True,
     help="What it tells of probabilities.",
 )
@@ -25,7 +25,7 @@ from lm.serving.server import StandIn
     "--fault",
     "faults",
     multiple=True,
-    type=click.Choice(list(Fault)),
+    type=click.Choice([str(one) for one in Fault]),
     help="What it does wrong; repeat it for more.",
 )
 def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:

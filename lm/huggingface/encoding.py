@@ -116,6 +116,11 @@ class TextEncoder:
         self._divides = len({*tokenizer(_TWO_WORDS).word_ids()} - {None}) > 1
         self.beginning = None if masked else _beginning(tokenizer, beginning, name)
 
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer itself."""
+        return self._tokenizer
+
     def encode(self, context: str, continuation: str) -> Encoded:
         """Return the tokens of a context and its continuation, tokenised together.
 
@@ -124,14 +129,29 @@ class TextEncoder:
         """
         context, continuation = context.rstrip(), _spaced(continuation, alone=not context.strip())
         text = f"{context} {continuation}" if context and continuation else context + continuation
+        # A lone space at the beginning is a token that, without its space, ends where it begins.
+        return self._encoded(text, len(context) if context else -1, begins=True)
+
+    def encode_rendered(self, context: str, continuation: str, *, reserved: int = 0) -> Encoded:
+        """Return the tokens of what a chat template wrote, and of an answer right behind it.
+
+        Args:
+            context: As the template wrote it, the text's beginning included.
+            continuation: The answer.
+            reserved: How many more tokens must fit.
+
+        Raises:
+            LmError: As ``score``.
+        """
+        return self._encoded(context + continuation, len(context), begins=False, reserved=reserved)
+
+    def _encoded(self, text: str, border: int, *, begins: bool, reserved: int = 0) -> Encoded:
         found = self._tokenizer(
             text,
             add_special_tokens=self._hidden is not None,
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
         )
-        # A lone space at the beginning is a token that, without its space, ends where it begins.
-        border = len(context) if context else -1
         ids = list(found["input_ids"])
         words = words_of_tokens(
             text, found["offset_mapping"], found.word_ids(), divides=self._divides
@@ -144,12 +164,13 @@ class TextEncoder:
             if start < border:
                 raise LmError(
                     f'{self._name}: the token "{text[start:end]}" lies across the border between '
-                    f'the context "{context}" and "{continuation}", so its probability belongs to '
+                    f'the context "{text[:border]}" and "{text[border:].lstrip()}", so its '
+                    "probability belongs to "
                     "neither. Move the border, or score whole texts."
                 )
             scored.append(place)
             ends.append(end)
-        if self.beginning is not None:
+        if self.beginning is not None and begins:
             ids.insert(0, self.beginning)
             words.insert(0, None)
             scored = [place + 1 for place in scored]
@@ -160,10 +181,11 @@ class TextEncoder:
                 f"knows {self._n_words:,} tokens only, and this is number {beyond[0]:,}. Leave it "
                 "out of the text, or put the model's own tokenizer into its folder."
             )
-        if len(ids) > self.window and not self.slides:
+        if len(ids) + reserved > self.window and not self.slides:
             raise LmError(
                 f'{self._name} reads {self.window} tokens at most, but "{text[:80]}" has '
-                f"{len(ids)}, special ones included. Shorten the text: nothing is cut off silently."
+                f"{len(ids) + reserved}, special ones included. Shorten the text: nothing is cut "
+                "off silently."
             )
         return Encoded(tuple(ids), tuple(scored), tuple(words), tuple(ends))
 

@@ -42,6 +42,7 @@ def logprobs_again(
     beginning: str = "",
     pll: str = "",
     device: DeviceChoice = "auto",
+    identity: str = "",
 ) -> list[NDArray[np.float64]]:
     """Return the log-probability of each token of whole texts.
 
@@ -52,8 +53,9 @@ def logprobs_again(
         pll: ``original`` where a masked model hides each token alone; otherwise the rest of its
             word is hidden as well.
         device: Where to compute.
+        identity: Changes when the model's files do, which are then read again.
     """
-    model, tokenizer = _loaded(source, device)
+    model, tokenizer = _loaded(source, device, identity)
     if hasattr(tokenizer, "mask_token_id") and _reads_both_ways(model):
         return [_masked(model, tokenizer, _trimmed(text), pll == "original") for text in texts]
     if model.config.is_encoder_decoder:
@@ -64,7 +66,7 @@ def logprobs_again(
 
 
 @lru_cache(maxsize=1)
-def _loaded(source: str, device: DeviceChoice) -> tuple[Any, Any]:
+def _loaded(source: str, device: DeviceChoice, identity: str = "") -> tuple[Any, Any]:
     named: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(source, **named)
     [architecture, *_] = config.architectures or ("",)

@@ -48,6 +48,7 @@ class HfFolder:
         Raises:
             LmError: No model is named, or it cannot be had.
         """
+        refuse_adapter(folder)
         config = read_config(folder)
         source = config.get("model")
         if not isinstance(source, str):

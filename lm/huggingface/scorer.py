@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from lm.errors import LmError
-from lm.huggingface.encoding import TextEncoder
+from lm.huggingface.encoding import Encoded, TextEncoder
 from lm.huggingface.rows import Row
 from lm.scorer import TokenScores
 from lm.scoring.packed_layers import PackedLayers
@@ -70,7 +70,13 @@ class HfScorer:
             LmError: A text is longer than the model's window, or a token lies across the border
                 between context and continuation.
         """
-        encoded = [self.encoder.encode(*request) for request in requests]
+        return self._scored([self.encoder.encode(*request) for request in requests])
+
+    def score_rendered(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
+        """Return the scores of answers right behind what a chat template wrote; see ``score``."""
+        return self._scored([self.encoder.encode_rendered(*request) for request in requests])
+
+    def _scored(self, encoded: Sequence[Encoded]) -> list[TokenScores]:
         rows = [self.encoder.rows(one) for one in encoded]
         logprobs = self.run([row for group in rows for row in group])
         return [

@@ -13,14 +13,17 @@ Array = NDArray[np.float32]
 Weights = Mapping[str, Array]
 
 
-def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+def logprobs_again(
+    source: str, texts: Sequence[str], *, identity: str = ""
+) -> list[NDArray[np.float64]]:
     """Return the log-probability of each word of whole texts; each text begins anew.
 
     Args:
         source: The model's folder.
         texts: The texts.
+        identity: Changes when the model's files do, which are then read again.
     """
-    net, words, weights = _loaded(source)
+    net, words, weights = _loaded(source, identity)
     # Texts begin after what divides sentences, which can also be written </s>.
     divider = words.get("<eos>", words.get("<s>", -1))
     end = words.get("</s>", words.get("<eos>", -1))
@@ -36,7 +39,7 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
 
 
 @lru_cache(maxsize=1)
-def _loaded(source: str) -> tuple[dict[str, object], dict[str, int], Weights]:
+def _loaded(source: str, identity: str = "") -> tuple[dict[str, object], dict[str, int], Weights]:
     folder = Path(source)
     net = json.loads((folder / "config.json").read_text("utf-8"))["network"]
     lines = (folder / "vocab.txt").read_text("utf-8").splitlines()

@@ -15,6 +15,7 @@ from lm.servers.probe import alternatives, find_tier, written
 from lm.servers.reading_samples import is_refusal, label_in
 from lm.servers.spec import ServerModel, Terms
 from lm.servers.text_logprobs import UnusableAnswerError, echoed
+from lm.servers.thoughts import Thought, asked_to_think, thought_of, together
 
 _ALTERNATIVES = 20
 
@@ -30,16 +31,17 @@ class ServerAnswerer:
     Args:
         server: The server and its model.
         terms: On what terms it is asked.
+        chat: Whether it is asked as a chat, where no probabilities are read, only samples.
 
     Raises:
         LmError: The server does not answer, a price is unknown, or the cap is reached.
     """
 
-    def __init__(self, server: ServerModel, terms: Terms) -> None:
-        self._server, self._terms = server, terms
+    def __init__(self, server: ServerModel, terms: Terms, *, chat: bool = False) -> None:
+        self._server, self._terms, self._as_chat = server, terms, chat
         self.budget = Budget(terms)
         self.client = Client(server, terms.key)
-        self.tier, self.tier_note = find_tier(self._probing)
+        self.tier, self.tier_note = self._found_tier()
         self.workers = terms.concurrency
 
     @property
@@ -90,7 +92,11 @@ class ServerAnswerer:
             return sum(self.budget.worst(f"{prompt} {answer}", 1) for answer in answers)
         if self.tier is Tier.NEXT:
             return self.budget.worst(prompt, 1)
-        return self._terms.samples * self.budget.worst(prompt, self._terms.max_tokens)
+        most = self._terms.max_tokens + question.thinking
+        return self._terms.samples * self.budget.worst(prompt, most)
+
+    def _found_tier(self) -> tuple[Tier, str]:
+        return find_tier(self._probing, chat=self._as_chat)
 
     def _by_text(self, question: Question) -> Reply:
         found, firsts = list[float | None](), set[str]()
@@ -118,11 +124,12 @@ class ServerAnswerer:
         return Reply(tuple(found))
 
     def _by_samples(self, question: Question) -> Reply:
-        texts, reasons = [], []
+        texts, reasons, thoughts = [], [], list[Thought]()
         for number in range(self._terms.samples):
-            answer = self._chatted(question.prompt, seed=(question.seed + number) % 2**31)
+            answer = self._chatted(question, seed=(question.seed + number) % 2**31)
             texts.append(written(answer) or "")
             reasons.append((answer.get("choices") or [{}])[0].get("finish_reason"))
+            thoughts.append(thought_of(answer))
         labels = [label_in(text, question.answers) for text in texts]
         unread = [
             (text, reason)
@@ -140,20 +147,23 @@ class ServerAnswerer:
             n_unreadable=len(unread) - n_refused - n_cut,
             n_refused=n_refused,
             n_cut=n_cut,
+            thoughts=tuple(one.text for one in thoughts) if question.thinking else (),
+            n_hidden=together(thoughts),
         )
 
     def _completed(self, prompt: str, *, max_tokens: int, **body: object) -> dict[str, Any]:
         more = {"temperature": 0, **body}
         return self._paid("completions", prompt, max_tokens, prompt=prompt, **more)
 
-    def _chatted(self, prompt: str, *, seed: int) -> dict[str, Any]:
+    def _chatted(self, question: Question, *, seed: int) -> dict[str, Any]:
         return self._paid(
             "chat/completions",
-            prompt,
-            self._terms.max_tokens,
-            messages=[{"role": "user", "content": prompt}],
+            question.prompt,
+            self._terms.max_tokens + question.thinking,
+            messages=[{"role": "user", "content": question.prompt}],
             temperature=self._terms.temperature,
             seed=seed,
+            **(asked_to_think(allowed=bool(question.thinking)) if self._as_chat else {}),
         )
 
     def _probing(self, path: str, **body: object) -> dict[str, Any]:
@@ -172,7 +182,7 @@ class ServerAnswerer:
 
     def still_the_same(self) -> None:
         """Raise an LmError if the server's model, or its tier, is another than at first."""
-        tier, note = find_tier(self._probing)
+        tier, note = self._found_tier()
         if tier is not self.tier:
             raise LmError(
                 f"{self._server.url}: the server gave {self.tier.in_words} at first, and now gives "

@@ -12,15 +12,19 @@ Post = Callable[..., dict[str, Any]]
 _ALTERNATIVES = 20
 
 
-def find_tier(post: Post) -> tuple[Tier, str]:
+def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
     """Return a server's tier, and why it is of no higher one in a sentence (or empty).
 
     Args:
         post: Calls the server.
+        chat: Whether it is asked as a chat, and its probabilities are not looked for.
 
     Raises:
         LmError: It writes nothing either.
     """
+    if chat:
+        _writes(post)
+        return Tier.SAMPLES, "it was asked as a chat"
     try:
         _echoes(post)
     except LmError as error:
@@ -33,10 +37,14 @@ def find_tier(post: Post) -> tuple[Tier, str]:
             return Tier.NEXT, without_text
     except LmError as error:
         without_text += f"; {error}"
+    _writes(post)
+    return Tier.SAMPLES, f"{without_text}; it names no alternatives for the next token"
+
+
+def _writes(post: Post) -> None:
     answer = post("chat/completions", messages=[_user("Say something.")], max_tokens=4)
     if not isinstance(written(answer), str):
         raise LmError(f"the server writes nothing: {str(answer)[:200]}")
-    return Tier.SAMPLES, f"{without_text}; it names no alternatives for the next token"
 
 
 def _echoes(post: Post) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
@@ -10,6 +11,9 @@ from typing import Any
 from lm.answering.answerer import Tier
 from lm.serving.faults import CHANGED_AFTER, EVERY, Fault
 from lm.serving.model import ServedModel
+
+# What it says that it thought, where it may think. It changes nothing.
+THOUGHT = "Let me read both once more."
 
 
 class StandIn(ThreadingHTTPServer):
@@ -47,6 +51,11 @@ class StandIn(ThreadingHTTPServer):
         self.another_model = False
         self.lock = Lock()
         self.previous: dict[str, Any] | None = None
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that went away, as one does that is killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     @property
     def url(self) -> str:
@@ -125,10 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
             given = self._spoilt(given)
         elif server.strikes(Fault.MISSING_LOGPROBS):
             given = None
-        usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": 1}
         return {
             "choices": [{"text": text, "logprobs": given, "finish_reason": "length"}],
-            "usage": usage,
+            "usage": _usage(prompt, 1),
         }
 
     def _spoilt(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -149,9 +157,15 @@ class _Handler(BaseHTTPRequestHandler):
         most = int(body.get("max_tokens", 16))
         reason = "length" if len(words) > most else "stop"
         message = {"role": "assistant", "content": " ".join(words[:most])}
+        thinking = (body.get("chat_template_kwargs") or {}).get("enable_thinking")
+        thoughts = len(THOUGHT.split()) if thinking else 0
+        usage: dict[str, Any] = _usage(prompt, len(words[:most]) + thoughts)
+        if thinking:
+            message["reasoning_content"] = THOUGHT
+            usage["completion_tokens_details"] = {"reasoning_tokens": thoughts}
         return {
             "choices": [{"message": message, "finish_reason": reason}],
-            "usage": {"prompt_tokens": len(prompt.split()), "completion_tokens": len(words[:most])},
+            "usage": usage,
         }
 
     def _send(
@@ -172,3 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content[: len(content) // 2] if cut else content)
         if cut:
             self.close_connection = True
+
+
+def _usage(prompt: str, written: int) -> dict[str, int]:
+    read = len(prompt.split())
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

@@ -49,5 +49,6 @@ def _to_api(payment: Payment) -> dict[str, Any]:
         "assignment_id": payment.assignment_id,
         "amount_cents": payment.amount_cents,
         "fee_cents": payment.fee_cents,
+        "reason": payment.reason,
         "paid_at": payment.paid_at.isoformat(),
     }

@@ -6,6 +6,7 @@ import pytest
 
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.withheld import CONTRAST, MEAN, SHARE
 from benchmarks.coverage_grid import GRID, Cell, draw, intervals, measure, truth
 
 _CELL = Cell(frames=16, people=20, frame_sd=1.0, slope_sd=0.5, base=0.5, dropout=0.3)
@@ -60,3 +61,30 @@ def test_intervals_cover_what_they_say_in_a_cell_of_the_grid():
         assert one.covered > 0.90, one
         assert one.printed > 0.98
     assert len(GRID) == 960
+
+
+def test_levels_that_cancel_leave_a_difference_its_95_percent():
+    """Frames that differ much, effects that do not: these intervals covered 99% and more."""
+    found = list(measure(Cell(16, 20, 1.5, 0.0, 0.5, 0.0), 400, 2))
+    effects = [one for one in found if "difference" in one.statistic or "inter" in one.statistic]
+    assert len(effects) == 4
+    for one in effects:
+        assert 0.92 < one.covered < 0.985, one
+
+
+def test_intervals_are_withheld_in_at_most_a_tenth_of_the_grid_and_never_with_enough():
+    withheld = []
+    for cell in GRID:
+        answers = cell.people * cell.frames * (1 - cell.dropout / 2)
+        few = [answers / 2 < SHARE, answers / 2 < MEAN, answers < CONTRAST, answers < CONTRAST]
+        if cell.frames >= 8:
+            few += [answers < CONTRAST] * 2
+        withheld += few
+    assert np.mean(withheld) <= 0.1
+    # Sixteen frames and twenty people who answer eight trials in each cell.
+    assert max(SHARE, MEAN) <= 20 * 8 and CONTRAST <= 20 * 16
+
+
+def test_where_an_interval_is_withheld_no_data_set_has_one():
+    for one in measure(Cell(5, 8, 1.0, 0.0, 0.5, 0.0), 50, 3):
+        assert one.printed == 0 and np.isnan(one.covered), one

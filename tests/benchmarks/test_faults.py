@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.patience import PATIENCE_S
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -47,13 +49,16 @@ def test_whenever_the_process_dies_while_paying_the_same_command_pays_exactly_on
     assert counts["people paid less"] == counts["people paid more"] == 0
 
 
-def test_where_older_databases_are_put_back_and_colleagues_pay_by_hand_nobody_is_paid_twice():
+@pytest.mark.parametrize("mturk", ["0", "1"])
+def test_where_older_databases_are_put_back_and_colleagues_pay_by_hand_nobody_is_paid_twice(mturk):
     counts = counts_of(
-        *("faults_restored.py", "--runs", "1", "--seed", "3", "--faults", "0.02"),
-        *("--deaths", "0.01", "--restores", "0.2", "--by-hand", "0.02"),
+        *("faults_restored.py", "--runs", "2", "--mturk", mturk, "--seed", "3"),
+        *("--faults", "0.02", "--deaths", "0.01", "--restores", "0.2", "--by-hand", "0.02"),
+        *("--lost", "1"),
     )
     ways = ("restored", "copied", "copied with its ledger", "second copy")
     assert sum(counts[way] for way in ways) > 0
     assert counts["people who earned money"] > 0
     assert counts["people we paid more"] == counts["people with less"] == 0
     assert counts["places offered twice"] == counts["findings left"] == 0
+    assert counts["lost and not named"] == counts["lines not in the books"] == 0

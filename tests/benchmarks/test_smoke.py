@@ -45,9 +45,10 @@ RUNS = {
     "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],
     "many_sentences": ["{folder}/model", "--sentences", "20"],
     "mixed_model": ["recovery", "--simulations", "2"],
+    "masked_words": ["--kinds", "1"],
     "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
-    "mutation": ["exclusion", "--sample", "2"],
+    "mutation": ["money", "--sample", "2"],
     "mouse_rest": ["{folder}/paths.csv"],
     "ngram": [SAMPLE, "--tokens", "5000"],
     "peer_scores": [],
@@ -68,7 +69,7 @@ RUNS = {
     ],
     "import_large": ["--rows", "2000"],
     "reading_storage": ["--trials", "200"],
-    "room": ["--people", "200"],
+    "room": ["--people", "60"],
     "takers": ["--comparisons", "5"],
     "takers_speed": ["--study", "minimal"],
     "turns": [*("--processes", "2", "--threads", "1", "--seconds", "0.2")],
@@ -81,6 +82,7 @@ TESTED_ELSEWHERE = {
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     "installation_faults",
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
+    *("substitutions",),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}

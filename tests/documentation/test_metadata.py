@@ -52,6 +52,8 @@ def test_the_conda_recipe_has_the_version_and_every_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     recipe = yaml.safe_load((ROOT / "docs/deploy/conda/recipe.yaml").read_text("utf-8"))
     assert recipe["context"]["version"] == project["version"]
+    # A digest of digits alone would be read as a number.
+    assert re.fullmatch("[0-9a-f]{64}", recipe["source"]["sha256"])
     wanted = [*project["dependencies"], *project["optional-dependencies"]["analysis"]]
     # What Windows alone needs is in no recipe that runs elsewhere.
     names = {re.split(r"[\[<>=]", one)[0] for one in wanted if "== 'win32'" not in one}

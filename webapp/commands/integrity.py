@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from experiment.integrity.certificate import Certificate
+from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.text_table import text_table
 from webapp.database.engine import reading
 from webapp.jobs.summaries import summarise as sessions_summarised
 from webapp.runs.integrity import certificates, flags_of

@@ -10,9 +10,9 @@ import click
 import segno
 
 from experiment.commands.lazy_group import LazyGroup
+from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.runs import link_base
-from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens

@@ -11,6 +11,7 @@ from experiment.payment.payment import (
     PaymentKind,
     plain_reason,
 )
+from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.payment_commands import (
     open_run_payments,
@@ -18,7 +19,7 @@ from webapp.commands.payment_commands import (
     with_live,
     with_yes,
 )
-from webapp.commands.text_table import statement_table, text_table
+from webapp.commands.statement_table import statement_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.payments.accounts import PayeeAccount, accounts

@@ -9,6 +9,7 @@ import click
 
 from experiment.money import in_words, minor_units
 from experiment.payment.payment import LONGEST_REASON, plain_reason
+from experiment.tables.text_table import text_table
 from webapp.commands.options import with_instance
 from webapp.commands.payment_commands import (
     agreed,
@@ -19,7 +20,7 @@ from webapp.commands.payment_commands import (
 )
 from webapp.commands.reports import ReportWish, reconcile_reports
 from webapp.commands.runs import link_base
-from webapp.commands.text_table import statement_table, text_table
+from webapp.commands.statement_table import statement_table
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens

@@ -11,12 +11,12 @@ import click
 
 from experiment.money import in_words
 from experiment.payment.cost import refuse_out_of_bounds
+from experiment.tables.text_table import text_table
 from webapp.commands.messages import parts, test_offer, write
 from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
 from webapp.commands.options import with_instance
 from webapp.commands.payment_commands import with_live
 from webapp.commands.published_run import PublishedRun, open_published
-from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.recruiters.capabilities import EditedOffers

@@ -24,6 +24,7 @@ from webapp.gate.backup import refuse_lost
 from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
 from webapp.recruiters.settings import load_settings
+from webapp.users.restored import close_doors
 
 _PATH = click.Path(path_type=Path)
 _identity = click.option(
@@ -78,8 +79,9 @@ def restore_(
         refuse_lost(backup, keys, file, adopted=keys_lost)
         # Before anybody is brought back who could not be taken out again.
         said = newest_record(
-            folder, sealer_of(engine.dialect), file, record, although_missing=without_record
-        )
+            folder, sealer_of(engine.dialect), file, record,
+            although_missing=without_record, although_keys_lost=keys_lost,
+        )  # fmt: skip
         restoring(folder)
         content = backup.restore()
         problem = schema_problem(content.revision)
@@ -88,8 +90,13 @@ def restore_(
             with engine.connect().execution_options(reading=True) as connection:
                 restored(connection, folder)
         gone = 0 if problem else carry_out_again(folder, engine, utc_now())
+        close_doors(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(said)
+    click.echo(
+        "Everybody is signed out of the room. Accounts, roles, passwords and second factors are "
+        "those of the backup: compare them with parallax users list."
+    )
     tell_erased(folder, gone)
     if problem:
         click.echo(problem)

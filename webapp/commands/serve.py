@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 from pydantic import BaseModel
 
+from experiment.tables.text_table import text_table
 from webapp.commands.options import with_instance
-from webapp.commands.text_table import text_table
 from webapp.core.instance import open_instance
 from webapp.core.settings import ENVIRONMENT_PREFIX, FILE_NAME, flat_name
 from webapp.recruiters.settings import SECTIONS, load_settings

@@ -7,15 +7,19 @@ from typing import TextIO
 
 import click
 
+from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.text_table import text_table
 from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
 from webapp.database.engine import reading
 from webapp.errors import WebappError
+from webapp.recruiters.settings import load_settings
 from webapp.users import users as accounts
+from webapp.users.password_links import PATH_OF_LINK, make_link
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
-from webapp.users.sign_in import sign_out_everywhere
+from webapp.users.second_factor import remove
+from webapp.users.sign_in import sign_everybody_out, sign_out_everywhere
 
 _ROLES = click.Choice([str(role) for role in Role])
 _PASSWORD = click.option(
@@ -110,13 +114,43 @@ def enable(name: str, instance: Path) -> None:
 
 
 @users.command("sign-out")
+@click.argument("name", required=False)
+@click.option("--everybody", is_flag=True, help="End the sessions of every user.")
+@with_instance
+def sign_out(name: str | None, everybody: bool, instance: Path) -> None:
+    """End every session of NAME."""
+    if (name is None) != everybody:
+        raise click.UsageError("Give either a NAME or --everybody.")
+    with open_sessions(instance).begin() as session:
+        if name is None:
+            sign_everybody_out(session, utc_now())
+        else:
+            sign_out_everywhere(session, accounts.named_user(session, name), utc_now())
+    click.echo(f"{name or 'Everybody'} is signed out everywhere.")
+
+
+@users.command("password-link")
 @click.argument("name")
 @with_instance
-def sign_out(name: str, instance: Path) -> None:
-    """End every session of NAME."""
+def password_link(name: str, instance: Path) -> None:
+    """Print a link by which NAME sets a new password, once."""
+    base = load_settings(open_instance(instance)).link_base
     with open_sessions(instance).begin() as session:
-        sign_out_everywhere(session, accounts.named_user(session, name), utc_now())
-    click.echo(f"{name} is signed out everywhere.")
+        user = accounts.named_user(session, name)
+        token = make_link(session, user, by=_operator(), now=utc_now())
+    click.echo(f"{base}{PATH_OF_LINK}?token={token}")
+
+
+@users.command("drop-factor")
+@click.argument("name")
+@with_instance
+def drop_factor(name: str, instance: Path) -> None:
+    """Remove the second factor of NAME, who lost it."""
+    with open_sessions(instance).begin() as session:
+        user, now = accounts.named_user(session, name), utc_now()
+        removed = remove(session, user, by=_operator(), now=now)
+        sign_out_everywhere(session, user, now)
+    click.echo(f"{name} has no second factor{' any more' if removed else ''}.")
 
 
 def _password(file: TextIO | None) -> str:

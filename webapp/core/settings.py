@@ -101,6 +101,10 @@ class Settings(BaseModel):
     oidc_claim: str = Field(
         default="email", description="the claim of the provider's token that holds the user's name"
     )
+    second_factor: Literal["nobody", "owners", "everybody"] = Field(
+        default="nobody",
+        description="whose password needs a code of an authenticator app beside it",
+    )
     frame_ancestors: str = Field(
         default="",
         pattern=r"^(https?://[\w.*:\[\]-]+( https?://[\w.*:\[\]-]+)*)?$",

@@ -54,8 +54,11 @@ class Tokens:
         return self._digests.get_signature(text).decode()
 
     def sealed_attempt(self, text: str) -> str:
-        """Return a text for a cookie, signed with the time."""
-        return self._attempts.sign(text).decode()
+        """Return a text for a cookie, signed with the time.
+
+        Browsers refuse a cookie with a control character, so none is left in it.
+        """
+        return self._attempts.sign(base64_encode(text)).decode()
 
     def read_attempt(self, signed: str, within_s: int) -> str:
         """Return the text of such a cookie.
@@ -63,7 +66,11 @@ class Tokens:
         Raises:
             BadSignature: It is not ours, or too old.
         """
-        return self._attempts.unsign(signed, max_age=within_s).decode()
+        signed_text = self._attempts.unsign(signed, max_age=within_s)
+        try:
+            return base64_decode(signed_text).decode()
+        except (BadData, UnicodeDecodeError) as error:  # of an earlier version
+            raise BadSignature("no text of ours") from error
 
     def receipt(self, participant_ref: str) -> str:
         """Return what a platform may know about a participant who finished; it opens no session."""

@@ -7,7 +7,7 @@ from webapp.database.models import Run
 from webapp.services import Services
 from webapp.sessions.crowding import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
-from webapp.users.sign_in import delete_old_guesses
+from webapp.users.guessing import delete_old_guesses
 
 
 def release_leases(services: Services) -> int:

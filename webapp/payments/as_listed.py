@@ -7,12 +7,11 @@ from sqlalchemy import select
 from experiment.payment.payment import PaymentKind
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment
+from webapp.payments.entry import mark_of
 from webapp.payments.paid_elsewhere import OtherLines, refuse_paid_elsewhere
 from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses
 from webapp.recruiters.platform import Bonus, Platform, PlatformError
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
-
-_MARK_LENGTH = 12
 
 
 def is_bonus_of(platform: Platform, payment: Payment) -> bool:
@@ -76,4 +75,4 @@ def with_tokens(platform: Platform) -> TokenBonuses:
 
 def mark(payment: Payment) -> str:
     """Return what finds a bonus again in the platform's list, which knows no tokens."""
-    return f"[{payment.token[:_MARK_LENGTH]}]"
+    return mark_of(payment.token)

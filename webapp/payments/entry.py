@@ -15,6 +15,7 @@ from webapp.database.models import Payment, Run
 
 # How the serial of a bonus begins that was paid by hand on the platform.
 BY_HAND = "elsewhere\x1f"
+_MARK_LENGTH = 12
 _PAY_THE_REST = "Pay the difference as a separate bonus, with a file and another reason"
 _REMEDIES: dict[tuple[str, bool], str] = {
     (
@@ -48,12 +49,26 @@ def line_of(entry: Entry, run_ref: str, lines: Iterable[Payment]) -> Payment | N
 
     It is the line with the entry's token. It is also a line that only says the same in another
     way: the reward or the rejection of the same submission, or a bonus of the same worker for the
-    same reason, be it spelled with other spaces or paid by hand on the platform.
+    same reason, be it spelled with other spaces or paid by hand on the platform. Or it is a bonus
+    that carries this entry's mark, and was read from the platform after an older backup was
+    restored: our own.
     """
     lines = list(lines)
     token = entry.item.token(run_ref)
     same = next((line for line in lines if line.token == token), None)
+    same = same or next((line for line in lines if is_marked(line, token)), None)
     return same or next((line for line in lines if _says_the_same(line, entry)), None)
+
+
+def mark_of(token: str) -> str:
+    """Return what finds a bonus again in the platform's list, which knows no tokens."""
+    return f"[{token[:_MARK_LENGTH]}]"
+
+
+def is_marked(line: Payment, token: str) -> bool:
+    """Return whether a bonus that was read from the platform carries the mark of a token."""
+    found = line.kind == PaymentKind.BONUS and line.state == PaymentState.DONE
+    return found and line.token != token and line.reason.endswith(mark_of(token))
 
 
 def _says_the_same(line: Payment, entry: Entry) -> bool:

@@ -19,7 +19,7 @@ from experiment.payment.payment import (
 )
 from webapp.database.engine import Sessions
 from webapp.database.models import Payment, Run
-from webapp.payments.entry import Entry, line_of, refuse_other_amounts
+from webapp.payments.entry import Entry, is_marked, line_of, refuse_other_amounts
 
 # Longer than any call takes with its retries: a payment in hand for longer was left by a process
 # that is gone.
@@ -69,6 +69,10 @@ def record_payments(
     payments = [
         line or _payment(run, entry, now) for entry, line in zip(entries, found, strict=True)
     ]
+    for entry, line in zip(entries, payments, strict=True):
+        if is_marked(line, token := entry.item.token(run.ref)):
+            # It was ours before an older backup was restored, and is so again.
+            line.token, line.reason, line.called_at = token, entry.item.reason, line.made_at
     session.add_all(payments)
     session.flush()
     return payments

@@ -88,6 +88,7 @@ class Task:
         naivety: How much newcomers to the platform are preferred; None for its own choice.
         most_at_once: How many may work at the same time; None for any number.
         label: What kind of work it is, by the platform's word.
+        group: A group of the platform's that whoever finishes is put into; empty for none.
         content_warning: What participants are warned of.
         content_warning_details: In what way it is so.
     """
@@ -111,6 +112,7 @@ class Task:
     naivety: float | None = None
     most_at_once: int | None = None
     label: str = ""
+    group: str = ""
     content_warning: str = ""
     content_warning_details: str = ""
 

@@ -169,6 +169,7 @@ def task_of(
         naivety=terms.naivety,
         most_at_once=terms.most_at_once,
         label=terms.label,
+        group=terms.group,
         content_warning=terms.content_warning,
         content_warning_details=terms.content_warning_details,
     )

@@ -9,23 +9,31 @@ from flask import Blueprint, Flask
 from experiment.money import in_words
 from webapp.database.models import Payment
 from webapp.researcher.access import PREFIX, guarded
+from webapp.researcher.accounts import account_pages
 from webapp.researcher.audit import audit_pages
+from webapp.researcher.code import code_pages
 from webapp.researcher.installation import installation_pages
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.participants import participant_pages
+from webapp.researcher.passwords import password_pages
 from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
 from webapp.researcher.report import report_pages
 from webapp.researcher.rights import rights_of_people_pages
 from webapp.researcher.runs import run_pages
+from webapp.researcher.second_factor import second_factor_pages
 from webapp.researcher.sign_in import sign_in_pages
 from webapp.researcher.signed_in_elsewhere import elsewhere_pages
 
 _PAGES = (
     sign_in_pages,
     elsewhere_pages,
+    code_pages,
+    second_factor_pages,
+    password_pages,
+    account_pages,
     run_pages,
     launch_pages,
     live_pages,

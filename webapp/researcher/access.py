@@ -16,6 +16,7 @@ from webapp.errors import RequestError
 from webapp.gate.gate import objections
 from webapp.services import current_services
 from webapp.users.roles import Role
+from webapp.users.second_factor import Needed, factor_of
 from webapp.users.sign_in import form_token, signed_in, still_here
 
 COOKIE = "parallax_researcher"
@@ -24,17 +25,21 @@ _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def allowed(role: Role | None, *, largest_body: int | None = None) -> Callable[[View], View]:
+def allowed(
+    role: Role | None, *, largest_body: int | None = None, before_second_factor: bool = False
+) -> Callable[[View], View]:
     """Say which role a view needs.
 
     Args:
         role: The role; None where the view is open to everybody, signed in or not.
         largest_body: How many bytes may be sent to it; None for what all pages take.
+        before_second_factor: Whether it is open to who must first set up a second factor.
     """
 
     def mark(view: View) -> View:
         view.needed_role = role  # type: ignore[attr-defined]
         view.largest_body = largest_body  # type: ignore[attr-defined]
+        view.before_second_factor = before_second_factor  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -94,7 +99,19 @@ def _let_in() -> ResponseReturnValue | None:
             status=403,
             code="not_allowed",
         )
-    return None
+    return _to_second_factor(g.user)
+
+
+def _to_second_factor(user: User) -> ResponseReturnValue | None:
+    """Lead who needs a second factor and has none to where it is set up."""
+    services = current_services()
+    view: Any = current_app.view_functions[request.endpoint or ""]
+    needed = Needed(services.settings.second_factor).concerns(user)
+    if view.before_second_factor or not needed:
+        return None
+    with reading(services.sessions) as session:
+        there = factor_of(session, user) is not None
+    return None if there else redirect(url_for("second_factor.show"), 303)
 
 
 def _refused(error: RequestError) -> ResponseReturnValue:

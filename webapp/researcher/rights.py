@@ -1,6 +1,7 @@
 """What a participant asks a researcher for: to correct an answer, or not to use their data."""
 
 from collections.abc import Callable
+from datetime import datetime
 
 from flask import Blueprint, redirect, request, url_for
 from sqlalchemy import select
@@ -10,6 +11,7 @@ from werkzeug.wrappers import Response
 from webapp.database.models import Participant, Run
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
+from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.privacy.corrections import correct, correctable
 from webapp.privacy.restriction import release, restrict
@@ -27,24 +29,27 @@ _SHORTEST_REASON = 10
 @allowed(Role.RESEARCHER)
 def keep_unused(ref: str, participant_ref: str) -> Response:
     """Keep somebody's data without using them, as they asked."""
-    reason, services = _reason(), current_services()
-
-    def change(session: Session, run: Run, person: Participant) -> None:
-        if restrict(session, person, services.now(), services.record):
-            _note(session, run, person, "data restricted", reason=reason)
-
-    return _changed(ref, participant_ref, change)
+    return _used(ref, participant_ref, restrict, "data restricted")
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/release")
 @allowed(Role.RESEARCHER)
 def use_again(ref: str, participant_ref: str) -> Response:
     """Use somebody's data again, after they were told so."""
+    return _used(ref, participant_ref, release, "data used again")
+
+
+def _used(
+    ref: str,
+    participant_ref: str,
+    switch: Callable[[Session, Participant, datetime, Record], bool],
+    act: str,
+) -> Response:
     reason, services = _reason(), current_services()
 
     def change(session: Session, run: Run, person: Participant) -> None:
-        if release(session, person, services.now(), services.record):
-            _note(session, run, person, "data used again", reason=reason)
+        if switch(session, person, services.now(), services.record):
+            _note(session, run, person, act, reason=reason)
 
     return _changed(ref, participant_ref, change)
 

@@ -16,16 +16,21 @@ from webapp.researcher.access import (
     without_cookie,
 )
 from webapp.researcher.browsers import browser_family
+from webapp.researcher.code import ask_for_code
+from webapp.researcher.guesses import guess_of
 from webapp.researcher.signed_in_elsewhere import named_by_header
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
+from webapp.users.second_factor import factor_of
 from webapp.users.sign_in import (
-    Attempt,
+    digest_of,
+    open_session,
     open_sessions_of,
-    sign_in,
     sign_out,
     sign_out_everywhere,
+    sign_out_one,
+    user_of_password,
 )
 from webapp.users.users import users
 
@@ -42,24 +47,26 @@ def show() -> str:
 @sign_in_pages.post("/sign-in")
 @allowed(None)
 def enter() -> ResponseReturnValue:
-    """Sign somebody in, or say that the name or the password is not right."""
+    """Sign somebody in, ask for their second factor, or say that a name or password is wrong."""
     services, name = current_services(), request.form.get("name", "").strip()
-    address, digest = _address(), services.tokens.digest
-    attempt = Attempt(
-        name, browser_family(), digest(f"sign-in name {name}"), digest(f"sign-in from {address}")
-    )
-    way_back = request.form.get("next", "")
+    way_back, password = request.form.get("next", ""), request.form.get("password", "")
+    now = services.now()
     try:
-        password = request.form.get("password", "")
-        token = sign_in(services.sessions, attempt, password, services.now())
+        user = user_of_password(services.sessions, name, guess_of(name), password, now)
     except RequestError as error:
         return _form(way_back, name=name, problem=error.problem), error.status
     bind_contextvars(user=name)
+    with services.sessions.begin() as session:
+        token = None
+        if factor_of(session, user) is None:
+            token = open_session(session, user, browser_family(), now)
+    if token is None:
+        return ask_for_code(user, way_back)
     return with_cookie(redirect(safe_way_back(way_back), 303), token)
 
 
 @sign_in_pages.post("/sign-out")
-@allowed(Role.VIEWER)
+@allowed(Role.VIEWER, before_second_factor=True)
 def leave() -> ResponseReturnValue:
     """Sign out here."""
     services, token = current_services(), request.cookies.get(COOKIE, "")
@@ -71,9 +78,24 @@ def leave() -> ResponseReturnValue:
 @allowed(Role.VIEWER)
 def show_sessions() -> str:
     """Show where one is signed in."""
+    token, now = request.cookies.get(COOKIE, ""), current_services().now()
     with reading(current_services().sessions) as session:
-        here = open_sessions_of(session, current_user())
-    return render_template("researcher/sessions.html", sign_ins=here)
+        here = open_sessions_of(session, current_user(), now)
+    this = digest_of(token)
+    return render_template("researcher/sessions.html", sign_ins=here, this=this)
+
+
+@sign_in_pages.post("/sessions/end-one")
+@allowed(Role.VIEWER)
+def leave_elsewhere() -> ResponseReturnValue:
+    """Sign out in one browser of one's own."""
+    services, user = current_services(), current_user()
+    number = request.form.get("session", "")
+    with services.sessions.begin() as session:
+        one = int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else 0
+        if sign_out_one(session, user, one, services.now()):
+            record_act(session, user.name, "session ended", services.now())
+    return redirect(url_for("sign_in.show_sessions"), 303)
 
 
 @sign_in_pages.post("/sessions/end")
@@ -85,10 +107,6 @@ def leave_everywhere() -> ResponseReturnValue:
         sign_out_everywhere(session, user, services.now())
         record_act(session, user.name, "signed out everywhere", services.now())
     return without_cookie(redirect(url_for("sign_in.show"), 303))
-
-
-def _address() -> str:
-    return current_services().addresses.of(request.environ) or request.remote_addr or ""
 
 
 def _form(way_back: str, name: str = "", problem: str = "") -> str:

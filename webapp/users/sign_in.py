@@ -1,19 +1,18 @@
-"""Signing in: passwords, browsers' sessions, and how often somebody may guess."""
+"""Signing in: passwords and browsers' sessions."""
 
 import hashlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, delete, func, or_, select, update
+from sqlalchemy import CursorResult, select, update
 from sqlalchemy.orm import Session
 
 from webapp.database.engine import Sessions
-from webapp.database.locks import advisory_lock
-from webapp.database.models import FailedSignIn, SignIn, User
+from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
+from webapp.users.guessing import Guess, count_guess, take_back
 from webapp.users.passwords import is_password
 
 # Nobody who comes back after lunch signs in again; a browser left open over the weekend is out.
@@ -21,36 +20,17 @@ IDLE_LIMIT = timedelta(hours=8)
 LONGEST_SESSION = timedelta(days=7)
 # How often the time of the last sign of life is stored.
 _SEEN_EVERY = timedelta(minutes=5)
-_GUESSES_WITHIN = timedelta(minutes=15)
-# Of one name from one address, of one address, and of one name from anywhere.
-# Any number that no other program takes for a lock of the same PostgreSQL database.
-_LOCK = 0x7061_7261_7369_676E
-_GUESSES_HERE, _GUESSES_OF_ADDRESS, _GUESSES_OF_NAME = 5, 30, 100
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """Somebody wants to sign in.
-
-    Attributes:
-        name: The name they typed; people type passwords there, so it is stored as a digest alone.
-        browser: The family of their browser.
-        name_digest: A digest of the name under the installation's key.
-        address_digest: The same of the network address they come from.
-    """
-
-    name: str
-    browser: str
-    name_digest: str
-    address_digest: str
-
-
-def sign_in(sessions: Sessions, attempt: Attempt, password: str, now: datetime) -> str:
-    """Return the token of a new session, for the browser's cookie.
+def user_of_password(
+    sessions: Sessions, name: str, guess: Guess, password: str, now: datetime
+) -> User:
+    """Return the user whose name and password somebody typed.
 
     Args:
         sessions: Where sessions come from; the password is hashed outside any transaction.
-        attempt: Who, and from where.
+        name: What they typed.
+        guess: What the attempt is counted by.
         password: What they typed.
         now: The time.
 
@@ -59,8 +39,8 @@ def sign_in(sessions: Sessions, attempt: Attempt, password: str, now: datetime) 
     """
     with sessions.begin() as session:
         # Counted before the password is looked at: of many at once, none slips through meanwhile.
-        guess = _count_guess(session, attempt, now)
-        user = session.scalar(select(User).where(User.name == attempt.name))
+        counted = count_guess(session, guess, now)
+        user = session.scalar(select(User).where(User.name == name))
     usable = user is not None and user.disabled_at is None
     right = is_password(user.password_hash if user and usable else "", password)
     if user is None or not right:
@@ -68,8 +48,8 @@ def sign_in(sessions: Sessions, attempt: Attempt, password: str, now: datetime) 
             "The name or the password is not right.", status=401, code="wrong_password"
         )
     with sessions.begin() as session:
-        session.execute(delete(FailedSignIn).where(FailedSignIn.id == guess))
-        return open_session(session, user, attempt.browser, now)
+        take_back(session, counted)
+    return user
 
 
 def open_session(session: Session, user: User, browser: str, now: datetime) -> str:
@@ -78,7 +58,7 @@ def open_session(session: Session, user: User, browser: str, now: datetime) -> s
     session.add(
         SignIn(
             user_id=user.id,
-            token_hash=_digest(token),
+            token_hash=digest_of(token),
             browser=browser,
             made_at=now,
             seen_at=now,
@@ -93,7 +73,7 @@ def signed_in(session: Session, token: str, now: datetime) -> tuple[User, SignIn
     found = session.execute(
         select(User, SignIn)
         .join(SignIn, SignIn.user_id == User.id)
-        .where(SignIn.token_hash == _digest(token), SignIn.ended_at.is_(None))
+        .where(SignIn.token_hash == digest_of(token), SignIn.ended_at.is_(None))
         .where(User.disabled_at.is_(None))
     ).first()
     if found is None:
@@ -110,11 +90,12 @@ def still_here(sessions: Sessions, here: SignIn, now: datetime) -> None:
             session.execute(update(SignIn).where(SignIn.id == here.id).values(seen_at=now))
 
 
-def open_sessions_of(session: Session, user: User) -> Sequence[SignIn]:
+def open_sessions_of(session: Session, user: User, now: datetime) -> Sequence[SignIn]:
     """Return the sessions in which a user is signed in, the latest first."""
     return session.scalars(
         select(SignIn)
         .where(SignIn.user_id == user.id, SignIn.ended_at.is_(None))
+        .where(SignIn.seen_at >= now - IDLE_LIMIT, SignIn.made_at >= now - LONGEST_SESSION)
         .order_by(SignIn.id.desc())
     ).all()
 
@@ -123,68 +104,41 @@ def sign_out(session: Session, token: str, now: datetime) -> None:
     """End the session of a token."""
     session.execute(
         update(SignIn)
-        .where(SignIn.token_hash == _digest(token), SignIn.ended_at.is_(None))
+        .where(SignIn.token_hash == digest_of(token), SignIn.ended_at.is_(None))
         .values(ended_at=now)
     )
 
 
-def sign_out_everywhere(session: Session, user: User, now: datetime) -> None:
-    """End every session of a user."""
+def sign_out_one(session: Session, user: User, sign_in_id: int, now: datetime) -> bool:
+    """End one session of a user; return whether it was theirs and open."""
+    one = SignIn.id == sign_in_id, SignIn.user_id == user.id, SignIn.ended_at.is_(None)
+    ended = session.execute(update(SignIn).where(*one).values(ended_at=now))
+    return bool(cast(CursorResult[Any], ended).rowcount)
+
+
+def sign_out_everywhere(
+    session: Session, user: User, now: datetime, *, except_token: str = ""
+) -> None:
+    """End every session of a user, or all but the one of a token."""
     session.execute(
         update(SignIn)
         .where(SignIn.user_id == user.id, SignIn.ended_at.is_(None))
+        .where(SignIn.token_hash != (digest_of(except_token) if except_token else ""))
         .values(ended_at=now)
     )
+
+
+def sign_everybody_out(session: Session, now: datetime) -> int:
+    """End every session of everybody; return how many those were."""
+    ended = update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now)
+    return cast(CursorResult[Any], session.execute(ended)).rowcount
 
 
 def form_token(session_token: str) -> str:
     """Return what every form of a session carries, so that no other site can send one."""
-    return _digest(f"form {session_token}")
+    return digest_of(f"form {session_token}")
 
 
-def _count_guess(session: Session, attempt: Attempt, now: datetime) -> int:
-    """Count an attempt as a failure until it succeeds, and return its key.
-
-    Raises:
-        RequestError: Too many came before.
-    """
-    if session.get_bind().dialect.name != "sqlite":
-        advisory_lock(session.connection(), _LOCK, wait=True)
-    _refuse_guessing(session, attempt, now)
-    failed = FailedSignIn(
-        name_digest=attempt.name_digest, address_digest=attempt.address_digest, at=now
-    )
-    session.add(failed)
-    session.flush()
-    return failed.id
-
-
-def delete_old_guesses(session: Session, now: datetime) -> int:
-    """Delete the failed attempts that no longer count, and return how many those were."""
-    old = delete(FailedSignIn).where(FailedSignIn.at <= now - _GUESSES_WITHIN)
-    return cast(CursorResult[Any], session.execute(old)).rowcount
-
-
-def _refuse_guessing(session: Session, attempt: Attempt, now: datetime) -> None:
-    name, address = attempt.name_digest, attempt.address_digest
-    recent = (
-        select(FailedSignIn.name_digest, FailedSignIn.address_digest, func.count())
-        .where(FailedSignIn.at > now - _GUESSES_WITHIN)
-        .where(or_(FailedSignIn.name_digest == name, FailedSignIn.address_digest == address))
-        .group_by(FailedSignIn.name_digest, FailedSignIn.address_digest)
-    )
-    rows = session.execute(recent).all()
-    here = sum(n for of_name, of_address, n in rows if (of_name, of_address) == (name, address))
-    of_address = sum(n for _, each, n in rows if each == address)
-    of_name = sum(n for each, _, n in rows if each == name)
-    if here >= _GUESSES_HERE or of_address >= _GUESSES_OF_ADDRESS or of_name >= _GUESSES_OF_NAME:
-        minutes = int(_GUESSES_WITHIN.total_seconds() // 60)
-        raise RequestError(
-            f"Too many wrong passwords came before. Please try again in {minutes} minutes.",
-            status=429,
-            code="too_many_attempts",
-        )
-
-
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """Return the SHA-256 under which a random text is stored that opens something."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -76,7 +76,7 @@ def add_user(
 
 
 def set_role(session: Session, user: User, role: Role, *, by: str, now: datetime) -> None:
-    """Give an account another role.
+    """Give an account another role and sign the user out everywhere.
 
     Raises:
         UserError: No owner would be left.
@@ -85,6 +85,7 @@ def set_role(session: Session, user: User, role: Role, *, by: str, now: datetime
         _refuse_without_owner(session, user)
     before = user.role
     user.role = role
+    sign_out_everywhere(session, user, now)
     record_act(
         session,
         by,
@@ -96,11 +97,17 @@ def set_role(session: Session, user: User, role: Role, *, by: str, now: datetime
 
 
 def set_password(
-    session: Session, user: User, password_hash: str, *, by: str, now: datetime
+    session: Session,
+    user: User,
+    password_hash: str,
+    *,
+    by: str,
+    now: datetime,
+    except_token: str = "",
 ) -> None:
-    """Store a new password and sign the user out everywhere."""
+    """Store a new password and sign the user out everywhere, but for the session of a token."""
     user.password_hash = password_hash
-    sign_out_everywhere(session, user, now)
+    sign_out_everywhere(session, user, now, except_token=except_token)
     record_act(session, by, "password changed", now, after={"user": user.name})
 
 

@@ -14,7 +14,7 @@ ABOUT = """
 [publication]
 description = "Judgments of a small study."
 license = "CC-BY-4.0"
-date_published = "2026-11-30"
+date_published = 2026-11-30
 funding = "None."
 [[publication.contributors]]
 given_name = "Josiah"

@@ -15,6 +15,7 @@ from experiment.tables.schemas import ITEMS
 from lm.errors import LmError
 from lm.huggingface.load import load_hf
 from lm.identity import model_identity
+from lm.registry import load_scorer
 from tests.analysis import small_run
 from tests.lm.toy_models import causal_folder, unigram_folder
 
@@ -124,6 +125,24 @@ def test_an_adapter_is_not_left_out_silently(tmp_path):
     (tmp_path / "weights" / "adapter_config.json").write_text("{}")
     with pytest.raises(LmError, match="holds an adapter"):
         load_hf(str(tmp_path / "weights"))
+
+
+def test_an_adapter_in_a_folder_that_points_to_a_model_is_not_left_out_silently(tmp_path):
+    causal_folder(tmp_path)
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(LmError, match="holds an adapter"):
+        load_scorer(str(tmp_path))
+
+
+def test_a_chat_template_that_is_not_used_and_the_beginning_are_said(tmp_path):
+    causal_folder(tmp_path)
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    setting("weights/tokenizer_config.json", "chat_template", template)(tmp_path)
+    scorer = load_scorer(str(tmp_path))
+    begun, chat = scorer.notes
+    first = scorer.encoder.tokenizer.convert_ids_to_tokens([scorer.encoder.beginning])[0]
+    assert begun.endswith(f"reads every text after the token {first}.")
+    assert "has a chat template, which was not used" in chat
 
 
 def test_code_of_others_is_never_run(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Scores and items in the layouts that other programs print: read, or refused with a reason."""
 
+import json
 import pickle
 
 import numpy as np
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from analysis.commands.import_scores import scores
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
+from analysis.readers.record import undo
 from experiment.errors import MaterialsError
 from experiment.materials.formats.files import is_materials, open_materials
 
@@ -142,3 +144,21 @@ def test_score_files_with_impossible_numbers_are_refused(tmp_path, column, chang
     pq.write_table(table.set_column(place, table.schema.field(place), changed), loaded.path)
     with pytest.raises(AnalysisError, match=said):
         load_scores(loaded.path)
+
+
+def test_an_import_of_scores_is_accounted_for_replaced_and_undone(tmp_path):
+    imported(tmp_path, "one.txt", SURPRISAL, "--model", "lstm")
+    out = tmp_path / "out"
+    record = json.loads((out / "import.json").read_text())
+    assert record["source"] == "one.txt"
+    assert record["models"]["lstm"]["versions_scored"] == 4
+    assert record["models"]["lstm"]["versions_without_score"] == 0
+    assert set(record["files"]) == {"scores_lstm.parquet"}
+    imported(tmp_path, "two.txt", SURPRISAL.replace("4.0", "3.0"), "--model", "other")
+    assert sorted(path.name for path in out.iterdir()) == ["import.json", "scores_other.parquet"]
+    (out / "scores_other.parquet").write_bytes(b"changed")
+    with pytest.raises(AnalysisError, match="was changed after the import"):
+        undo(out)
+    imported(tmp_path, "one.txt", SURPRISAL, "--model", "lstm")
+    assert undo(out) == ["scores_lstm.parquet", "import.json"]
+    assert not out.exists()

@@ -11,7 +11,8 @@ from analysis.report.verdict import Verdict, verdict
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
-from benchmarks.headline import SITUATIONS, Situation, draw, is_wrong
+from benchmarks.headline import is_wrong
+from benchmarks.situations import SITUATIONS, Situation, draw
 from experiment.studies.load import load_study
 from experiment.studies.study import Construction
 from tests.analysis import small_run

@@ -45,10 +45,10 @@ def test_features_that_do_not_vary_cannot_be_compared(features):
 def test_mismatch_lowers_accuracy_by_the_effect():
     judgments = pd.DataFrame(
         {
-            "participant": ["a", "b"] * 4,
-            "item_id": [item for item in "1234" for _ in range(2)],
+            "participant": [f"{one}{copy}" for copy in range(10) for one in "ab" * 4],
+            "item_id": [item for item in "1234" for _ in range(2)] * 10,
             "construction": "across",
-            "chose_good": [True, True, True, False, False, False, True, True],
+            "chose_good": [True, True, True, False, False, False, True, True] * 10,
         }
     )
     decisions = pd.DataFrame(
@@ -69,3 +69,7 @@ def test_mismatch_lowers_accuracy_by_the_effect():
     assert people["singular / plural"] == 0.5
     low, high = effects.loc[0, ["low", "high"]]
     assert low <= 0.75 <= high
+    # Eight judgments have no interval.
+    few = attraction(judgments.iloc[:8], *tables[1:])
+    assert few.loc[0, "effect"] == pytest.approx(0.75)
+    assert few.loc[0, ["low", "high"]].isna().all()

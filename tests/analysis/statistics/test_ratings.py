@@ -12,17 +12,18 @@ from analysis.statistics.ratings import (
     rating_differences,
 )
 from experiment.records import Variant
+from tests.analysis.statistics.dense_variance import dense
 
 BAD = next(variant for variant in Variant if variant != Variant.GOOD)
 
 
 @pytest.fixture
 def ratings() -> pd.DataFrame:
-    """Nine people rate twelve items in two conditions, each in one of two versions."""
+    """Eighteen people rate twelve items in two conditions, each in one of two versions."""
     rng = np.random.default_rng(3)
-    person, item = np.divmod(np.arange(9 * 12), 12)
+    person, item = np.divmod(np.arange(18 * 12), 12)
     good = (person + item // 2) % 2 == 0
-    value = 4 + good + 0.5 * rng.normal(size=9)[person] + rng.normal(size=12)[item]
+    value = 4 + good + 0.5 * rng.normal(size=18)[person] + rng.normal(size=12)[item]
     return pd.DataFrame(
         {
             "participant": person.astype(str),
@@ -41,10 +42,17 @@ def half_width(frame: pd.DataFrame, influence: pd.Series) -> float:
         sums = influence.groupby(by).sum()
         return len(sums) / (len(sums) - 1) * (sums**2).sum()
 
-    people, items = (variance(frame[name]) for name in ("participant", "item_id"))
-    total = max(people + items - variance(np.arange(len(frame))), people, items)
-    fewer = min(frame["participant"].nunique(), frame["item_id"].nunique())
-    return t.ppf(0.975, fewer - 1) * np.sqrt(total)
+    people, items = (float(variance(frame[name])) for name in ("participant", "item_id"))
+    single = variance(np.arange(len(frame)))
+    total = max(people + items - single, people, items)
+    more = [max(one - single, 0) for one in (people, items)]
+    n_people, n_items = frame["participant"].nunique(), frame["item_id"].nunique()
+    # Satterthwaite's degrees of freedom, of the parts that add something.
+    parts = [(single, len(frame))]
+    parts += [(people, n_people)] * int(more[0] > 0) + [(items, n_items)] * int(more[1] > 0)
+    freedom = (single + sum(more)) ** 2 / sum(part**2 / (n - 1) for part, n in parts)
+    fewer = min(n_people, n_items) - 1
+    return t.ppf(0.975, np.clip(freedom, fewer, len(frame) - 1)) * np.sqrt(total)
 
 
 def test_the_mean_of_each_condition_and_its_interval(ratings):
@@ -57,7 +65,7 @@ def test_the_mean_of_each_condition_and_its_interval(ratings):
         assert (row["low"], row["high"]) == pytest.approx(
             (values.mean() - half, values.mean() + half)
         )
-        counts = (len(own), own["item_id"].nunique(), 9)
+        counts = (len(own), own["item_id"].nunique(), 18)
         assert tuple(row[["n_ratings", "n_items", "n_participants"]]) == counts
 
 
@@ -67,7 +75,8 @@ def test_how_much_higher_the_good_versions_are_rated(ratings):
         good = own["version"] == Variant.GOOD
         means = own["rating"].groupby(good).mean()
         share = np.where(good, 1 / good.sum(), -1 / (~good).sum())
-        half = half_width(own, (own["rating"] - good.map(means)) * share)
+        variance, freedom = dense(own["rating"], share, good, own["participant"], own["item_id"])
+        half = t.ppf(0.975, freedom) * np.sqrt(variance)
         apart = means[True] - means[False]
         row = found.loc[condition]
         assert tuple(row[["mean_good", "mean_other"]]) == pytest.approx((means[True], means[False]))

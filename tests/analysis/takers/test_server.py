@@ -13,6 +13,7 @@ import pytest
 
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
+from benchmarks.takers_http import differing, network
 from experiment.errors import ParallaxError
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Question, Tier
@@ -23,7 +24,7 @@ from lm.servers.client import Client
 from lm.servers.spec import ServerModel, Terms, parse_server
 from lm.serving.faults import Fault
 from lm.serving.model import ServedModel
-from lm.serving.server import StandIn
+from lm.serving.server import THOUGHT, StandIn
 from tests.lm.toy_models import ngram_folder
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
@@ -146,6 +147,32 @@ def test_samples_are_counted_and_what_is_no_answer_has_its_own_columns(model: Pa
     assert rows(tmp_path / "out" / "forced_choice", "responses") == []
     asked = rows(tmp_path / "out" / "forced_choice", "asked")
     assert all("I cannot judge" in row["raw"] for row in asked)
+
+
+def test_a_chat_may_think_first_which_is_counted_stored_and_a_factor(model: Path, tmp_path: Path):
+    terms = replace(OWN, samples=3)
+    own = request_("", tmp_path / "out", terms=terms)
+    factors = replace(own.factors, thinking=(False, True), thought_tokens=9)
+    with serving(model, Tier.TEXT) as server:
+        named = replace(own, model=f"api:{server.url}#toy", factors=factors)
+        with pytest.raises(LmError, match="in chats only"):
+            list(run_take(named, NOW))
+        list(run_take(replace(named, chat=True), NOW))
+    folder = tmp_path / "out" / "forced_choice"
+    sittings = {row["participant"]: row["thinking"] for row in rows(folder, "participants")}
+    assert sorted(sittings.values()) == ["no", "no", "yes", "yes"]
+    for row in rows(folder, "asked"):
+        thinks = sittings[row["participant"]] == "yes"
+        n_words = len(THOUGHT.split())
+        assert row["hidden_tokens"] == (str(3 * n_words) if thinks else "0")
+        assert row["thoughts"] == (json.dumps([THOUGHT] * 3) if thinks else "")
+    described = json.loads((tmp_path / "out" / "take.json").read_text())
+    assert described["tier"] == "samples" and described["thought_tokens"] == 9
+
+
+def test_a_take_in_process_and_one_over_http_are_the_same_row_for_row(tmp_path: Path):
+    n, different, worst = differing(network(tmp_path / "model", 1), tmp_path)
+    assert (different, worst) == (0, 0.0) and n > 250
 
 
 def test_answers_cut_by_the_limit_of_tokens_are_counted_as_such(model: Path):

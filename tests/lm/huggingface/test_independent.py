@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tokenizers import pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from benchmarks import masked_words
+from benchmarks.masked_words import KINDS
 from lm.huggingface import independent
 from lm.huggingface.independent import logprobs_again
 from lm.huggingface.load import load_hf
@@ -24,20 +25,6 @@ TEXTS = {
     "Japanese": ("作者は笑った。", "コーヒーは 3つ"),
     "Thai": ("นักเขียน", "ขียนหัว 10"),
     "Hindi": ("हिन्दी है", "हिन्दी नदी"),
-}
-_PIECE, _BYTES = pre_tokenizers.Metaspace, pre_tokenizers.ByteLevel
-KINDS = {
-    "bpe, undivided": ("bpe", None),
-    "bpe, SentencePiece": ("bpe", _PIECE()),
-    "bpe, SentencePiece without a first mark": ("bpe", _PIECE(prepend_scheme="never")),
-    "bpe, bytes": ("bpe", _BYTES(add_prefix_space=False)),
-    "bpe, bytes with a first space": ("bpe", _BYTES(add_prefix_space=True)),
-    "bpe, white space and marks": ("bpe", pre_tokenizers.Whitespace()),
-    "unigram, undivided": ("unigram", None),
-    "unigram, SentencePiece": ("unigram", _PIECE()),
-    "word pieces, BERT": ("wordpiece", pre_tokenizers.BertPreTokenizer()),
-    "word pieces, white space": ("wordpiece", pre_tokenizers.WhitespaceSplit()),
-    "words, white space and marks": ("words", pre_tokenizers.Whitespace()),
 }
 
 
@@ -84,3 +71,11 @@ def test_both_tell_the_same_characters_apart():
         assert independent._is_unspaced(letter) == bool(_UNSPACED.match(letter)), hex(number)
         in_word = bool(_WORD.fullmatch(letter + letter))
         assert independent._in_word(letter) == in_word, hex(number)
+
+
+def test_the_campaign_of_masked_words_finds_no_difference(tmp_path):
+    texts = masked_words.sentences("Hindi")
+    masked_words.write_model(tmp_path, masked_words.tokenizer("bpe, bytes", texts, 275))
+    largest, tokens, hidden = masked_words.compared(tmp_path, texts[:3])
+    assert largest < masked_words.WORST_NATS
+    assert 0 < hidden < tokens

@@ -4,6 +4,7 @@ import re
 import shutil
 import string
 from collections.abc import Iterator, Mapping
+from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -27,13 +28,15 @@ REFRESH = "docs/participants.md, Languages, says how to refresh the catalogues"
 TRANSLATED = sorted(path.name for path in CATALOGUES.iterdir() if path.is_dir())
 
 
-def messages() -> set[str]:
+@cache
+def messages() -> frozenset[str]:
     mapping = (CATALOGUES / "babel.cfg").read_text(encoding="utf-8")
     methods, options = parse_mapping_cfg(StringIO(mapping))
     found = extract_from_dir(str(WEBAPP), method_map=methods, options_map=options)
-    return {text for _file, _line, text, _comments, _context in found}
+    return frozenset(text for _file, _line, text, _comments, _context in found)
 
 
+@cache
 def catalogue(language: str) -> Catalog:
     path = CATALOGUES / language / "LC_MESSAGES" / "messages.po"
     return read_po(BytesIO(path.read_bytes()), locale=language)

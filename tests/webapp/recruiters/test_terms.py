@@ -44,6 +44,7 @@ OTHER = {
     "recruitment.naivety": "0.5",
     "recruitment.most_at_once": "10",
     "recruitment.label": '"decision_making_task"',
+    "recruitment.group": '"5f0c1e2d3b4a59687786a5b4"',
     "recruitment.content_warning": '"sensitive"',
     "recruitment.content_warning_details": '"Some sentences speak of war."',
 }

@@ -1,5 +1,6 @@
 """Who comes is said by a provider of OpenID Connect, or by the web server in front."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -79,6 +80,12 @@ def test_whom_the_provider_knows_comes_to_where_they_wanted(provided, anna, brow
     assert f"{ANNA} (researcher)" in shown
     assert here.post("/sessions/end").status_code == 303
     assert here.get("/").location.startswith("/researcher/sign-in")
+
+
+def test_no_letter_of_the_attempt_s_cookie_is_refused_by_a_browser(provided, browser):
+    """Chromium drops a cookie with a control character, and then nobody could come back."""
+    sent = browser().get("/sign-in/provider?next=/researcher/runs/x").headers["Set-Cookie"]
+    assert re.fullmatch(r"parallax_attempt=[\w.-]+; .*", sent)
 
 
 def test_what_is_asked_of_the_provider_gives_no_secret_away(provided, browser):

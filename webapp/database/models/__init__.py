@@ -3,6 +3,7 @@
 from webapp.database.models.arrival_address import ArrivalAddress
 from webapp.database.models.base import Base
 from webapp.database.models.erasure import Erasure
+from webapp.database.models.factor import PasswordLink, RecoveryCode, SecondFactor
 from webapp.database.models.identity import Identity
 from webapp.database.models.link import Link
 from webapp.database.models.participant import (
@@ -41,14 +42,17 @@ __all__ = [
     "LinkVisit",
     "OutgoingReport",
     "Participant",
+    "PasswordLink",
     "Payment",
     "Place",
+    "RecoveryCode",
     "Recruitment",
     "Response",
     "Run",
     "RunCount",
     "RunItem",
     "RunSummary",
+    "SecondFactor",
     "SessionSummary",
     "SignIn",
     "Stamp",

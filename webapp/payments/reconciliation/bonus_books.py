@@ -55,11 +55,18 @@ def bonus_books(
             for assignment_id, worker_id in dict(assignments).items()
             for amount_minor in platform.bonuses_of(assignment_id)
         ]
-        return _by_amount(listed, [line for line in payments if is_bonus_of(platform, line)])
+        return matched(platform, listed, payments)
     if isinstance(platform, TokenBonuses):
         shown = (bonus for offer in offers for bonus in platform.bonuses(offer))
-        return _by_mark([bonus for bonus in shown if not is_gone(bonus)], payments)
+        return matched(platform, [bonus for bonus in shown if not is_gone(bonus)], payments)
     return BonusBooks((), Counter(), ())
+
+
+def matched(platform: Platform, listed: Sequence[Bonus], payments: Sequence[Payment]) -> BonusBooks:
+    """Return what a platform listed, matched with the ledger as it is now."""
+    if isinstance(platform, TwoStepBonuses):
+        return _by_amount(listed, [line for line in payments if is_bonus_of(platform, line)])
+    return _by_mark(listed, payments)
 
 
 def _by_mark(listed: Sequence[Bonus], payments: Sequence[Payment]) -> BonusBooks:

@@ -1,6 +1,7 @@
 """Reconciling a run: every check, and mending what is safe to mend."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -9,14 +10,16 @@ from sqlalchemy.orm import Session
 from experiment.payment.payment import PaymentItem, PaymentState
 from experiment.studies.study import Study
 from webapp.core.clock import Clock
+from webapp.core.forgotten import is_forgotten
 from webapp.database.engine import Sessions
 from webapp.database.models import Run
 from webapp.database.row_counts import recount
 from webapp.gate.gate import ledger_reconciled
 from webapp.payments.compensate import offer_what_was_decided
 from webapp.payments.entry import Entry
-from webapp.payments.ledger import record_payments
+from webapp.payments.ledger import payments_of, record_payments
 from webapp.payments.pay import pay
+from webapp.payments.reconciliation.bonus_books import matched
 from webapp.payments.reconciliation.discrepancy import Discrepancy
 from webapp.payments.reconciliation.participant_checks import (
     compensation_not_taken,
@@ -116,12 +119,26 @@ def fix_discrepancies(
     with sessions.begin() as session:
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now())
-        _record(session, run, [*_decisions(snapshot, study), *_bonuses(snapshot)], now())
+        seen = _beside_ledger_of_now(session, platform, run, snapshot)
+        _record(session, run, [*_decisions(seen, study), *_bonuses(seen)], now())
         ledger_reconciled(session.connection(), run.ref)
     # A rejection that was refused is for a person to decide again.
     again = [payment.id for payment in snapshot.payments if not is_refused_rejection(payment)]
     pay(sessions, platform, again, now)
     offer_what_was_decided(sessions, platform, run, study, link, now)
+
+
+def _beside_ledger_of_now(
+    session: Session, platform: Platform, run: Run, snapshot: Snapshot
+) -> Snapshot:
+    """Return what the platform showed beside the ledger that stands there at this moment.
+
+    Whoever paid since the ledger was read has a line there: it was not paid by hand.
+    """
+    lines = payments_of(session, run)
+    payments = [line for line in lines if not is_forgotten(line.worker_id)]
+    books = matched(platform, snapshot.books.listed, payments)
+    return replace(snapshot, payments=payments, books=books)
 
 
 def _record(session: Session, run: Run, entries: list[Entry], now: datetime) -> None:

@@ -21,7 +21,7 @@ from webapp.payments.reconciliation.bonus_books import BonusBooks, bonus_books
 from webapp.payments.statement import Statement, stated_minor, statements
 from webapp.privacy.forget import forgotten_participants
 from webapp.recruiters.platform import Bonus, Platform
-from webapp.recruiters.statuses import SUBMITTED_STATUSES
+from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.lease import expired
 
@@ -152,8 +152,9 @@ def _handed_in(session: Session, run: Run) -> Sequence[Assignment]:
 
 
 def _may_have_bonus(assignment: Assignment, payments: Sequence[Payment]) -> bool:
+    # Who gave back may have had compensation, which an older backup does not know.
     lines = (line for line in payments if line.assignment == assignment.platform_id)
-    return assignment.status in SUBMITTED_STATUSES or any(line.amount_minor for line in lines)
+    return assignment.status not in ACTIVE_STATUSES or any(line.amount_minor for line in lines)
 
 
 def _platform_rewards(

@@ -20,7 +20,7 @@ from webapp.recruiters.platform import (
 from webapp.recruiters.prolific.answers import StudyAnswer, SubmissionAnswer, member, read
 from webapp.recruiters.prolific.bonus_lines import csv_bonuses
 from webapp.recruiters.prolific.calls import Busy, Calls, NotSent
-from webapp.recruiters.prolific.codes import screen_out_slots, with_slots
+from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, with_slots
 from webapp.recruiters.prolific.drafts import draft_of, filters_of, mark, test_draft_of
 from webapp.recruiters.prolific.notes import edits_of, notes_on
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -89,6 +89,7 @@ class ProlificClient:
 
     def post(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer, and return its id; nobody finds it before it is launched."""
+        refuse_unknown_group(self._calls, task)
         try:
             made = self._calls.once("/studies/", draft_of(task, offer, self._settings))
         except PlatformUnreachable:
@@ -270,6 +271,7 @@ class ProlificClient:
 
     def offer_test(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer and Prolific's test study of it; return the test's address."""
+        refuse_unknown_group(self._calls, task)
         made = self._calls.once("/studies/", test_draft_of(task, offer, self._settings))
         where = f"/studies/{read(StudyAnswer, made, 'POST /studies/').id}/test-study"
         return str(member(self._calls.once(where), "study_url", where))

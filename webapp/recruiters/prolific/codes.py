@@ -6,11 +6,13 @@ participant returns the submission, or its time runs out.
 """
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 from experiment.participation import Ending
 from webapp.recruiters.platform import PlatformError, Task
 from webapp.recruiters.prolific.answers import SCREEN_OUT, StudyAnswer
+from webapp.recruiters.prolific.calls import Calls, NotThere
 
 # The platform's name for each ending that is handed in.
 CODE_TYPES = {
@@ -32,7 +34,7 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
         token: The offer's; each offer has codes of its own.
     """
     codes = [
-        _code(ending, token, _REVIEWED)
+        _code(ending, token, _REVIEWED, *_joining(task, ending))
         for ending in CODE_TYPES
         if ending is not Ending.SCREENED_OUT
     ]
@@ -46,12 +48,37 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
     return codes
 
 
-def _code(ending: Ending, token: str, action: dict[str, object]) -> dict[str, Any]:
+def _joining(task: Task, ending: Ending) -> Iterator[dict[str, object]]:
+    """Yield what puts whoever finishes into the study's participant group, if it has one."""
+    if task.group and ending is Ending.COMPLETED:
+        yield {"action": "ADD_TO_PARTICIPANT_GROUP", "participant_group": task.group}
+
+
+def refuse_unknown_group(calls: Calls, task: Task) -> None:
+    """Let pass only a task whose participant group exists: else nobody could be completed.
+
+    Raises:
+        PlatformError: There is no such group, or the platform cannot be asked.
+    """
+    if not task.group:
+        return
+    try:
+        calls.read(f"/participant-groups/{task.group}/")
+    except NotThere as error:
+        raise PlatformError(
+            f"there is no participant group {task.group}",
+            where="study.toml, recruitment.group",
+            expected="the id of a participant group of your workspace",
+            remedy="Make the group on Prolific's pages and copy its id from the page's address",
+        ) from error
+
+
+def _code(ending: Ending, token: str, *actions: dict[str, object]) -> dict[str, Any]:
     drawn = hashlib.sha256(f"{token}\x1f{ending}".encode()).hexdigest()
     return {
         "code": drawn[:_CODE_CHARS].upper(),
         "code_type": CODE_TYPES[ending],
-        "actions": [action],
+        "actions": list(actions),
         "actor": "researcher",
     }
 

@@ -8,6 +8,11 @@ from webapp.recruiters.prolific.answers import Recommendation, StudyAnswer
 from webapp.recruiters.prolific.drafts import entry_link, filters_of
 from webapp.recruiters.prolific.settings import ProlificSettings
 
+_UNSIGNED = (
+    "not signed, so Prolific is asked about each arrival; if your workspace has signed links, "
+    "set prolific_signed_arrivals = true"
+)
+
 
 def notes_on(
     task: Task,
@@ -20,7 +25,7 @@ def notes_on(
         ("devices", _devices(task.devices)),
         ("filters", _who(task)),
         *_said(task),
-        ("links", "signed by Prolific" if settings.signed_arrivals else "not signed"),
+        ("links", "signed by Prolific" if settings.signed_arrivals else _UNSIGNED),
         ("who finishes", "submitted by our server, awaits review"),
         ("participants who fail the attention check", "submitted by our server, awaits review"),
         ("who withdraws", "submitted by our server, awaits review"),
@@ -92,6 +97,8 @@ def _said(task: Task) -> Iterator[tuple[str, str]]:
         yield "naivety", f"{task.naivety:g}"
     if task.label:
         yield "label", task.label
+    if task.group:
+        yield "who finishes is put into", f"the participant group {task.group}"
     if task.content_warning:
         yield "content warning", f"{task.content_warning}: {task.content_warning_details or '-'}"
 

@@ -1,6 +1,8 @@
 """Opening Prolific for commands that publish and pay, and for telling it of endings."""
 
+import ssl
 import time
+from functools import cache
 
 import httpx
 
@@ -70,5 +72,12 @@ def calls_of(
         # A proxy that the environment names does not know this machine's own addresses.
         trust_env=not is_loopback(url),
         follow_redirects=False,
+        verify=_authorities(),
     )
     return Calls(http, attempts, time.sleep)
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Return whom TLS trusts, read once: reading it takes longer than a call."""
+    return httpx.create_ssl_context()

@@ -45,7 +45,8 @@ class ProlificRecruiter(Recruiter):
                 "title", "description", "reward", "screen_out_reward", "screen_out_places",
                 "median_minutes", "duration_minutes", "devices", "filters",
                 "exclude_earlier_runs", "after", "filter_set", "filter_set_version", "peripherals",
-                "naivety", "most_at_once", "label", "content_warning", "content_warning_details",
+                "naivety", "most_at_once", "label", "group", "content_warning",
+                "content_warning_details",
             )
         ) | {"payment"},
         # Prolific has no such words, frames or times of its own: nobody is promised anything.

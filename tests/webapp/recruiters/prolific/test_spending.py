@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from tests.webapp.recruiters.prolific.test_second_ledger import by_hand
+from tests.webapp.restoring import copied_with_ledger
 
 pytestmark = pytest.mark.one_database
 
@@ -113,3 +114,24 @@ def test_without_a_run_every_published_one_is_stated_and_nothing_is_no_error(lab
     said = shell("statement").output
     assert lab.run.ref in said
     assert "=Grant 17: $0." in said
+
+
+def test_compensation_that_an_older_backup_does_not_know_is_stated_and_not_paid_again(
+    lab, stand_in, shell, stated, clock, sessions, instance
+):
+    submission, _ = lab.work(lab.publish())
+    clock.go_on(hours=2)
+    lab.report()
+    lab.poll()
+    put_back = copied_with_ledger(sessions, instance)
+    why = ("--amount", "0.20", "--reason", "Your time was over.", "--yes")
+    compensate = ("compensate", lab.run.ref, lab.ref_of(submission), *why)
+    assert shell(*compensate).exit_code == 0
+    paid = books(stand_in)
+    put_back()
+    # The work had timed out: such work is looked at, too.
+    assert "bonus_elsewhere" in shell("reconcile", lab.run.ref).output
+    assert spent(stated()) == paid
+    assert "which the ledger does not have" in str(shell(*compensate).exception)
+    shell("reconcile", lab.run.ref, "--fix")
+    assert spent(stated()) == paid == books(stand_in)

@@ -1,21 +1,12 @@
-"""Tables for the terminal."""
+"""What each payee is owed and got, for the terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from experiment.money import in_words
+from experiment.tables.text_table import text_table
 from webapp.payments.statement import Statement
 
 _STATEMENT = ("payee", "due by the study's rule", "paid by our ledger", "paid by the platform")
-
-
-def text_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return the rows under their header, each column as wide as its longest cell."""
-    lines = [list(header), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
 
 
 def statement_table(statements: Iterable[Statement]) -> str:

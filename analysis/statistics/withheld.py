@@ -1,0 +1,52 @@
+"""Where no interval of people's answers is printed, and why.
+
+With few answers no formula that we know covers 95 %: it covers too much or, over five frames that
+differ much, too little. Which numbers of answers these are was measured over a stated grid of
+designs (benchmarks/coverage_grid.py; docs/statistics.md has its table). Nothing is withheld with 16
+frames, 20 participants and 8 trials of each participant in a cell.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from analysis.statistics.resample import Floats
+
+# The fewest answers that an interval of each statistic is printed for.
+SHARE, MEAN, CONTRAST = 40, 35, 70
+REASON = (
+    f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "
+    "for a difference): with so few, no formula that we tried holds the true value in 93 to 97% of "
+    "studies."
+)
+
+
+def ends(low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int) -> tuple[Floats, Floats]:
+    """Return the ends of intervals, NaN where they rest on too few answers.
+
+    Args:
+        low: Shape ``(groups,)``.
+        high: Shape ``(groups,)``.
+        answers: Shape ``(groups,)``: how many answers each rests on.
+        fewest: From how many on an interval is printed.
+    """
+    enough = np.asarray(answers) >= fewest
+    found: tuple[Floats, Floats] = (np.where(enough, low, np.nan), np.where(enough, high, np.nan))
+    return found
+
+
+def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Return what to say below a table some of whose estimates have no interval for that reason.
+
+    Args:
+        rows: The table's rows, with ``<key>_low`` of each estimate and n_judgments or n_ratings.
+        keys: Its columns that are estimates.
+    """
+    counted = next((name for name in ("n_judgments", "n_ratings") if name in rows), None)
+    if counted is None:
+        return []
+    few = rows[counted].astype(float) < CONTRAST
+    bare = [rows[key].notna() & rows[f"{key}_low"].isna() for key in keys if f"{key}_low" in rows]
+    return [REASON] if any((few & one).any() for one in bare) else []

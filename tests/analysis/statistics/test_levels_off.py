@@ -1,0 +1,94 @@
+"""Levels that cancel in a difference do not widen its interval; others do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.statistics.clustered import several_way
+from analysis.statistics.levels_off import contrast_variance
+from analysis.statistics.rating_contrasts import contrasts
+from tests.analysis.statistics.dense_variance import dense
+
+PEOPLE, FRAMES = 20, 16
+
+
+def square(rng, conditions=2, level=3.0, slope=0.0):
+    person, frame = np.divmod(np.arange(PEOPLE * FRAMES), FRAMES)
+    cell = (person + frame) % conditions
+    value = level * (rng.normal(size=PEOPLE)[person] + rng.normal(size=FRAMES)[frame])
+    value += slope * rng.normal(size=PEOPLE)[person] * (cell == 0)
+    return value + rng.normal(size=len(cell)), cell, person, frame
+
+
+def weights(cell, of):
+    return np.asarray(of)[cell] / np.bincount(cell)[cell]
+
+
+@pytest.mark.parametrize("of", [[1.0, -1.0], [1.0, -1.0, -1.0, 1.0]])
+@pytest.mark.parametrize("slope", [0.0, 2.0])
+def test_it_is_what_dense_algebra_gives(of, slope):
+    value, cell, person, frame = square(np.random.default_rng(1), len(of), slope=slope)
+    weight = weights(cell, of)
+    found = contrast_variance(value, weight, cell, (person, frame))
+    assert found == pytest.approx(dense(value, weight, cell, person, frame), rel=1e-5)
+
+
+def test_levels_do_not_matter_where_they_cancel_and_the_effects_slope_does():
+    def variance(**how):
+        value, cell, person, frame = square(np.random.default_rng(2), **how)
+        return contrast_variance(value, weights(cell, [1.0, -1.0]), cell, (person, frame))[0]
+
+    assert variance(level=30.0) == pytest.approx(variance(level=0.0), rel=1e-3)
+    assert variance(slope=3.0) > 3 * variance()
+
+
+def test_levels_that_do_not_cancel_are_kept():
+    """Two groups of participants: how participants differ is all that a difference rests on."""
+    value, _, person, frame = square(np.random.default_rng(3), level=3.0)
+    group = person % 2
+    found, freedom = contrast_variance(value, weights(group, [1.0, -1.0]), group, (person, frame))
+    of_person = pd.Series(value).groupby(person).mean()
+    apart = of_person.groupby(np.arange(PEOPLE) % 2).var().sum() / (PEOPLE / 2)
+    assert found == pytest.approx(apart, rel=0.02)
+    assert 15 < freedom < 25
+
+
+def test_what_stops_early_leaves_comes_back():
+    """Without the end of some sessions levels cancel no more: the variance must say so."""
+    value, cell, person, frame = square(np.random.default_rng(4), level=3.0)
+    there = (person % 3 > 0) | (frame < 5)
+    cut = [one[there] for one in (value, cell, person, frame)]
+    weight = weights(cut[1], [1.0, -1.0])
+    found = contrast_variance(cut[0], weight, cut[1], cut[2:])[0]
+    still = sum(float(np.sum(np.bincount(way, weight) ** 2)) for way in cut[2:])
+    assert still > 0
+    assert found > 9 * still * 0.3
+
+
+def test_intervals_are_no_wider_than_needed_where_only_levels_differ():
+    rng, widths = np.random.default_rng(5), []
+    for _ in range(20):
+        value, cell, person, frame = square(rng)
+        weight = weights(cell, [1.0, -1.0])
+        centred = value - np.array([value[cell == one].mean() for one in (0, 1)])[cell]
+        new, old = contrast_variance(value, weight, cell, (person, frame))[0], several_way(
+            weight * centred, [person, frame]
+        )[0]  # fmt: skip
+        widths.append((new, old))
+    new, old = np.mean(widths, axis=0)
+    right = 4 / (PEOPLE * FRAMES)
+    assert right * 0.9 < new < right * 1.5
+    assert old > 3 * new
+
+
+def test_few_answers_have_no_interval_but_their_estimate():
+    value, cell, person, frame = square(np.random.default_rng(6))
+    rows = pd.DataFrame(
+        {"participant": person.astype(str), "unit": frame.astype(str), "cell": cell.astype(str)}
+    ).assign(rating=value)
+    wanted = {"difference": {"0": 1.0, "1": -1.0}}
+    [few] = contrasts(rows[person < 4], "rating", wanted).to_dict("records")
+    [enough] = contrasts(rows[person < 5], "rating", wanted).to_dict("records")
+    assert few["n_ratings"] == 64 and np.isfinite(few["estimate"])
+    assert np.isnan([few["low"], few["high"], few["p"]]).all()
+    assert np.isfinite([enough["low"], enough["high"], enough["p"]]).all()

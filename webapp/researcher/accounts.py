@@ -1,0 +1,92 @@
+"""The accounts of an installation, for its owners: new passwords, and lost second factors."""
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.errors import ParallaxError
+from webapp.database.engine import reading
+from webapp.database.models import SecondFactor, SignIn, User
+from webapp.errors import RequestError
+from webapp.researcher.access import allowed, current_user
+from webapp.services import current_services
+from webapp.users import users as accounts
+from webapp.users.audit_log import record_act
+from webapp.users.password_links import make_link
+from webapp.users.roles import Role
+from webapp.users.second_factor import remove
+from webapp.users.sign_in import sign_out_everywhere
+
+account_pages = Blueprint("accounts", __name__)
+
+
+@account_pages.get("/accounts")
+@allowed(Role.OWNER)
+def show() -> str:
+    """Show every account, when it was last used, and whether it has a second factor."""
+    last = select(SignIn.user_id, func.max(SignIn.seen_at)).group_by(SignIn.user_id)
+    with_factor = select(SecondFactor.user_id).where(SecondFactor.confirmed_at.is_not(None))
+    with reading(current_services().sessions) as session:
+        found = {
+            "accounts": accounts.users(session),
+            "last": {row[0]: row[1] for row in session.execute(last)},
+            "with_factor": set(session.scalars(with_factor)),
+        }
+    return render_template("researcher/accounts.html", **found)
+
+
+@account_pages.post("/accounts/password-link")
+@allowed(Role.OWNER)
+def make_password_link() -> ResponseReturnValue:
+    """Show a link by which somebody may give themselves a new password, once."""
+    services = current_services()
+    with services.sessions.begin() as session:
+        user = _named(session)
+        try:
+            token = make_link(session, user, by=current_user().name, now=services.now())
+        except accounts.UserError as error:
+            raise _refused(error) from error
+    link = f"{services.settings.link_base}{url_for('passwords.show_link', token=token)}"
+    return render_template("researcher/password_link.html", name=user.name, link=link)
+
+
+@account_pages.post("/accounts/sign-out")
+@allowed(Role.OWNER)
+def sign_out() -> ResponseReturnValue:
+    """End every session of somebody."""
+    services, by = current_services(), current_user().name
+    with services.sessions.begin() as session:
+        user = _named(session)
+        sign_out_everywhere(session, user, services.now())
+        record_act(session, by, "signed out by an owner", services.now(), after={"user": user.name})
+    return redirect(url_for("accounts.show"), 303)
+
+
+@account_pages.post("/accounts/remove-second-factor")
+@allowed(Role.OWNER)
+def remove_factor() -> ResponseReturnValue:
+    """Take away the second factor of somebody who lost it and their recovery codes."""
+    services, by = current_services(), current_user().name
+    with services.sessions.begin() as session:
+        user = _named(session)
+        if user.name == by:
+            raise RequestError(
+                "Remove your own second factor on its page, with one of its codes.",
+                status=400,
+                code="own_factor",
+            )
+        if remove(session, user, by=by, now=services.now()):
+            sign_out_everywhere(session, user, services.now())
+    return redirect(url_for("accounts.show"), 303)
+
+
+def _named(session: Session) -> User:
+    try:
+        return accounts.named_user(session, request.form.get("name", ""))
+    except ParallaxError as error:
+        raise _refused(error) from error
+
+
+def _refused(error: ParallaxError) -> RequestError:
+    return RequestError(f"Nothing was changed: {error.problem}.", status=400, code="bad_account")

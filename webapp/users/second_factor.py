@@ -1,0 +1,198 @@
+"""The second factor beside a password: codes by time (RFC 6238), and recovery codes.
+
+A code is taken once: the step of time that it stands for is stored, and no earlier one counts any
+more. The secret is sealed in the database, so that a backup alone makes no codes.
+"""
+
+import secrets
+from base64 import b32decode, b32encode
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hmac import compare_digest
+from typing import Any, cast
+
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
+from sqlalchemy import CursorResult, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from webapp.core.tokens import ALPHABET
+from webapp.database.models import RecoveryCode, SecondFactor, User
+from webapp.errors import RequestError
+from webapp.users.audit_log import record_act
+from webapp.users.roles import Role
+from webapp.users.sign_in import digest_of
+
+# Beside one name, whoever guesses has a million codes before them, and three of them are right.
+GUESSES_OF_NAME = 10
+# What every authenticator app knows: others are read wrongly by some.
+_DIGITS, _STEP_S, _SECRET_BYTES = 6, 30, 20
+# How many steps a telephone's clock may be off, either way.
+_LEEWAY = 1
+_CODES, _CODE_LETTERS, _GROUP = 10, 16, 4
+
+
+class Needed(StrEnum):
+    """Whose password needs a second factor; the setting ``second_factor``."""
+
+    NOBODY = "nobody"
+    OWNERS = "owners"
+    EVERYBODY = "everybody"
+
+    def concerns(self, user: User) -> bool:
+        """Return whether it is needed of a user; those who sign in elsewhere have no password."""
+        of_role = self is Needed.EVERYBODY or (self is Needed.OWNERS and user.role == Role.OWNER)
+        return of_role and bool(user.password_hash)
+
+
+def factor_of(session: Session, user: User) -> SecondFactor | None:
+    """Return a user's second factor, once a first code has confirmed it."""
+    factor = begun_factor(session, user)
+    return factor if factor is not None and factor.confirmed_at is not None else None
+
+
+def begun_factor(session: Session, user: User) -> SecondFactor | None:
+    """Return a user's second factor, confirmed or not."""
+    return session.scalar(select(SecondFactor).where(SecondFactor.user_id == user.id))
+
+
+def begin(session: Session, user: User, now: datetime) -> SecondFactor:
+    """Return a new factor that waits for its first code, in the place of an unconfirmed one.
+
+    Raises:
+        RequestError: The user has one already.
+    """
+    if factor_of(session, user) is not None:
+        raise RequestError(
+            "You have a second factor already. Remove it first, with one of its codes.",
+            status=409,
+            code="factor_exists",
+        )
+    session.execute(delete(SecondFactor).where(SecondFactor.user_id == user.id))
+    secret = b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    factor = SecondFactor(user_id=user.id, secret=secret, made_at=now, last_step=0)
+    session.add(factor)
+    session.flush()
+    return factor
+
+
+def address_of(factor: SecondFactor, user: User, installation: str) -> str:
+    """Return what the picture for the authenticator app says."""
+    return _generator(factor).get_provisioning_uri(f"{user.name}@{installation}", "Parallax")
+
+
+def confirm(session: Session, user: User, code: str, now: datetime) -> list[str]:
+    """Make a begun factor the user's by its first code, and return the recovery codes.
+
+    Raises:
+        RequestError: None was begun, or the code is not its.
+    """
+    factor = begun_factor(session, user)
+    if factor is None or factor.confirmed_at is not None:
+        raise RequestError(
+            "There is no second factor to confirm. Begin anew.", status=409, code="no_factor"
+        )
+    if not _is_taken(session, factor, code, now):
+        raise _wrong_code()
+    factor.confirmed_at = now
+    record_act(session, user.name, "second factor set up", now, after={"user": user.name})
+    return _new_codes(session, user)
+
+
+def take_code(session: Session, user: User, code: str, now: datetime) -> None:
+    """Take a code of the app, or a recovery code; neither counts a second time.
+
+    Raises:
+        RequestError: It is neither, or was taken before.
+    """
+    factor = factor_of(session, user)
+    if factor is not None and _is_taken(session, factor, code, now):
+        return
+    unused = RecoveryCode.user_id == user.id, RecoveryCode.used_at.is_(None)
+    used = session.execute(
+        update(RecoveryCode)
+        .where(*unused, RecoveryCode.digest == _code_digest(user, code))
+        .values(used_at=now)
+    )
+    if not cast(CursorResult[Any], used).rowcount:
+        raise _wrong_code()
+    left = str(unused_codes(session, user))
+    record_act(session, user.name, "recovery code used", now, after={"codes left": left})
+
+
+def unused_codes(session: Session, user: User) -> int:
+    """Return how many recovery codes a user has left."""
+    unused = RecoveryCode.user_id == user.id, RecoveryCode.used_at.is_(None)
+    return session.scalar(select(func.count()).select_from(RecoveryCode).where(*unused)) or 0
+
+
+def new_recovery_codes(session: Session, user: User, code: str, now: datetime) -> list[str]:
+    """Return new recovery codes in the place of all earlier ones.
+
+    Raises:
+        RequestError: The code that shows who asks is not right.
+    """
+    take_code(session, user, code, now)
+    record_act(session, user.name, "recovery codes made anew", now, after={"user": user.name})
+    return _new_codes(session, user)
+
+
+def remove(session: Session, user: User, *, by: str, now: datetime) -> bool:
+    """Take a user's second factor away with its recovery codes; return whether there was one."""
+    there = factor_of(session, user) is not None
+    for table in (SecondFactor, RecoveryCode):
+        session.execute(delete(table).where(table.user_id == user.id))
+    if there:
+        record_act(session, by, "second factor removed", now, after={"user": user.name})
+    return there
+
+
+def _is_taken(session: Session, factor: SecondFactor, code: str, now: datetime) -> bool:
+    """Take a code of the app if it is one; of two who send the same one, one succeeds."""
+    given = "".join(code.split()).encode("utf-8", "replace")
+    for step, right in _codes_around(factor, now):
+        if compare_digest(right, given):
+            later = SecondFactor.id == factor.id, SecondFactor.last_step < step
+            taken = session.execute(
+                update(SecondFactor)
+                .where(*later)
+                .values(last_step=step)
+                .execution_options(synchronize_session=False)
+            )
+            return bool(cast(CursorResult[Any], taken).rowcount)
+    return False
+
+
+def _codes_around(factor: SecondFactor, now: datetime) -> Iterator[tuple[int, bytes]]:
+    generator = _generator(factor)
+    for steps in range(-_LEEWAY, _LEEWAY + 1):
+        at = int((now + timedelta(seconds=steps * _STEP_S)).timestamp())
+        yield at // _STEP_S, generator.generate(at)
+
+
+def _generator(factor: SecondFactor) -> TOTP:
+    return TOTP(b32decode(factor.secret), _DIGITS, SHA1(), _STEP_S)
+
+
+def _new_codes(session: Session, user: User) -> list[str]:
+    session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
+    letters = ["".join(map(secrets.choice, [ALPHABET] * _CODE_LETTERS)) for _ in range(_CODES)]
+    session.add_all(
+        RecoveryCode(user_id=user.id, digest=_code_digest(user, each)) for each in letters
+    )
+    return ["-".join(each[i : i + _GROUP] for i in range(0, len(each), _GROUP)) for each in letters]
+
+
+def _code_digest(user: User, code: str) -> str:
+    plain = "".join(letter for letter in code.lower() if letter.isalnum())
+    return digest_of(f"recovery code of {user.id}: {plain}")
+
+
+def _wrong_code() -> RequestError:
+    return RequestError(
+        "The code is not right, or was used before. The app shows a new one every 30 seconds; if "
+        "none is taken, compare the telephone's clock with the true time.",
+        status=401,
+        code="wrong_code",
+    )
