@@ -28,9 +28,12 @@ from webapp.serverless.folder import (
     write_static,
 )
 from webapp.serverless.pages import Pages
-from webapp.serverless.refusals import refuse_what_needs_a_server
+from webapp.serverless.refusals import refuse_what_needs_a_server, report_beside
 from webapp.serverless.stores import KINDS, Store, store_of
 from webapp.services import services_of
+
+# The report's name beside the study.
+REPORT = "report.html"
 
 
 @click.command()
@@ -77,6 +80,11 @@ from webapp.services import services_of
 @click.option(
     "--simulated", is_flag=True, help="Programs will answer, not people; every table says so."
 )
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="A report.html of `parallax compare`, to be read beside the study; only with --simulated.",
+)
 @with_instance
 def static(
     study: str,
@@ -91,6 +99,7 @@ def static(
     no_counter: bool,
     recruiter: str,
     simulated: bool,
+    report: Path | None,
     instance: Path,
 ) -> None:
     """Write STUDY as a folder of static files, which any web host serves.
@@ -98,6 +107,7 @@ def static(
     The pages, lists, sides and orders are the server's own. Which sentence is good is not in the
     folder. `parallax import sessions` reads what the store kept.
     """
+    beside = report_beside(report, out, simulated=simulated) if report else None
     loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
     recruits.check(loaded)
     store = store_of(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
@@ -112,18 +122,20 @@ def static(
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
     n_sessions = sessions or loaded.design.n_places
     pages = Pages(create_app(instance), loaded, recruits, store.keeper, simulated)
-    built, ref = _written(pages, store, seed, n_sessions, out)
+    built, ref = _written(pages, store, seed, n_sessions, out, beside)
     mark = built.mark
     click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
     click.echo(f"One participant loads at most {_loaded(built):,} bytes, compressed.")
     _tell_imbalance(loaded, seed, mark, dropout)
+    if beside is not None:
+        click.echo(f"{out / REPORT} is the report, {out / 'index.html'} the study.")
     if unused := set_aside(recruits.terms, loaded):
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
 
 
 def _written(
-    pages: Pages, store: Store, seed: int, n_sessions: int, out: Path
+    pages: Pages, store: Store, seed: int, n_sessions: int, out: Path, report: bytes | None
 ) -> tuple[StaticStudy, str]:
     """Launch the study and write it; return what was written, and its run."""
     with pages.speaking():
@@ -147,6 +159,8 @@ def _written(
         )
         ref = run.ref
         write_static(built, pages.study, out)
+        if report is not None:
+            (out / REPORT).write_bytes(report)
         session.commit()
     return built, ref
 

@@ -1,5 +1,6 @@
 """The pool of connections: the number of requests that wait is limited, not their time."""
 
+import logging
 from threading import Lock
 
 from sqlalchemy.exc import TimeoutError
@@ -39,3 +40,8 @@ class CountedPool(QueuePool):
         finally:
             with self._counting:
                 self._asking -= 1
+
+
+# SQLAlchemy names a pool's logger after its class, which puts it among our own: a library's
+# warnings are written, its information is not.
+logging.getLogger(f"{__name__}.{CountedPool.__name__}").setLevel(logging.WARNING)

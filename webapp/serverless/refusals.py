@@ -1,12 +1,14 @@
 """What only a server can do: a study that asks for it is refused, by the name of the key."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import RunError
 from webapp.recruiters.base import PayingRecruiter, Recruiter
 from webapp.runs.answerable import refuse_unanswerable
+from webapp.serverless.folder import ARCHIVE, ONE_FILE
 
 
 def refuse_what_needs_a_server(
@@ -51,3 +53,40 @@ def _needs(study: Study, recruiter: Recruiter) -> Iterator[str]:
         yield "[panel] signature is checked with a secret"
     if any(panel.way_back(ending).report for ending in Ending):
         yield "[panel] an ending is reported from server to server"
+
+
+def report_beside(path: Path, out: Path, *, simulated: bool) -> bytes:
+    """Return a report that may lie beside a static study, as bytes.
+
+    Raises:
+        RunError: People would answer the study, it is one file, or the report is no page.
+    """
+    if not simulated:
+        raise RunError(
+            "a report says what was chosen and which version is good, and people could read it "
+            "before they answer",
+            where="--report",
+            expected="--simulated: a folder to look at, not one to collect people's answers",
+        )
+    if out.suffix.lower() in (ARCHIVE, *ONE_FILE):
+        raise RunError(
+            f"the name {out.name} makes one file, which has no room for a report",
+            where="--report",
+            expected="a folder",
+            remedy="Give --out a name without an ending",
+        )
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RunError(
+            f"the report cannot be read: {error.strerror}",
+            where=str(path),
+            expected="the report.html that `parallax compare` wrote",
+        ) from error
+    if path.suffix.lower() != ".html" or b"<html" not in content[:1000].lower():
+        raise RunError(
+            "the file is no page",
+            where=str(path),
+            expected="the report.html that `parallax compare` wrote",
+        )
+    return content

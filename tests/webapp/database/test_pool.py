@@ -69,3 +69,9 @@ def test_a_disposed_pool_still_counts(engine: Engine):
     assert isinstance(engine.pool, pool_module.CountedPool)
     with engine.connect() as connection:
         assert connection.execute(text("SELECT 1")).scalar_one() == 1
+
+
+def test_a_pool_says_nothing_where_commands_print(engine: Engine, caplog: pytest.LogCaptureFixture):
+    with caplog.at_level("INFO", logger="webapp"):
+        engine.dispose()
+    assert not caplog.records

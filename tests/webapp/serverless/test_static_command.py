@@ -63,3 +63,24 @@ def test_jatos_needs_an_archive_and_nothing_else_does(tmp_path):
 def test_a_program_in_a_form_that_is_not_read_is_refused_by_its_line():
     with pytest.raises(WebappError, match="export default"):
         bundle({"serverless/begin.js": "export default 1;"}, {})
+
+
+def test_a_report_lies_beside_a_study_that_programs_take(tmp_path):
+    report = tmp_path / "report.html"
+    report.write_text("<!doctype html><html>92 %</html>")
+    command = [
+        "study", "static", "minimal", "--seed", "1", "--out", str(tmp_path / "out"),
+        "--instance", str(tmp_path / "instance"), "--report", str(report),
+    ]  # fmt: skip
+    people = CliRunner().invoke(cli, command)
+    assert "--simulated" in str(people.exception) and not (tmp_path / "out").exists()
+    assert CliRunner().invoke(cli, [*command, "--simulated"]).exit_code == 0
+    assert (tmp_path / "out" / "report.html").read_bytes() == report.read_bytes()
+    assert (tmp_path / "out" / "index.html").is_file()
+
+
+@pytest.mark.parametrize(("name", "said"), [("none.html", "cannot be read"), ("a.csv", "no page")])
+def test_what_is_no_report_is_refused_before_anything_is_written(tmp_path, name, said):
+    (tmp_path / "a.csv").write_text("a,b\n")
+    assert said in refusal(tmp_path, "minimal", "--report", str(tmp_path / name))
+    assert not (tmp_path / "out").exists()
