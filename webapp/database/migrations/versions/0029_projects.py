@@ -10,11 +10,9 @@ depends_on = None
 
 _AT = sa.DateTime(timezone=True)
 _TABLES = ("project_job", "api_token", "invitation", "membership", "project")
+_KEY = "fk_run_project_id_project"
 # In a column's own definition, so that SQLite need not copy the table.
-_ADD = (
-    "ALTER TABLE run ADD COLUMN project_id INTEGER"
-    " CONSTRAINT fk_run_project_id_project REFERENCES project (id)"
-)
+_ADD = f"ALTER TABLE run ADD COLUMN project_id INTEGER CONSTRAINT {_KEY} REFERENCES project (id)"
 
 
 def upgrade() -> None:
@@ -73,7 +71,13 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Take them away: the runs of projects are everybody's then."""
-    op.drop_column("run", "project_id")
+    found = sa.inspect(op.get_bind()).get_foreign_keys("run")
+    if any(one["name"] == _KEY for one in found):
+        with op.batch_alter_table("run") as run:
+            run.drop_constraint(_KEY, type_="foreignkey")
+            run.drop_column("project_id")
+    else:  # SQLite tells no name of a key within a column, and drops it with the column.
+        op.drop_column("run", "project_id")
     for name in _TABLES:
         op.drop_table(name)
 
