@@ -57,7 +57,9 @@ def hold_what_may_be_told(services: Services) -> None:
         for run in session.scalars(select(Run).order_by(Run.id)).all():
             only_once = _only_once(services, session, run)
             if held := hold_reports(session, run, only_once, services.now()):
-                _LOG.warning("%d held of run %s: parallax reconcile %s", held, run.ref, run.ref)
+                _LOG.warning(
+                    "run %s: %d reports held: parallax reconcile %s", run.ref, held, run.ref
+                )
         told_held(session.connection())
 
 
