@@ -1,7 +1,7 @@
 """Whether judgments can be what their mapping says: accuracies above chance, times of people."""
 
 import pandas as pd
-from scipy.stats import binom
+from scipy.special import bdtr  # scipy.stats takes a second to import
 
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
@@ -100,7 +100,7 @@ def below_chance(run: ExportedRun) -> int:
     """
     rows = run.responses.dropna(subset="participant")
     each = rows.groupby("participant", observed=True)["chose_good"].agg(["sum", "size"])
-    p_values = binom.cdf(each["sum"].astype(int), each["size"], 0.5)
+    p_values = bdtr(each["sum"].astype(int), each["size"], 0.5)
     return int((p_values < _RARE).sum())
 
 

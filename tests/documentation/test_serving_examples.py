@@ -89,6 +89,7 @@ def go_through_faults(
     server.stop(instance)
     away = ask(secure, path, trusted)
     assert away.status_code == 503 and away.headers["retry-after"] == "5"
+    assert away.headers["strict-transport-security"] == "max-age=31536000"
     assert 'http-equiv="refresh"' in away.text
     assert away.headers["content-type"].startswith("text/html")
     server.start(instance, port=port, workers=1)
@@ -179,6 +180,8 @@ def test_the_compose_file_s_caddy_finds_the_node_that_is_left(tmp_path, certific
         with caddy(tmp_path, example, int(ports[0]), plain, secure, certificate):
             answered = [ask(secure, "/healthz", certificate[0]).status_code for _ in range(4)]
             assert answered == [200] * 4
+            page = ask(secure, "/healthz", certificate[0])
+            assert page.headers.get_list("strict-transport-security") == ["max-age=31536000"]
             server.stop(nodes[0])
             deadline = time.monotonic() + PATIENCE_S
             while {ask(secure, "/healthz", certificate[0]).status_code for _ in range(6)} != {200}:
@@ -186,6 +189,7 @@ def test_the_compose_file_s_caddy_finds_the_node_that_is_left(tmp_path, certific
             server.stop(nodes[1])
             away = ask(secure, f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}", certificate[0])
             assert (away.status_code, away.headers["retry-after"]) == (503, "5")
+            assert away.headers["strict-transport-security"] == "max-age=31536000"
         said = all_logs(tmp_path)()
         assert [secret for secret in SECRETS[:2] if secret in said] == []
     finally:

@@ -23,6 +23,7 @@ from webapp.erasures.file import (
     take_over_older_file,
     write_record,
 )
+from webapp.erasures.owner import disown, owner_lines, refuse_foreign
 from webapp.errors import WebappError
 from webapp.privacy.restored import carry_out_again
 
@@ -49,6 +50,7 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
         if add is not None:
             if not add.exists():
                 raise _absent(add)
+            refuse_foreign(add, sealer)
             _merge(folder, sealer, [add])
         if from_database:
             append(folder, ())
@@ -73,13 +75,20 @@ def copy_record(instance: Path, file: Path) -> None:
         WebappError: The record cannot be read, or the copy cannot be written.
     """
     try:
-        write_record(file, read_record(record_file(instance)))
+        path = record_file(instance)
+        write_record(file, read_record(path), owner_lines(path))
     except OSError as error:
         raise WebappError(f"it cannot be written ({error})", where=str(file)) from error
 
 
 def newest_record(
-    instance: Path, sealer: Sealer, backup: Path, given: Path | None, *, although_missing: bool
+    instance: Path,
+    sealer: Sealer,
+    backup: Path,
+    given: Path | None,
+    *,
+    although_missing: bool,
+    although_keys_lost: bool,
 ) -> str:
     """Bring the installation's record up to every copy that is known, and say what it holds.
 
@@ -89,6 +98,7 @@ def newest_record(
         backup: The backup that is to be restored; a copy may lie beside it.
         given: Another copy.
         although_missing: Whether nothing is said against it where none is found.
+        although_keys_lost: Whether nothing is said against one that was made with other keys.
 
     Raises:
         WebappError: No record is found, or one cannot be understood.
@@ -107,6 +117,11 @@ def newest_record(
             remedy="Give the newest copy with --record FILE. If none exists any more, restore with "
             "--without-record",
         )
+    if although_keys_lost:
+        disown(instance)
+    else:
+        for path in copies:
+            refuse_foreign(path, sealer)
     added = _merge(instance, sealer, copies)
     older = f" {added} of them were only in a copy." if added and mine in copies else ""
     return _says(read_record(mine)) + older

@@ -16,6 +16,7 @@ from webapp.database.schema import schema_problem, stored_revision
 from webapp.database.sealed_names import keys_in_use, seal_anew
 from webapp.database.use import alone
 from webapp.erasures.file import read_record, record_file
+from webapp.erasures.owner import disown
 from webapp.errors import WebappError
 from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
@@ -133,4 +134,5 @@ def adopt(lost: bool, instance: Path) -> None:
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
         replace_keys(engine, held)
+        disown(folder)
     click.echo("The database takes these keys from now on. Keep a copy of the file.")

@@ -80,8 +80,9 @@ def restore_(
         refuse_lost(backup, keys, file, adopted=keys_lost)
         # Before anybody is brought back who could not be taken out again.
         said = newest_record(
-            folder, sealer_of(engine.dialect), file, record, although_missing=without_record
-        )
+            folder, sealer_of(engine.dialect), file, record,
+            although_missing=without_record, although_keys_lost=keys_lost,
+        )  # fmt: skip
         restoring(folder)
         told.restoring(folder)
         content = backup.restore()
@@ -93,15 +94,13 @@ def restore_(
             with engine.begin() as connection:
                 told.restored(connection)
         gone = 0 if problem else carry_out_again(folder, engine, utc_now())
-        if not problem:
-            close_doors(engine, utc_now())
+        close_doors(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(said)
-    if not problem:
-        click.echo(
-            "Everybody is signed out of the room. Accounts, roles, passwords and second factors "
-            "are those of the backup: compare them with parallax users list."
-        )
+    click.echo(
+        "Everybody is signed out of the room. Accounts, roles, passwords and second factors are "
+        "those of the backup: compare them with parallax users list."
+    )
     tell_erased(folder, gone)
     if problem:
         click.echo(problem)

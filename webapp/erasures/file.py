@@ -19,6 +19,8 @@ from webapp.erasures.entry import (
 from webapp.errors import WebappError
 
 RECORD_FILE = "erasures"
+# The beginning of a line that says whose the record is (``webapp.erasures.owner``).
+OWNER = "installation "
 # What earlier versions wrote: a digest a line, of those who were forgotten.
 _OLDER_FILE = "forgotten"
 
@@ -43,7 +45,8 @@ def read_record(path: Path) -> list[Entry]:
             f"the record of erasures cannot be read ({error})", where=str(path)
         ) from error
     complete, _, _ = text.rpartition("\n")  # a crash may have cut off the last line
-    return [read_entry(line, str(path)) for line in complete.splitlines()]
+    lines = complete.splitlines()
+    return [read_entry(line, str(path)) for line in lines if not line.startswith(OWNER)]
 
 
 def append(instance: Path, entries: Iterable[Entry]) -> None:
@@ -94,7 +97,9 @@ def blank(instance: Path, digests: Collection[str] = ()) -> None:
             gone = _to_be_blanked(read_record(path), digests)
             complete, end, _ = path.read_text(encoding="ascii").rpartition("\n")
             lines = (
-                line_without_content(line) if read_entry(line, str(path)) in gone else line
+                line_without_content(line)
+                if not line.startswith(OWNER) and read_entry(line, str(path)) in gone
+                else line
                 for line in complete.splitlines()
             )
             with path.open("r+", encoding="ascii") as file:
@@ -135,14 +140,19 @@ def take_over_older_file(instance: Path, sealer: Sealer) -> None:
     older.unlink()
 
 
-def write_record(path: Path, entries: Iterable[Entry]) -> None:
+def write_record(path: Path, entries: Iterable[Entry], owner: Iterable[str] = ()) -> None:
     """Write a copy of a record for its owner alone, in the place of an older copy.
+
+    Args:
+        path: Where to.
+        entries: What it holds.
+        owner: The lines that say whose it is.
 
     Raises:
         OSError: It cannot be written.
     """
     path.touch(mode=0o600)
-    replace_text(path, "".join(f"{each}\n" for each in entries))
+    replace_text(path, "".join(f"{each}\n" for each in (*owner, *entries)))
 
 
 def content(mark: str) -> str:

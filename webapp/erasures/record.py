@@ -20,6 +20,7 @@ from webapp.erasures.file import (
     record_file,
     refuse_lost_keys,
 )
+from webapp.erasures.owner import refuse_foreign
 
 _LEAST_STEP = timedelta(microseconds=1)
 
@@ -96,9 +97,11 @@ class Record:
         """Return every entry of the file.
 
         Raises:
-            WebappError: It cannot be read, or needs a key that is not there.
+            WebappError: It cannot be read, is another installation's, or needs a key that is not
+                there.
         """
         found = read_record(path := record_file(self.instance))
+        refuse_foreign(path, self._sealer)
         refuse_lost_keys(found, self._sealer, path)
         return found
 

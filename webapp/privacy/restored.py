@@ -16,6 +16,7 @@ from webapp.database.models.identity import sealer_of
 from webapp.database.sealed_names import renew_digests
 from webapp.erasures.entry import Deed, Entry, mark_of
 from webapp.erasures.file import append, blank, content, take_over_older_file
+from webapp.erasures.owner import sign
 from webapp.erasures.record import Record, by_digest, furthest, known_entries, store
 from webapp.privacy.corrections import answers_of, apply_corrections, correctable
 from webapp.privacy.forget import find_participant, find_worker, forget
@@ -59,6 +60,7 @@ def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
         older = {} if known else {e.key: e for e in _of_events(session, record)}
         if filed.keys() == known.keys() and not older:
             append(instance, ())  # an empty record says that nobody asked for anything
+            sign(instance, sealer_of(engine.dialect))
             return 0
     with sessions.begin() as session:
         if engine.dialect.name != "sqlite":
@@ -66,6 +68,7 @@ def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
             advisory_lock(session.connection(), _LOCK, wait=True)
         known = known_entries(session)
         append(instance, [e for key, e in {**older, **known}.items() if key not in filed])
+        sign(instance, sealer_of(engine.dialect))
         blank(instance)
         store(session, [e for key, e in {**older, **filed}.items() if key not in known])
         new = [each for key, each in filed.items() if key not in known]

@@ -68,11 +68,6 @@ def use_link(session: Session, token: str, password_hash: str, now: datetime) ->
     return user
 
 
-def end_links(session: Session) -> None:
-    """End every link, as after a restore: the backup may hold some that were used since."""
-    session.execute(delete(PasswordLink))
-
-
 def _end_links(session: Session, user: User) -> None:
     session.execute(delete(PasswordLink).where(PasswordLink.user_id == user.id))
 

@@ -1,0 +1,89 @@
+"""Whose a record is: a line that only the installation's key makes.
+
+Installations number their keys alike, so a record of another one would look like one's own, and
+nobody whom it names would be found: whoever asked to be out would come back unseen.
+"""
+
+from pathlib import Path
+
+from webapp.core.instance import replace_text
+from webapp.core.sealing import Sealer
+from webapp.database.locks import FileLock
+from webapp.erasures.file import OWNER, record_file
+from webapp.errors import WebappError
+
+_TEXT = "the record of erasures of this installation"
+
+
+def owner_lines(path: Path) -> list[str]:
+    """Return the lines of a record that say whose it is; none of one of an earlier version."""
+    try:
+        text = path.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return []  # reading its entries says why
+    return [each for each in text.rpartition("\n")[0].splitlines() if each.startswith(OWNER)]
+
+
+def refuse_foreign(path: Path, sealer: Sealer) -> None:
+    """Let pass only this installation's record, or one that does not say whose it is.
+
+    Raises:
+        WebappError: It says that it is another one's.
+    """
+    made = {each.removeprefix(OWNER) for each in owner_lines(path)}
+    if made and made.isdisjoint(sealer.digests(_TEXT)):
+        raise WebappError(
+            "the record of erasures belongs to another installation, or the keys are not those "
+            "with which it was made",
+            where=str(path),
+            expected="this installation's own record: of the people in another one nobody is known",
+            remedy="Take the newest copy of this installation's. Where its keys are lost for ever, "
+            "its entries say nothing any more: parallax keys adopt --lost",
+        )
+
+
+def sign(instance: Path, sealer: Sealer) -> None:
+    """Write into an installation's record whose it is, where it does not say so yet.
+
+    Raises:
+        WebappError: The file cannot be written.
+    """
+    path = record_file(instance)
+    line = f"{OWNER}{sealer.digest(_TEXT)}"
+    if line in owner_lines(path):
+        return
+    lock = FileLock(path)
+    try:
+        lock.acquire(None)
+        try:
+            whole = path.read_bytes().rpartition(b"\n")
+            complete = b"".join(whole[:2])
+            if line.encode() not in complete.splitlines():
+                with path.open("r+b") as file:
+                    file.truncate(len(complete))
+                    file.seek(0, 2)
+                    file.write(f"{line}\n".encode("ascii"))
+        finally:
+            lock.close()
+    except OSError as error:
+        raise WebappError(
+            f"the record of erasures cannot be written ({error})", where=str(path)
+        ) from error
+
+
+def disown(instance: Path) -> None:
+    """Take out of a record whose it is: its keys are lost for ever, and others take their place.
+
+    Raises:
+        WebappError: The file cannot be written.
+    """
+    path = record_file(instance)
+    if not owner_lines(path):
+        return
+    try:
+        lines = path.read_text(encoding="ascii").splitlines(keepends=True)
+        replace_text(path, "".join(each for each in lines if not each.startswith(OWNER)))
+    except OSError as error:
+        raise WebappError(
+            f"the record of erasures cannot be written ({error})", where=str(path)
+        ) from error
