@@ -41,16 +41,16 @@ def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
     except WebappError as error:
         engine, trouble = None, str(error)
     at = Installation(folder, settings, engine, trouble, utc_now)
-    findings = list(look_over(at))
+    findings = []
+    for each in look_over(at):
+        findings.append(each)
+        if not (metrics or as_json):
+            click.echo(each)  # at once: a check may wait long for what does not answer
     if engine is not None:
         engine.dispose()
     if metrics:
         click.echo(metrics_text(findings), nl=False)
-        return
-    if as_json:
+    elif as_json:
         click.echo(json_text(findings))
-        return
-    for each in findings:
-        click.echo(each)
-    if any(each.level is Level.FAULT for each in findings):
+    elif any(each.level is Level.FAULT for each in findings):
         sys.exit(1)

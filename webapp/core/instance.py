@@ -11,6 +11,7 @@ from webapp.errors import WebappError
 
 _SECRET_FILE = "secret_key"
 _OWNER_ALONE = 0o077
+UNREADABLE = "Give the file to the user of the service (chown), and let it read it: chmod 600"
 
 
 def write_for_owner_alone() -> None:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from webapp.core.instance import key_file, replace_text, write_once
+from webapp.core.instance import UNREADABLE, key_file, replace_text, write_once
 from webapp.errors import WebappError
 
-_SHORTEST_SECRET = 32
-_OTHERS = 0o007
+_SHORTEST_SECRET, _OTHERS = 32, 0o007
 _FIRST_ID = 0  # of the one key of earlier versions
 
 
@@ -87,7 +86,8 @@ def read_keys(instance: Path, given: str = "") -> Keys:
             "that knows nobody yet",
         ) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise WebappError(f"the secret key cannot be read ({error})", where=str(path)) from error
+        problem = f"the secret key cannot be read ({error})"
+        raise WebappError(problem, where=str(path), remedy=UNREADABLE) from error
     rows = _rows(path, text)
     if os.name == "posix" and path.stat().st_mode & _OTHERS:
         raise WebappError(

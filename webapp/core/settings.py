@@ -37,7 +37,7 @@ class Settings(BaseModel):
     database_url: str = Field(
         default="sqlite:///parallax.sqlite3",
         pattern=r"^\w+(\+\w+)?://",
-        description="the database; a relative SQLite path is inside the instance folder",
+        description="the database: sqlite:///FILE (in the instance folder) or postgresql://...",
     )
     backup_bucket: str = Field(
         default="",

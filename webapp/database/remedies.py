@@ -4,7 +4,8 @@ import re
 
 _BY_WORDS = (
     (
-        r"[Cc]onnection refused|is the server running|closed the connection|shutting down"
+        r"[Cc]onnection refused|failed: No such file or directory|is the server running"
+        r"|closed the connection|shutting down"
         r"|starting up|terminating connection",
         "Start PostgreSQL (systemctl start postgresql), or correct the host and the port in"
         " database_url",

@@ -18,11 +18,12 @@ def connections(at: Installation) -> Iterator[Finding]:
         return
     with at.engine.connect().execution_options(reading=True) as connection:
         most, of_role, used = connection.execute(
+            # What a session is, PostgreSQL shows to its own role alone; its database, to everybody.
             text(
                 "SELECT current_setting('max_connections')::int"
                 " - current_setting('superuser_reserved_connections')::int,"
                 " (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),"
-                " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
+                " (SELECT count(*) FROM pg_stat_activity WHERE datid IS NOT NULL)"
             )
         ).one()
     most = min(most, of_role) if of_role is not None and of_role >= 0 else most

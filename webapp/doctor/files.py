@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiment.machine import most_open_files
-from webapp.core.instance import key_file
+from webapp.core.instance import UNREADABLE, key_file
 from webapp.doctor.findings import Finding, Installation, Level
 from webapp.recruiters.registry import recruiter_classes
 from webapp.server.open_files import FILES_BESIDES
@@ -35,6 +35,9 @@ def key(at: Installation) -> Iterator[Finding]:
     path = key_file(at.folder, at.settings.secret_key_file)
     try:
         mode, text = path.stat().st_mode, path.read_text(encoding="utf-8").strip()
+    except PermissionError as error:
+        yield Finding("key", Level.FAULT, f"{path} cannot be read ({error})", UNREADABLE)
+        return
     except (OSError, UnicodeDecodeError) as error:
         made = "" if at.settings.secret_key_file else "The first start of a new database creates it"
         level = Level.WARNING if made else Level.FAULT

@@ -76,8 +76,9 @@ def test_notes_name_the_source_and_what_to_know_of_it(compared):
     assert "Published: Doe (2025), Table 1." in compared.tables[0].notes
     assert row_of(compared.tables[0], "simple")["published_rnn_note"] == "A misprint"
     assert "A misprint" in footnotes(compared.tables[0])
-    # Its people are two.
-    assert any("Fewer than 10" in note for note in footnotes(compared.tables[0]))
+    # Its judgments are eight: too few for an interval, and so for a warning about it.
+    assert any("fewer than 40 judgments" in note for note in compared.tables[0].notes)
+    assert not any("Fewer than 10" in note for note in footnotes(compared.tables[0]))
 
 
 def test_captions_warn_of_simulated_participants(export, scores, tmp_path):

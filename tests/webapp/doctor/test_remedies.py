@@ -3,8 +3,10 @@
 import shutil
 from dataclasses import replace
 
+import psycopg
 import pytest
 from sqlalchemy import text
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 
 from tests.webapp.doctor.test_doctor import at  # noqa: F401 - a fixture
@@ -83,6 +85,35 @@ def test_an_empty_database_is_a_fault_where_a_server_was_at_work(at, tmp_path): 
     [found] = CHECKS["database"](new)
     assert found.level is Level.FAULT and "db restore" in found.remedy
     engine.dispose()
+
+
+@pytest.mark.one_database("postgresql")
+def test_connections_of_other_roles_count(at, postgres):  # noqa: F811
+    url = make_url(str(at().engine.url))
+    postgres.execute("CREATE ROLE doctor_of_a_test LOGIN")
+    mine = make_engine(url.set(username="doctor_of_a_test").render_as_string())
+    try:
+        [before] = CHECKS["connections"](replace(at(), engine=mine))
+        with psycopg.connect(f"host={postgres.folder} user=postgres dbname={url.database}"):
+            [after] = CHECKS["connections"](replace(at(), engine=mine))
+    finally:
+        mine.dispose()
+        postgres.execute("DROP ROLE doctor_of_a_test")
+    assert _open(after) == _open(before) + 1
+
+
+def _open(found) -> int:
+    return int(found.says.rsplit("; ", 1)[1].split()[0])
+
+
+@pytest.mark.one_database
+def test_keys_that_the_service_may_not_read_are_not_taken_for_missing(at, monkeypatch):  # noqa: F811
+    def forbidden(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.read_text", forbidden)
+    [found] = CHECKS["key"](at())
+    assert found.level is Level.FAULT and "chown" in found.remedy
 
 
 @pytest.mark.one_database

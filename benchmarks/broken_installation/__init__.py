@@ -1,0 +1,1 @@
+"""An installation at work, and what can be wrong with it."""
