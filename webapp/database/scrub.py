@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, String
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from webapp.database.models import Base
@@ -84,12 +84,30 @@ def _rewritten(engine: Engine) -> bool:
 
 def _table_rewritten(connection: Connection, name: str) -> bool:
     try:
+        _forget_examples(connection, name)
         # New examples are taken at the same time.
         connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
     except DBAPIError as error:
         _LOG.warning("the table %s was not rewritten: %s", name, error.orig)
         return False
     return True
+
+
+def _forget_examples(connection: Connection, name: str) -> None:
+    """Drop the planner's examples of an empty table, which ANALYZE leaves as they were.
+
+    PostgreSQL drops a column's examples when its type is set, be it to the one that it has.
+    """
+    table = Base.metadata.tables.get(name)
+    if table is None or connection.exec_driver_sql(f"SELECT 1 FROM {name} LIMIT 1").first():
+        return
+    changes = ", ".join(
+        f'ALTER COLUMN "{column.name}" TYPE {column.type.compile(connection.dialect)}'
+        for column in table.columns
+        if isinstance(column.type.dialect_impl(connection.dialect), String)
+    )
+    if changes:
+        connection.exec_driver_sql(f"ALTER TABLE {name} {changes}")
 
 
 def _has_content(file: Path) -> bool:
