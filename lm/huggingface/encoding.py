@@ -117,7 +117,7 @@ class TextEncoder:
             raise LmError(
                 f"the tokenizer of {name} gives its mask token the number {self._hidden}, and the "
                 f"model has {self._n_words} tokens, numbered from 0. The token was added to the "
-                "tokenizer and not to the model. Give the tokenizer that the model was trained with."
+                "tokenizer and not to the model. Give the tokenizer of its training."
             )
         self._divides = len({*tokenizer(_TWO_WORDS).word_ids()} - {None}) > 1
         self.beginning = None if masked else _beginning(tokenizer, beginning, name)
