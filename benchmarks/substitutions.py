@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from unittest.mock import patch
 
@@ -143,7 +144,9 @@ def _scored(folder: Path, one: Substitution, out: Path) -> str:
     command = [folder / one.model, folder / "items.csv", "--out", out, "--device", "cpu"]
     with one.around():
         done = CliRunner().invoke(score, [*map(str, command), *one.options])
-    return "" if done.exit_code == 0 else " ".join(str(done.exception).split())[-_SHOWN:]
+    if done.exit_code == 0:
+        return ""
+    return shorten(str(done.exception).replace(str(folder), "FOLDER"), _SHOWN)
 
 
 def _content(path: Path) -> Any:  # noqa: ANN401

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from experiment.panels.divided import of_one_person
 from experiment.panels.signing import (
     KEYED,
     PATH,
@@ -157,7 +158,7 @@ def _signature(panel: PanelTable) -> Iterator[str]:
     if signature is None:
         return
     where, is_token = "[panel.signature]", signature.algorithm not in (*PLAIN, *KEYED)
-    names, signed = {*panel.parameters, *panel.values}, set(names_in(signature.signed))
+    names = {*panel.parameters, *panel.values}
     if signature.algorithm == "HS256" and signature.secret not in panel.secrets:
         yield f"the name of one of [panel.secrets] as secret in {where}"
     if signature.algorithm in ("RS256", "ES256") and not is_address(signature.keys, panel.values):
@@ -170,8 +171,7 @@ def _signature(panel: PanelTable) -> Iterator[str]:
             yield f"a claim in {where} for each parameter of person: a token of another is none"
     else:
         yield from _signing(panel, signature, names, where)
-        if signed.isdisjoint({URL, PATH}) and not set(panel.person) <= signed:
-            yield f"each parameter of person in signed of {where}, or {{url}} or {{path}}"
+        yield from of_one_person(panel, signature.signed, where)
     if not set(signature.claims) <= set(panel.parameters):
         yield f"claims of parameters alone in {where}"
 

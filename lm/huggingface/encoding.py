@@ -113,6 +113,12 @@ class TextEncoder:
         self._hidden = tokenizer.mask_token_id if masked else None
         if masked and self._hidden is None:
             raise LmError(f"the tokenizer of {name} has no mask token, so nothing can be masked.")
+        if self._hidden is not None and self._hidden >= self._n_words:
+            raise LmError(
+                f"the tokenizer of {name} gives its mask token the number {self._hidden}, and the "
+                f"model has {self._n_words} tokens, numbered from 0. The token was added to the "
+                "tokenizer and not to the model. Give the tokenizer of its training."
+            )
         self._divides = len({*tokenizer(_TWO_WORDS).word_ids()} - {None}) > 1
         self.beginning = None if masked else _beginning(tokenizer, beginning, name)
 

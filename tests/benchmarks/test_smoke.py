@@ -82,10 +82,12 @@ TESTED_ELSEWHERE = {
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     "installation_faults",
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
-    *("substitutions",),
+    *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
-RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_original", "scoring_peers"}
+RUN_ELSEWHERE = {
+    *("archive_validators", "peer_scores_elsewhere", "scoring_original", "scoring_peers"),
+}
 
 
 def write_batch(path: Path) -> None:

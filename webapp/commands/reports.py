@@ -15,19 +15,15 @@ from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
-from webapp.jobs.reports import send_reports
+from webapp.gate.told import is_held
+from webapp.jobs.reports import hold_what_may_be_told, send_reports
 from webapp.opening import open_installation
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
+from webapp.recruitment.decided_reports import confirm_by_hand, send_again
 from webapp.recruitment.departures import departure_of
-from webapp.recruitment.reports import (
-    ReportState,
-    confirm_by_hand,
-    owe_report,
-    reports_of,
-    send_again,
-)
+from webapp.recruitment.reports import HELD, ReportState, owe_report, reports_of
 from webapp.runs.runs import named_run
 from webapp.services import Services
 from webapp.sessions.leave import ending_of
@@ -35,6 +31,12 @@ from webapp.sessions.leave import ending_of
 _HEADER = ("participant", "ending", "state", "tries", "the platform's answer")
 _SHOWN = 60
 _MISSING = "not owed yet"
+_WHAT_TO_DO = (
+    "The database was restored, so the panel may know of endings that are held here, and it must "
+    "not be told twice. 1. Look at the panel's own pages. 2. Record each held ending that it knows "
+    "with --by-hand WHO. 3. Then --fix --again sends the others. After that, endings of new "
+    "participants are sent by themselves again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +87,20 @@ def reconcile_reports(
     keys = read_keys(instance, settings.secret_key_file)
     engine = open_installation(instance, settings, keys, utc_now())
     services = Services(settings, engine, Tokens.of(keys), utc_now, instance)
+    hold_what_may_be_told(services)
     if wish.by_hand is not None:
         with services.sessions.begin() as session:
             confirm_by_hand(session, run, wish.by_hand, utc_now())
     if wish.fix:
         _fix(services, run, recruiter, again=wish.again)
     lines = _lines(services, run, recruiter)
+    with reading(services.sessions) as session:
+        held = is_held(session.connection(), run.id)
     services.engine.dispose()
-    clean = all(line.state == ReportState.DONE for line in lines)
+    clean = all(line.state == ReportState.DONE for line in lines) and not held
     _print(run, lines, clean=clean, as_json=as_json)
+    if not as_json and (held or any(line.answer == HELD for line in lines)):
+        click.echo(_WHAT_TO_DO)
     return clean
 
 

@@ -20,6 +20,7 @@ from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
+from webapp.gate import told
 from webapp.gate.backup import refuse_lost
 from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
@@ -83,12 +84,15 @@ def restore_(
             although_missing=without_record, although_keys_lost=keys_lost,
         )  # fmt: skip
         restoring(folder)
+        told.restoring(folder)
         content = backup.restore()
         problem = schema_problem(content.revision)
         if not problem:
             (replace_keys if keys_lost else recognise)(engine, keys)
             with engine.connect().execution_options(reading=True) as connection:
                 restored(connection, folder)
+            with engine.begin() as connection:
+                told.restored(connection)
         gone = 0 if problem else carry_out_again(folder, engine, utc_now())
         close_doors(engine, utc_now())
     click.echo(f"The database holds {content} again.")

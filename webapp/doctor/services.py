@@ -17,7 +17,7 @@ _CLOCKS_APART = timedelta(seconds=2)
 _BACKUP_IS_OLD_S = 26 * 3600.0
 _TICKS_MISSED = 5
 # Files that a server leaves in the instance folder, and nobody else.
-_SIGNS_OF_WORK = ("jobs.sqlite3", "erasures", "ledger", "last_backup.json")
+_SIGNS_OF_WORK = ("jobs.sqlite3", "erasures", "ledger", "told", "last_backup.json")
 
 
 def database(at: Installation) -> Iterator[Finding]:

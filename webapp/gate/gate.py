@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from sqlalchemy import Connection, Dialect, Engine
 
 from webapp.errors import WebappError
-from webapp.gate import erasures, keys, ledger
+from webapp.gate import erasures, keys, ledger, told
 from webapp.gate.premises import Act, Check, Objection, Premises
 
 # A new check is a file of this folder and a line here.
@@ -14,6 +14,8 @@ CHECKS: Mapping[str, Check] = {
     "erasures": erasures.check,
     "ledger": ledger.check,
 }
+# What forbids nothing but what a job does is not asked for every newcomer.
+_OF_JOBS: Mapping[str, Check] = {"told": told.check}
 _PREMISES = "parallax_premises"
 
 
@@ -32,10 +34,7 @@ def objections(connection: Connection) -> Iterator[tuple[str, Objection]]:
     Raises:
         GateError: The database was opened without its installation (``put_up``).
     """
-    premises = _premises(connection.dialect)
-    for name, check in CHECKS.items():
-        for each in check(connection, premises):
-            yield name, each
+    yield from _objections(connection, {**CHECKS, **_OF_JOBS})
 
 
 def refuse(act: Act, connection: Connection) -> None:
@@ -44,7 +43,7 @@ def refuse(act: Act, connection: Connection) -> None:
     Raises:
         GateError: One does; the error says why, and what to do.
     """
-    for _, each in objections(connection):
+    for _, each in _objections(connection, CHECKS):
         if act in each.forbids:
             raise GateError(
                 f"the server does not {act} now: {each.says}",
@@ -66,6 +65,31 @@ def ledger_written(connection: Connection) -> None:
 def ledger_reconciled(connection: Connection, run_ref: str) -> None:
     """Note that the ledger has what the platform shows of a run; the connection writes."""
     ledger.reconciled(connection, _premises(connection.dialect), run_ref)
+
+
+def calling(connection: Connection) -> None:
+    """Count a call to a panel that must not be repeated, before it; the connection writes."""
+    refuse(Act.TELL, connection)
+    told.calling(connection, _premises(connection.dialect))
+
+
+def may_be_told(connection: Connection) -> bool:
+    """Return whether panels may have been told more than the database knows."""
+    return told.doubtful(connection, _premises(connection.dialect))
+
+
+def told_held(connection: Connection) -> None:
+    """Note that what panels may know already is held; the connection writes."""
+    told.settle(connection, _premises(connection.dialect))
+
+
+def _objections(
+    connection: Connection, checks: Mapping[str, Check]
+) -> Iterator[tuple[str, Objection]]:
+    premises = _premises(connection.dialect)
+    for name, check in checks.items():
+        for each in check(connection, premises):
+            yield name, each
 
 
 def _premises(dialect: Dialect) -> Premises:

@@ -7,8 +7,6 @@ published before every open run was compared with its platform, and what it show
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -19,6 +17,7 @@ from sqlalchemy import Connection, Dialect, func, select
 from webapp.database.models import Hit, Payment, Recruitment, Run, Stamp
 from webapp.database.prepared import Prepared
 from webapp.database.stamps import forget_stamps, set_stamp, stamp_of
+from webapp.gate.beside import write_beside
 from webapp.gate.premises import Act, Objection, Premises
 
 FILE = "ledger"
@@ -171,9 +170,4 @@ def _beside(instance: Path) -> Mark | None:
 
 
 def _write(instance: Path, mark: Mark) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=instance)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(asdict(mark), file)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(name).replace(instance / FILE)
+    write_beside(instance / FILE, asdict(mark))

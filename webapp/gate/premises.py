@@ -17,6 +17,7 @@ class Act(StrEnum):
     PAY = "pay"
     PUBLISH = "publish"
     EXPORT = "export"
+    TELL = "tell panels what must not be told twice"
 
 
 EVERY_ACT = frozenset(Act)

@@ -1,11 +1,20 @@
 """Reporting endings to platforms, apart from any request."""
 
 import logging
+from collections.abc import Callable
 
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.errors import ParallaxError
+from experiment.participation import Ending
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Run
 from webapp.errors import WebappError
-from webapp.recruiters.base import ReportingRecruiter
+from webapp.gate.gate import may_be_told, told_held
+from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
+from webapp.recruiters.registry import recruiter_class
+from webapp.recruitment.decided_reports import hold_reports
 from webapp.recruitment.departures import departure_of
 from webapp.recruitment.reports import ReportState, due_reports, reported_ending, send_report
 from webapp.services import Services
@@ -20,6 +29,7 @@ def send_reports(services: Services) -> None:
         WebappError: Some could not be sent for a reason of the installation's own, such as a
             missing secret; the others were.
     """
+    hold_what_may_be_told(services)
     problems = dict[str, int]()
     for report_id in due_reports(services.sessions, services.now()):
         try:
@@ -34,6 +44,43 @@ def send_reports(services: Services) -> None:
         raise WebappError(
             " ".join(f"{number} report(s): {text}" for text, number in problems.items())
         )
+
+
+def hold_what_may_be_told(services: Services) -> None:
+    """After a restore, hold every call that must not be repeated until a person decided."""
+    with reading(services.sessions) as session:
+        if not may_be_told(session.connection()):
+            return
+    with services.sessions.begin() as session:
+        if not may_be_told(session.connection()):
+            return  # Another process was faster.
+        for run in session.scalars(select(Run).order_by(Run.id)).all():
+            only_once = _only_once(services, session, run)
+            if held := hold_reports(session, run, only_once, services.now()):
+                _LOG.warning(
+                    "run %s: %d reports held: parallax reconcile %s", run.ref, held, run.ref
+                )
+        told_held(session.connection())
+
+
+def _only_once(services: Services, session: Session, run: Run) -> Callable[[Ending], bool]:
+    pays = False
+    try:
+        kind = recruiter_class(run.recruiter)
+        pays = issubclass(kind, PayingRecruiter)
+        if not issubclass(kind, ReportingRecruiter):
+            return lambda _: False
+        recruiter, study = services.recruiter(run.recruiter), services.study_of(session, run)
+    except ParallaxError:
+        # What cannot be asked now may be of either kind; whoever pays is read before it is paid.
+        return lambda _: not pays
+    assert isinstance(recruiter, ReportingRecruiter)
+
+    def only_once(ending: Ending) -> bool:
+        terms = recruiter.report_terms(study, ending)
+        return terms is not None and not terms.repeatable
+
+    return only_once
 
 
 def _send(services: Services, report_id: int) -> None:

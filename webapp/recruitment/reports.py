@@ -12,19 +12,19 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending
-from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Run
-from webapp.errors import RunError
+from webapp.gate.gate import calling
+from webapp.gate.told import is_held
 from webapp.recruiters.base import ReportingRecruiter
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=6)
-_LONGEST_ANSWER = 2_000
+LONGEST_ANSWER = 2_000
 _AT_A_TIME = 200
-BY_HAND = "confirmed by hand"
+HELD = "held after a restore: the panel may know of it"
 
 
 class ReportState(StrEnum):
@@ -51,21 +51,29 @@ def owe_report(
     """
     if not isinstance(recruiter, ReportingRecruiter):
         return
-    if recruiter.report_terms(departure.study, departure.ending) is None:
+    terms = recruiter.report_terms(departure.study, departure.ending)
+    if terms is None:
         return
     same = (OutgoingReport.participant_id == person.id, OutgoingReport.ending == departure.ending)
     if session.scalar(select(OutgoingReport.id).where(*same)) is None:
-        session.add(
-            OutgoingReport(
-                run_id=person.run_id,
-                participant_id=person.id,
-                ending=departure.ending,
-                state=ReportState.WAITING,
-                made_at=now,
-                next_at=now,
-            )
+        report = OutgoingReport(
+            run_id=person.run_id,
+            participant_id=person.id,
+            ending=departure.ending,
+            state=ReportState.WAITING,
+            made_at=now,
+            next_at=now,
         )
+        if not terms.repeatable and is_held(session.connection(), person.run_id, person.id):
+            hold_report(report, now)
+        session.add(report)
         session.flush()
+
+
+def hold_report(report: OutgoingReport, now: datetime) -> None:
+    """Leave a report to a person: the platform may know of it from before a restore."""
+    report.state, report.answer = ReportState.UNKNOWN, HELD
+    report.next_at, report.settled_at = None, now
 
 
 def due_reports(sessions: Sessions, now: datetime) -> list[int]:
@@ -114,80 +122,10 @@ def send_report(
         state, answer = ReportState.REFUSED, error.problem
     with sessions.begin() as session:
         report = session.get_one(OutgoingReport, report_id)
-        report.state, report.answer = state, answer[:_LONGEST_ANSWER]
+        report.state, report.answer = state, answer[:LONGEST_ANSWER]
         if state is not ReportState.WAITING:
             report.next_at, report.settled_at = None, now()
     return state
-
-
-def send_again(
-    session: Session,
-    run: Run,
-    recruiter: ReportingRecruiter,
-    study: Study,
-    now: datetime,
-    *,
-    also_unsafe: bool = False,
-) -> int:
-    """Let a run's reports that were refused or got lost be sent again, and return how many.
-
-    Args:
-        session: An open session that writes.
-        run: The run.
-        recruiter: The run's.
-        study: The run's.
-        now: The time.
-        also_unsafe: Also those of which the platform may have heard and must not hear twice.
-    """
-    ended = OutgoingReport.state.not_in([ReportState.DONE, ReportState.WAITING])
-    of_run = select(OutgoingReport).where(OutgoingReport.run_id == run.id, ended)
-    found = []
-    for report in session.scalars(of_run).all():
-        terms = recruiter.report_terms(study, reported_ending(report))
-        safe = report.state == ReportState.REFUSED or (terms is not None and terms.repeatable)
-        if safe or also_unsafe:
-            found.append(report)
-    for report in found:
-        report.state, report.tries, report.next_at = ReportState.WAITING, 0, now
-        report.settled_at = None
-    session.flush()
-    return len(found)
-
-
-def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime) -> bool:
-    """Note that a person saw on the platform that it knows of an ending, or told it there.
-
-    Args:
-        session: An open session that writes.
-        run: The run.
-        participant: The participant's reference.
-        now: The time.
-
-    Returns:
-        Whether anything was still to be confirmed.
-
-    Raises:
-        RunError: No end of this participant is reported, or the report is sent without help.
-    """
-    of_person = [each for each, person in reports_of(session, run) if person.ref == participant]
-    if not of_person:
-        raise RunError(
-            f'no ending of "{participant}" is to be reported to the platform',
-            where=f"run {run.ref}",
-            expected="a participant that parallax reconcile lists",
-        )
-    open_ = [each for each in of_person if each.state != ReportState.DONE]
-    if any(each.state == ReportState.WAITING for each in open_):
-        raise RunError(
-            f'the report about "{participant}" is sent automatically',
-            where=f"run {run.ref}",
-            remedy="Wait until it is done, refused or unknown",
-        )
-    for report in open_:
-        report.answer = f"{BY_HAND} (before: {report.state}: {report.answer})"[:_LONGEST_ANSWER]
-        report.state, report.settled_at = ReportState.DONE, now
-    session.flush()
-    return bool(open_)
 
 
 def reports_of(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Participant]]:
@@ -223,4 +161,8 @@ def _claim(sessions: Sessions, report_id: int, now: datetime, *, repeatable: boo
         # What must not be repeated stays "sending" where this process dies in the middle.
         state = ReportState.WAITING if repeatable else ReportState.SENDING
         claimed = claimed.values(**values, state=state).returning(OutgoingReport.id)
-        return tries + 1 if session.scalar(claimed) is not None else 0
+        if session.scalar(claimed) is None:
+            return 0
+        if not repeatable:
+            calling(session.connection())
+        return tries + 1

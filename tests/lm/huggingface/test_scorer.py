@@ -236,6 +236,15 @@ def test_another_models_tokenizer_is_refused(tmp_path: Path):
         load_scorer(tmp_path / "model")
 
 
+def test_a_mask_that_the_model_does_not_know_is_refused(tmp_path: Path):
+    tokenizer = word_tokenizer(masked=False)
+    model = tiny_bert(len(tokenizer))
+    tokenizer.add_special_tokens({"mask_token": "<mask>"})
+    save_hf(tmp_path / "model", model, tokenizer)
+    with pytest.raises(LmError, match="mask token the number"):
+        load_scorer(tmp_path / "model")
+
+
 def test_a_masked_model_without_a_mask_is_refused(tmp_path: Path):
     tokenizer = word_tokenizer(masked=False)
     save_hf(tmp_path / "model", tiny_bert(len(tokenizer)), tokenizer)

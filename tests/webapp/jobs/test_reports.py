@@ -1,10 +1,6 @@
 """Endings of which our server tells a panel: owed at once, sent later, never twice unasked."""
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from click.testing import CliRunner
@@ -12,72 +8,16 @@ from sqlalchemy import select
 
 import parallax
 from experiment.participation import Ending
-from experiment.studies.files import study_files
-from experiment.studies.load import frozen_study
-from tests.webapp.conftest import start_run
+from tests.webapp.jobs.conftest import GRANTED
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
-from webapp.database.models import OutgoingReport, Participant
+from webapp.database.models import Participant
 from webapp.errors import WebappError
 from webapp.jobs.reports import send_reports
-from webapp.recruitment.reports import ReportState, send_again
-from webapp.services import EXTENSION
+from webapp.recruitment.decided_reports import send_again
+from webapp.recruitment.reports import ReportState
 
 pytestmark = pytest.mark.one_database
-GRANTED = (
-    "<WebstudyCreditResponse><Result><a:credit_status>G</a:credit_status></Result>"
-    "</WebstudyCreditResponse>"
-)
-
-
-class Panel:
-    """A panel's server that says what a test wants, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.answers: list[tuple[int, str] | None] = []
-        self.url = ""
-
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        length = int(handler.headers.get("Content-Length") or 0)
-        self.asked.append(handler.path + handler.rfile.read(length).decode())
-        reply = self.answers.pop(0) if self.answers else (200, GRANTED)
-        if reply is None:
-            handler.close_connection = True
-            return
-        body = reply[1].encode()
-        handler.send_response(reply[0])
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-
-@contextmanager
-def serving(panel: Panel) -> Iterator[None]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            panel.answer(self)
-
-        do_POST = do_GET
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    panel.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@pytest.fixture
-def panel() -> Iterator[Panel]:
-    panel = Panel()
-    with serving(panel):
-        yield panel
 
 
 @pytest.fixture
@@ -86,44 +26,6 @@ def instance(tmp_path):
     folder.mkdir()
     (folder / "parallax.toml").write_text('[panel.secrets]\ncredit_token = "s3cret"\n')
     return folder
-
-
-@pytest.fixture
-def services(app):
-    return app.extensions[EXTENSION]
-
-
-@pytest.fixture
-def finish(study, sessions, services, panel, client, visit):
-    """Return a function that finishes a run of a study with that panel, and gives the run."""
-
-    def under(table: str = "", person: str = "77", erased: str = ""):
-        own = f'values = {{ site = "{panel.url}", experiment_id = "123" }}'
-        files = study_files(study)
-        toml = f'{files["study.toml"].decode()}\n[panel]\npreset = "sona"\n{own}\n{table}\n'
-        changed = frozen_study({**files, "study.toml": toml.encode()}, study.folder)
-        run = start_run(sessions, changed, "panel")
-        link = f"/run/{run.ref}?survey_code={person}"
-        visitor = visit(client.post(link, data={"decision": "accept"}).location)
-        visitor.answer_all()
-        if erased != "answered":
-            visitor.questionnaire(native_language="English")
-            visitor.questionnaire(native_language="English")
-        if erased:
-            visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
-        assert "credit is being granted" in visitor.page().text
-        return run
-
-    return under
-
-
-@pytest.fixture
-def stored(sessions):
-    def read() -> OutgoingReport:
-        with reading(sessions) as session:
-            return session.scalars(select(OutgoingReport)).one()
-
-    return read
 
 
 def test_the_report_is_owed_with_the_ending_and_sent_by_the_job_alone(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.gate import gate
+from webapp.gate import gate, told
 from webapp.gate.premises import Act, Objection
 from webapp.users.roles import Role
 
@@ -17,3 +17,19 @@ def test_every_page_says_what_is_not_done_and_how_to_mend_it(researcher, monkeyp
     monkeypatch.setattr(gate, "CHECKS", {"example": lambda _connection, _premises: found})
     for page in ("/", "/sessions"):
         assert sentence in viewer.get(page).text
+
+
+def test_every_page_names_the_runs_whose_panel_may_know_more_after_a_restore(
+    researcher, run, sessions
+):
+    viewer = researcher(Role.VIEWER)
+    assert "must not be told twice" not in viewer.get("/").text
+    with sessions.begin() as session:
+        told.hold(session.connection(), run.id)
+    for page in ("/", "/sessions"):
+        shown = viewer.get(page).text
+        assert "The server does not tell panels what must not be told twice now" in shown
+        assert f"What is held is listed by: parallax reconcile {run.ref}." in shown
+    with sessions.begin() as session:
+        told.let_go(session.connection(), run.id, 0)
+    assert "must not be told twice" not in viewer.get("/").text

@@ -1,0 +1,121 @@
+"""What a person decides about reports of endings, and what waits for that after a restore."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.database.models import OutgoingReport, Participant, Run
+from webapp.errors import RunError
+from webapp.gate.told import hold, let_go
+from webapp.recruiters.base import ReportingRecruiter
+from webapp.recruitment.reports import (
+    LONGEST_ANSWER,
+    ReportState,
+    hold_report,
+    reported_ending,
+    reports_of,
+)
+
+BY_HAND = "confirmed by hand"
+
+
+def hold_reports(
+    session: Session, run: Run, only_once: Callable[[Ending], bool], now: datetime
+) -> int:
+    """Hold a run's calls that must not be repeated until a person decided, and return how many.
+
+    What was waiting or refused in an older copy may have been sent since, and so may the endings
+    that this copy does not have.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        only_once: Whether a platform must not be told of such an ending twice.
+        now: The time.
+    """
+    sendable = OutgoingReport.state.in_([ReportState.WAITING, ReportState.REFUSED])
+    of_run = select(OutgoingReport).where(OutgoingReport.run_id == run.id, sendable)
+    found = [each for each in session.scalars(of_run) if only_once(reported_ending(each))]
+    for report in found:
+        hold_report(report, now)
+    if found or any(only_once(ending) for ending in Ending):
+        hold(session.connection(), run.id)
+    session.flush()
+    return len(found)
+
+
+def send_again(
+    session: Session,
+    run: Run,
+    recruiter: ReportingRecruiter,
+    study: Study,
+    now: datetime,
+    *,
+    also_unsafe: bool = False,
+) -> int:
+    """Let a run's reports that were refused or got lost be sent again, and return how many.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        recruiter: The run's.
+        study: The run's.
+        now: The time.
+        also_unsafe: Also those of which the platform may have heard and must not hear twice.
+    """
+    ended = OutgoingReport.state.not_in([ReportState.DONE, ReportState.WAITING])
+    of_run = select(OutgoingReport).where(OutgoingReport.run_id == run.id, ended)
+    found = []
+    for report in session.scalars(of_run).all():
+        terms = recruiter.report_terms(study, reported_ending(report))
+        safe = report.state == ReportState.REFUSED or (terms is not None and terms.repeatable)
+        if safe or also_unsafe:
+            found.append(report)
+    for report in found:
+        report.state, report.tries, report.next_at = ReportState.WAITING, 0, now
+        report.settled_at = None
+    if also_unsafe:
+        people = select(func.max(Participant.id)).where(Participant.run_id == run.id)
+        let_go(session.connection(), run.id, session.scalar(people) or 0)
+    session.flush()
+    return len(found)
+
+
+def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime) -> bool:
+    """Note that a person saw on the platform that it knows of an ending, or told it there.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        participant: The participant's reference.
+        now: The time.
+
+    Returns:
+        Whether anything was still to be confirmed.
+
+    Raises:
+        RunError: No end of this participant is reported, or the report is sent without help.
+    """
+    of_person = [each for each, person in reports_of(session, run) if person.ref == participant]
+    if not of_person:
+        raise RunError(
+            f'no ending of "{participant}" is to be reported to the platform',
+            where=f"run {run.ref}",
+            expected="a participant that parallax reconcile lists",
+        )
+    open_ = [each for each in of_person if each.state != ReportState.DONE]
+    if any(each.state == ReportState.WAITING for each in open_):
+        raise RunError(
+            f'the report about "{participant}" is sent automatically',
+            where=f"run {run.ref}",
+            remedy="Wait until it is done, refused or unknown",
+        )
+    for report in open_:
+        report.answer = f"{BY_HAND} (before: {report.state}: {report.answer})"[:LONGEST_ANSWER]
+        report.state, report.settled_at = ReportState.DONE, now
+    session.flush()
+    return bool(open_)
