@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
@@ -38,7 +38,7 @@ from analysis.commands.score import score
 from analysis.scores import materials
 from lm.corpora.text import count_words, encode
 from lm.corpora.vocab import STREAM_WORDS, vocabulary_by_frequency, write_vocabulary
-from lm.huggingface import encoding
+from lm.huggingface import encoding, load
 from lm.huggingface.encoding import TextEncoder
 from lm.huggingface.scorer import HfScorer
 from lm.ngram import model as ngram
@@ -262,15 +262,15 @@ def _own_place(rows: list[encoding.Row], one: encoding.Encoded) -> list[encoding
 
 
 def _loaded(change: Callable[[HfScorer], None]) -> AbstractContextManager[Any]:
-    right = HfScorer.load.__func__  # type: ignore[attr-defined]
+    right = load.load_hf
 
-    def wrong(cls: type[HfScorer], *given: Any, **named: Any) -> HfScorer:  # noqa: ANN401
-        found: HfScorer = right(cls, *given, **named)
+    def wrong(*given: Any, **named: Any) -> HfScorer:  # noqa: ANN401
+        found = cast(HfScorer, right(*given, **named))
         found.packing = False
         change(found)
         return found
 
-    return patch.object(HfScorer, "load", classmethod(wrong))
+    return patch.object(load, "load_hf", wrong)
 
 
 def _begin_with(scorer: HfScorer) -> None:

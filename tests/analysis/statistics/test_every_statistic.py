@@ -17,8 +17,9 @@ from analysis import statistics
 
 # A fitted model is an object, which holds its tables: docs/decisions/fitted-model.md says why.
 MODELS = {"fit"}
-# What the mixed model and the ratings are made of: a mask, terms, effects, one number an item.
-PARTS = {"bounded_rows", "effects", "usual", "item_differences"}
+# What the mixed model and the ratings are made of: a mask, terms, effects, one number an item; and
+# what is said below a table.
+PARTS = {"bounded_rows", "effects", "usual", "item_differences", "reasons"}
 # It draws which pairs of participants it looks at, and resamples nothing.
 DRAWS_PAIRS = {"error_consistency"}
 

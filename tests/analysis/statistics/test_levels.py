@@ -31,17 +31,24 @@ def test_holm_s_adjusted_values_end_at_one():
     assert adjusted(pd.DataFrame({"p": [0.6, 0.7]}))["p_holm"].tolist() == [1, 1]
 
 
-@pytest.mark.parametrize(
-    ("n_people", "n_items", "freedom"), [(3, 5, 2), (5, 3, 2), (1, 4, 3), (4, 1, 3)]
-)
-def test_degrees_of_freedom_are_the_fewer_clusters_less_one(n_people, n_items, freedom):
+@pytest.mark.parametrize(("n_people", "n_items"), [(3, 5), (5, 3), (1, 4), (4, 1)])
+def test_degrees_of_freedom_are_those_of_what_varies(n_people, n_items):
     person, item = (each.ravel() for each in np.indices((n_people, n_items)))
-    influence = np.random.default_rng(1).normal(size=len(person))
-    found = two_way(influence, person, item, np.zeros(len(person), dtype=int))
-    assert found.freedom.tolist() == [freedom]
-    if n_people > 1 and n_items > 1:
-        changes = (np.arange(float(n)) for n in (n_people, n_items, len(person)))
-        assert jackknifed(*changes)[1] == freedom
+    drawn, one = np.random.default_rng(1), np.zeros(n_people * n_items, dtype=int)
+    of_people, of_items = drawn.normal(size=n_people), drawn.normal(size=n_items)
+    fewest = min(n - 1 for n in (n_people, n_items) if n > 1)
+    for values, levels, place in ((of_people, n_people, person), (of_items, n_items, item)):
+        if levels > 1:
+            found = two_way((values - values.mean())[place], person, item, one).freedom[0]
+            # The other levels vary by chance alone where they are more, and add their own.
+            assert found == levels - 1 if levels == fewest + 1 else fewest <= found <= levels - 1
+    of_nothing = two_way(drawn.normal(size=len(one)), person, item, one).freedom[0]
+    assert fewest <= of_nothing <= len(one) - 1
+
+
+def test_a_jackknife_takes_the_fewer_clusters_less_one():
+    changes = (np.arange(float(n)) for n in (3, 5, 15))
+    assert jackknifed(*changes)[1] == 2
 
 
 def test_the_printed_interval_of_an_accuracy_takes_them_at_95_percent():
