@@ -27,11 +27,17 @@ def owner_lines(path: Path) -> list[str]:
 def refuse_foreign(path: Path, sealer: Sealer) -> None:
     """Let pass only this installation's record, or one that does not say whose it is.
 
+    A line under a key that was dropped tells nothing: what else of the record needs the key is
+    refused for its own reason.
+
     Raises:
         WebappError: It says that it is another one's.
     """
+    own = set(sealer.digests(_TEXT))
+    held = {each.partition(".")[0] for each in own}
     made = {each.removeprefix(OWNER) for each in owner_lines(path)}
-    if made and made.isdisjoint(sealer.digests(_TEXT)):
+    told = {each for each in made if each.partition(".")[0] in held}
+    if told and told.isdisjoint(own):
         raise WebappError(
             "the record of erasures belongs to another installation, or the keys are not those "
             "with which it was made",
