@@ -7,13 +7,16 @@ beyond the margin; a construction is named wrongly where people and model do not
 the other way round; the same errors (or others) are wrong where kappa is not above (below) 0.
 """
 
+import sys
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import click
 import numpy as np
 from scipy.special import expit
 
+sys.path.append(str(Path(__file__).parents[1]))
 from analysis.data.load import PEOPLE
 from analysis.report.verdict import Errors, Verdict, errors, verdict
 from analysis.statistics.consistency import error_consistency

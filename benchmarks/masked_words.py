@@ -10,6 +10,7 @@ loop and a scorer that never hide more than one token would agree as well. It fa
 
 import argparse
 import itertools
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 from tokenizers import pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+sys.path.append(str(Path(__file__).parents[1]))
 from lm.huggingface.independent import logprobs_again
 from lm.huggingface.load import load_hf
 from tests.lm.huggingface.toy_tokenizers import masked_model, trained
