@@ -93,6 +93,7 @@ PATTERNS = {
     r"^(\d{4}-\d{2}-\d{2})?$": "a day, such as 2026-11-30",
     r"^(10\.\d{4,9}/\S+)?$": "a DOI, such as 10.5281/zenodo.1234567",
     r"^(\d{4}-\d{4}-\d{4}-\d{3}[\dX])?$": "an ORCID iD, such as 0000-0002-1825-0097",
+    r"^([0-9a-f]{24})?$": "the platform's id of it: 24 digits and letters from a to f",
     r"^[A-Z]{2}$": 'a country of two capital letters, such as "IT"',
 }
 

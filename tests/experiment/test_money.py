@@ -92,6 +92,7 @@ EXCEPTIONS = {
     "experiment/studies/amounts.py": "reads earlier studies",
     "experiment/money.py": "names them in its explanation",
     "benchmarks/fault_injection/environment.py": "reads the marketplace's books",
+    "benchmarks/fault_injection/restored_mturk.py": "reads the marketplace's books",
     "benchmarks/fault_injection/mistakes.py": "files that a researcher gets wrong",
     "analysis/report/mixed_scripts.py": "a dollar sign is R's word for a column",
 }

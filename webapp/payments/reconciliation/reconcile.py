@@ -12,7 +12,7 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.core.forgotten import is_forgotten
 from webapp.database.engine import Sessions
-from webapp.database.models import Run
+from webapp.database.models import Payment, Run
 from webapp.database.row_counts import recount
 from webapp.gate.gate import ledger_reconciled
 from webapp.payments.compensate import offer_what_was_decided
@@ -119,7 +119,9 @@ def fix_discrepancies(
     with sessions.begin() as session:
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now())
-        seen = _beside_ledger_of_now(session, platform, run, snapshot)
+        payments = _payments_of_now(session, run)
+        books = matched(platform, snapshot.books.listed, payments)
+        seen = replace(snapshot, payments=payments, books=books)
         _record(session, run, [*_decisions(seen, study), *_bonuses(seen)], now())
         ledger_reconciled(session.connection(), run.ref)
     # A rejection that was refused is for a person to decide again.
@@ -128,17 +130,12 @@ def fix_discrepancies(
     offer_what_was_decided(sessions, platform, run, study, link, now)
 
 
-def _beside_ledger_of_now(
-    session: Session, platform: Platform, run: Run, snapshot: Snapshot
-) -> Snapshot:
-    """Return what the platform showed beside the ledger that stands there at this moment.
+def _payments_of_now(session: Session, run: Run) -> list[Payment]:
+    """Return the lines that stand in the ledger at this moment.
 
     Whoever paid since the ledger was read has a line there: it was not paid by hand.
     """
-    lines = payments_of(session, run)
-    payments = [line for line in lines if not is_forgotten(line.worker_id)]
-    books = matched(platform, snapshot.books.listed, payments)
-    return replace(snapshot, payments=payments, books=books)
+    return [line for line in payments_of(session, run) if not is_forgotten(line.worker_id)]
 
 
 def _record(session: Session, run: Run, entries: list[Entry], now: datetime) -> None:
