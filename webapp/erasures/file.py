@@ -70,7 +70,7 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-            lock.close()
+            lock.release()
     except OSError as error:
         raise WebappError(
             f"the record of erasures cannot be written ({error})", where=str(path)
@@ -107,7 +107,7 @@ def blank(instance: Path, digests: Collection[str] = ()) -> None:
                 file.flush()
                 os.fsync(file.fileno())
         finally:
-            lock.close()
+            lock.release()
     except OSError as error:
         raise WebappError(
             f"the record of erasures cannot be written ({error})", where=str(path)

@@ -70,7 +70,7 @@ def sign(instance: Path, sealer: Sealer) -> None:
                     file.seek(0, 2)
                     file.write(f"{line}\n".encode("ascii"))
         finally:
-            lock.close()
+            lock.release()
     except OSError as error:
         raise WebappError(
             f"the record of erasures cannot be written ({error})", where=str(path)
