@@ -55,6 +55,15 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
     Raises:
         WebappError: The file cannot be written.
     """
+    add_lines(instance, map(str, entries))
+
+
+def add_lines(instance: Path, lines: Iterable[str]) -> None:
+    """Add lines to the record, on the disk before this returns.
+
+    Raises:
+        WebappError: The file cannot be written.
+    """
     path = record_file(instance)
     lock = FileLock(path)
     try:
@@ -64,7 +73,7 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
             # A crash or a full disk may have cut off the last line.
             whole = len(path.read_bytes().rpartition(b"\n")[0])
             os.ftruncate(descriptor, whole + 1 if whole else 0)
-            text = "".join(f"{each}\n" for each in entries).encode("ascii")
+            text = "".join(f"{each}\n" for each in lines).encode("ascii")
             if os.write(descriptor, text) != len(text):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)

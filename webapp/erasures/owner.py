@@ -8,8 +8,7 @@ from pathlib import Path
 
 from webapp.core.instance import replace_text
 from webapp.core.sealing import Sealer
-from webapp.database.locks import FileLock
-from webapp.erasures.file import OWNER, record_file
+from webapp.erasures.file import OWNER, add_lines, record_file
 from webapp.errors import WebappError
 
 _TEXT = "the record of erasures of this installation"
@@ -54,27 +53,9 @@ def sign(instance: Path, sealer: Sealer) -> None:
     Raises:
         WebappError: The file cannot be written.
     """
-    path = record_file(instance)
     line = f"{OWNER}{sealer.digest(_TEXT)}"
-    if line in owner_lines(path):
-        return
-    lock = FileLock(path)
-    try:
-        lock.acquire(None)
-        try:
-            whole = path.read_bytes().rpartition(b"\n")
-            complete = b"".join(whole[:2])
-            if line.encode() not in complete.splitlines():
-                with path.open("r+b") as file:
-                    file.truncate(len(complete))
-                    file.seek(0, 2)
-                    file.write(f"{line}\n".encode("ascii"))
-        finally:
-            lock.release()
-    except OSError as error:
-        raise WebappError(
-            f"the record of erasures cannot be written ({error})", where=str(path)
-        ) from error
+    if line not in owner_lines(record_file(instance)):
+        add_lines(instance, [line])
 
 
 def disown(instance: Path) -> None:
