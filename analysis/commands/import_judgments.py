@@ -79,7 +79,7 @@ def judgments(
     if not (yes or mapping):
         click.confirm("Write these judgments?", abort=True)
     with atomic_folder(out, own) as folder:
-        (folder / MAPPING).write_text(meaning.to_toml(), encoding="utf-8")
+        (folder / MAPPING).write_text(meaning.to_toml(), encoding="utf-8", newline="\n")
         judgments_table(run).to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
         write_record(folder, file, {"format": source.format, **found.account.as_json()})
     _say(out, len(run.responses))

@@ -58,6 +58,7 @@ LISTS = TableSchema(
 )
 
 UNCONFIRMED = "unconfirmed"
+_CLOCK = " (UTC), by the server's clock or, without a server, by the browser's"
 
 PARTICIPANTS = TableSchema(
     "participants",
@@ -76,12 +77,14 @@ PARTICIPANTS = TableSchema(
             role=Role.LIST,
         ),
         Column("place", "integer", "the participant's place in the list, from 0", optional=True),
-        Column("arrived_at", "datetime", "when the participant opened the link (UTC)"),
-        Column("consented_at", "datetime", "when the participant consented (UTC)", optional=True),
+        Column("arrived_at", "datetime", "when the participant opened the link" + _CLOCK),
+        Column(
+            "consented_at", "datetime", "when the participant consented" + _CLOCK, optional=True
+        ),
         Column(
             "returned_at", "datetime", "when they came back after a long silence", optional=True
         ),
-        Column("finished_at", "datetime", "when the session was completed (UTC)", optional=True),
+        Column("finished_at", "datetime", "when the session was completed" + _CLOCK, optional=True),
         JUDGE,
     ),
 )
@@ -244,7 +247,12 @@ RESPONSES = TableSchema(
         _POSITION,
         _ITEM_ID,
         *CHOICE_COLUMNS,
-        Column("recorded_at", "datetime", "the server's clock (UTC), if any", optional=True),
+        Column(
+            "recorded_at",
+            "datetime",
+            "the server's clock (UTC), if any; none of a run without a server",
+            optional=True,
+        ),
         JUDGE,
     ),
 )
