@@ -93,17 +93,23 @@ import builtins, io
 plain, stat = io.open, os.stat
 def no_proc(path, **how):
     if isinstance(path, (str, os.PathLike)) and os.fspath(path).startswith("/proc/"):
-        raise FileNotFoundError(path)
+        raise FileNotFoundError(2, "there is none", path)
     return stat(path, **how)
 os.stat = no_proc
 def elsewhere(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, *rest):
     if isinstance(file, (str, os.PathLike)) and os.fspath(file).startswith("/proc/"):
-        raise FileNotFoundError(file)
+        raise FileNotFoundError(2, "there is none", file)
     if newline is None and "b" not in mode and set(mode) & set("wax+"):
         newline = "\\r\\n"
     return plain(file, mode, buffering, encoding, errors, newline, *rest)
 io.open = builtins.open = elsewhere
-for name in ("link", "statvfs", "sysconf", "symlink"):
+def no_links(*_):
+    raise PermissionError(1, "this disk knows no links")
+os.link = os.symlink = no_links
+import shutil
+room = shutil.disk_usage("/")
+shutil.disk_usage = lambda place: room
+for name in ("statvfs", "sysconf"):
     delattr(os, name)
 import parallax
 parallax.main()
