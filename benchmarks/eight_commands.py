@@ -10,6 +10,7 @@ Usage: python -m benchmarks.eight_commands
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -133,7 +134,8 @@ def main(tools: tuple[str, ...]) -> None:
                     answered(clean.work)
                 typed = command.replace(f"'{built.name}", f"'{clean.work / built.name}")
                 printed, seconds = clean.run(typed.replace("RUN", run))
-                run = run or printed.partition("\nRun ")[2].partition(" of ")[0].strip()
+                if named := re.search(r"^Run (\w+)", printed, re.MULTILINE):
+                    run = named[1]
                 taken[tool].append(seconds)
             if not (clean.work / "report" / "report.html").is_file():
                 raise click.ClickException("there is no report")

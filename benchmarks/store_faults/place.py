@@ -98,6 +98,7 @@ class Place:
         self.kept.app.blueprints["datapipe"].experiments.clear()
         for study in self.kept.app.blueprints["jatos"].jatos.studies.values():
             study.runs.clear()
+            study.batch.clear()
             study.largest_bytes = 5 * 1024 * 1024
         self.kept.faults.plan.clear()
         del self.kept.faults.struck[:]
