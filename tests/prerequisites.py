@@ -87,8 +87,9 @@ def _kenlm() -> Path | None:
 
 def _pipe_plugin() -> Path | None:
     """The folder in which jsPsych and its plugin for DataPipe were installed."""
-    plugin = ROOT / "node_modules" / "@jspsych-contrib" / "plugin-pipe" / "package.json"
-    return ROOT if plugin.is_file() else None
+    folder = ROOT / "build" / "npm"
+    plugin = folder / "node_modules" / "@jspsych-contrib" / "plugin-pipe" / "package.json"
+    return folder if plugin.is_file() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ LATEX = Prerequisite(
 KENLM = Prerequisite("KenLM's Python module", _kenlm, "", (), "pip install kenlm")
 PIPE_PLUGIN = Prerequisite(
     "jsPsych's plugin for DataPipe", _pipe_plugin, "", (),
-    "npm install --no-save jspsych @jspsych-contrib/plugin-pipe",
+    "npm install --prefix build/npm jspsych @jspsych-contrib/plugin-pipe",
 )  # fmt: skip
 BY_HAND = (LATEX, KENLM, PIPE_PLUGIN)
 

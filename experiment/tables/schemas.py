@@ -58,7 +58,7 @@ LISTS = TableSchema(
 )
 
 UNCONFIRMED = "unconfirmed"
-_CLOCK = " (UTC), by the server's clock or, without a server, by the browser's"
+_CLOCK = " (UTC; without a server by the browser's clock)"
 
 PARTICIPANTS = TableSchema(
     "participants",
@@ -78,13 +78,11 @@ PARTICIPANTS = TableSchema(
         ),
         Column("place", "integer", "the participant's place in the list, from 0", optional=True),
         Column("arrived_at", "datetime", "when the participant opened the link" + _CLOCK),
-        Column(
-            "consented_at", "datetime", "when the participant consented" + _CLOCK, optional=True
-        ),
+        Column("consented_at", "datetime", f"when they consented{_CLOCK}", optional=True),
         Column(
             "returned_at", "datetime", "when they came back after a long silence", optional=True
         ),
-        Column("finished_at", "datetime", "when the session was completed" + _CLOCK, optional=True),
+        Column("finished_at", "datetime", f"when they finished{_CLOCK}", optional=True),
         JUDGE,
     ),
 )
@@ -247,12 +245,7 @@ RESPONSES = TableSchema(
         _POSITION,
         _ITEM_ID,
         *CHOICE_COLUMNS,
-        Column(
-            "recorded_at",
-            "datetime",
-            "the server's clock (UTC), if any; none of a run without a server",
-            optional=True,
-        ),
+        Column("recorded_at", "datetime", "the clock (UTC) of a server, if any", optional=True),
         JUDGE,
     ),
 )

@@ -16,6 +16,7 @@ from tests.browser.browser_steps import (
 from tests.browser.static_site import command, stores, written
 
 _PANEL = '\n[panel]\npreset = "prolific"\n[panel.codes]\ncompleted = "C1ABCD12"\n'
+_BACK = "https://app.prolific.com/submissions/complete"
 _HEX = "5f0000000000000000000001"
 _IDS = f"PROLIFIC_PID={_HEX}&STUDY_ID={_HEX}&SESSION_ID={_HEX}"
 
@@ -45,7 +46,9 @@ def test_what_the_link_says_is_kept_and_the_way_back_is_the_panels(tmp_path, new
             start(page)
             answer_by_key(page, 8)
             questionnaire(page)
-            expect(page.locator("a[href*='cc=C1ABCD12']")).to_be_visible()
+            page.route(f"{_BACK}**", lambda route: route.fulfill(body="back"))
+            page.locator("form[data-submit-form] button.primary").click()
+            expect(page).to_have_url(f"{_BACK}?cc=C1ABCD12")
         held = kept.folder / "post" if store == "post" else results(kept.folder, jatos)
         told = command("import", "sessions", str(held), "--instance", str(instance))
     assert "1 finished" in told

@@ -63,7 +63,7 @@ def test_its_codebook_says_whose_clock_each_time_is_of(place):
         for field in table["schema"]["fields"]
         if field["type"] == "datetime"
     }
-    assert "none of a run without a server" in said["recorded_at"]
+    assert said["recorded_at"] == "the clock (UTC) of a server, if any"
     for name in ("arrived_at", "consented_at", "finished_at", "at"):
         assert "without a server" in said[name], name
 
