@@ -41,7 +41,7 @@ from webapp.recruiters.mturk.client import MturkClient, open_client
 from webapp.recruitment.terms import unfilled_places
 from webapp.runs.launch import launch
 
-RUNS_PER_ENVIRONMENT = 25
+RUNS_PER_ENVIRONMENT = 10
 PLACES_PER_LIST = (1, 1, 1, 1, 2, 6)  # the last needs more than one HIT
 BEHAVIOURS = {"finish": 60, "give_back": 12, "vanish": 10, "forget": 10, "only_submit": 8}
 KINDS = ("throttled", "server_error", "server_error_after", "request_lost", "reply_lost")

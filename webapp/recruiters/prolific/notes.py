@@ -8,10 +8,11 @@ from webapp.recruiters.prolific.answers import Recommendation, StudyAnswer
 from webapp.recruiters.prolific.drafts import entry_link, filters_of
 from webapp.recruiters.prolific.settings import ProlificSettings
 
-_UNSIGNED = (
-    "not signed, so Prolific is asked about each arrival; if your workspace has signed links, "
-    "set prolific_signed_arrivals = true"
-)
+_LINKS = {
+    None: "signed where the workspace can; Prolific is asked about each arrival that is not",
+    True: "signed by Prolific; nobody else is let in",
+    False: "not signed, so Prolific is asked about each arrival",
+}
 
 
 def notes_on(
@@ -25,7 +26,7 @@ def notes_on(
         ("devices", _devices(task.devices)),
         ("filters", _who(task)),
         *_said(task),
-        ("links", "signed by Prolific" if settings.signed_arrivals else _UNSIGNED),
+        ("links", _LINKS[settings.signed_arrivals]),
         ("who finishes", "submitted by our server, awaits review"),
         ("participants who fail the attention check", "submitted by our server, awaits review"),
         ("who withdraws", "submitted by our server, awaits review"),
@@ -37,7 +38,9 @@ def notes_on(
     ]
 
 
-def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
+def edits_of(
+    study: StudyAnswer, task: Task, link: str, settings: ProlificSettings
+) -> Sequence[str]:
     """Return what of a study is not as it was posted, in words."""
     pairs = (
         ("the reward", in_words(study.reward, task.currency),
@@ -47,6 +50,10 @@ def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
         ("the choice of devices", _devices(study.device_compatibility), _devices(task.devices)),
     )  # fmt: skip
     found = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]
+    if settings.signed_arrivals and not study.is_external_study_url_secure:
+        found.append(
+            "its links are not signed, so that prolific_signed_arrivals keeps everybody out"
+        )
     ours = [code for code in study.completion_codes if code.actor == "researcher"]
     return (
         found if ours else [*found, "no completion code is under the researcher's control any more"]

@@ -82,10 +82,9 @@ class ProlificRecruiter(Recruiter):
         if arguments.get("preview") == "1":
             return Arrival(platform_id="", preview=True)
         person, study, session = (checked_id(arguments, name, _ID) for name in SIGNED)
-        if self._settings.signed_arrivals:
-            self._signatures.check(landing)
         return Arrival(
             person,
+            proven=self._signatures.vouches(landing),
             acceptance=Acceptance(session, study, participant_site(self._settings), _STUDY),
             parameters={_STUDY: study, _SESSION: session},
         )
@@ -93,9 +92,9 @@ class ProlificRecruiter(Recruiter):
     def confirms(self, arrival: Arrival, now: datetime) -> bool | None:
         """Return whether the platform knows who arrives; None where it does not answer.
 
-        Links that it signed are not asked about.
+        Links that it signed a moment ago are not asked about.
         """
-        if self._settings.signed_arrivals or arrival.acceptance is None:
+        if arrival.proven or arrival.acceptance is None:
             return True
         work = arrival.acceptance
         return self._asking.belongs(work.assignment_id, arrival.platform_id or "", work.hit_id, now)
