@@ -136,9 +136,7 @@ class Rating(Scale):
         if not all(label.strip() for label in self.labels):
             raise ValueError("labels has an empty text: each point needs one that is seen")
         if self.lowest or self.highest:
-            raise ValueError(
-                "labels names the two ends as well: leave lowest and highest out"
-            )
+            raise ValueError("labels names the two ends as well: leave lowest and highest out")
         return self
 
     @classmethod
