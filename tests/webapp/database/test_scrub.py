@@ -37,7 +37,7 @@ def test_a_table_that_somebody_keeps_open_is_waited_for_three_seconds_and_said(
     assert "what was erased is not in them" in again.stdout
 
 
-def test_a_transaction_that_still_sees_what_was_deleted_is_named_and_nobody_s_files_are_called_clean(
+def test_a_transaction_that_still_sees_what_was_deleted_is_named_and_the_files_not_called_clean(
     run, sessions, instance, monkeypatch
 ):
     monkeypatch.setattr("webapp.database.old_views._PATIENCE_S", 0.3)
