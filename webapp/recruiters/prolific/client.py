@@ -40,9 +40,9 @@ CATEGORIES = (
 _LEAST_REASON_CHARS = 100
 _PAGE_SIZE = 100
 _FEATURES = (
-    "Signed links (the setting prolific_signed_arrivals) and paid screen-outs "
-    "(screen_out_reward in study.toml) are not enabled in every workspace: leave them out, "
-    "or ask Prolific to enable them"
+    "Signed links (the setting prolific_signed_arrivals), paid screen-outs (screen_out_reward in "
+    "study.toml) and a share for who withdraws (withdrawn_percent) are not enabled in every "
+    "workspace: leave them out, or ask Prolific to enable them"
 )
 # A study that recruits, or will by itself.
 _OPEN = ("ACTIVE", "PUBLISHING", "SCHEDULED")
@@ -100,7 +100,8 @@ class ProlificClient:
         except PlatformUnreachable:
             raise
         except PlatformError as error:
-            if not (self._settings.signed_arrivals or task.screen_out_places):
+            wants = (self._settings.signed_arrivals, task.screen_out_places, task.withdrawn_percent)
+            if not any(wants):
                 raise
             problem = f"{error.problem}. {_FEATURES}"
             raise PlatformError(problem, code=error.code, where=error.where) from error
@@ -191,13 +192,20 @@ class ProlificClient:
         asked = {"action": "REJECT", "message": reason, "rejection_category": category}
         self._decide(assignment_id, "REJECTED", asked)
 
-    def complete(self, assignment_id: str, code: str) -> str:
+    def complete(self, assignment_id: str, code: str, percent: int | None = None) -> str:
         """Complete a submission with one of our codes, and return its status; again is success.
+
+        Args:
+            assignment_id: The submission.
+            code: The code.
+            percent: What share of the reward it pays, if it pays a share.
 
         Raises:
             PlatformError: It can be handed in no more: it was returned or ran out of time.
         """
-        asked = {"action": "COMPLETE", "completion_code": code}
+        asked: dict[str, Any] = {"action": "COMPLETE", "completion_code": code}
+        if percent is not None:
+            asked["completion_code_data"] = {"percentage_of_reward": percent}
         where = f"/submissions/{assignment_id}/transition/"
         try:
             return str(member(self._calls.say("POST", where, asked), "status", where))

@@ -29,7 +29,7 @@ def notes_on(
         ("links", _LINKS[settings.signed_arrivals]),
         ("who finishes", "submitted by our server, awaits review"),
         ("participants who fail the attention check", "submitted by our server, awaits review"),
-        ("who withdraws", "submitted by our server, awaits review"),
+        ("who withdraws", _withdrawn(task)),
         ("participants who are screened out", _screened_out(task)),
         (
             "participants who decline, come late or find the study full",
@@ -122,6 +122,13 @@ def _filter_in_words(chosen: object) -> str:
     if isinstance(span, dict):
         return f"{name} from {span.get('lower', '')} to {span.get('upper', '')}"
     return f"{name}: {', '.join(map(str, chosen.get('selected_values', [])))}"
+
+
+def _withdrawn(task: Task) -> str:
+    if task.withdrawn_percent is None:
+        return "submitted by our server, awaits review"
+    paid = in_words(task.reward_minor * task.withdrawn_percent // 100, task.currency)
+    return f"is paid {paid} at once, {task.withdrawn_percent} % of the reward"
 
 
 def _screened_out(task: Task) -> str:
