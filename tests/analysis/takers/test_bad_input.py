@@ -157,7 +157,9 @@ def test_it_is_one_paragraph_and_nothing_is_half_stored(
 ):
     place = Place(tmp_path, monkeypatch)
     assert wrong(place) == 2
-    [paragraph] = capsys.readouterr().err.strip().splitlines()[-1:]
+    # Libraries show their progress in lines of their own.
+    [paragraph] = [line for line in capsys.readouterr().err.splitlines() if "Error: " in line]
+    assert paragraph.endswith(".")
     assert said in paragraph and len(paragraph) < LONGEST_PARAGRAPH
     if wrong is not other_materials:
         assert {Path(path).name for path in place.files()} <= {"take.lock"}
@@ -167,10 +169,11 @@ def test_answers_that_the_limit_of_tokens_cuts_off_are_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     place = Place(tmp_path, monkeypatch)
+    monkeypatch.setattr(ServedModel, "sample", lambda *_: "Well, it depends")
     with served(place, Tier.SAMPLES) as model:
         words = ("--samples", "1", "--max-tokens", "1", "--labels", "numbers", *FREE)
         assert place.take("--model", model, *words) == 0
-    read = (place.out / "forced_choice" / "readings.csv").read_text()
+    read = (place.out / "forced_choice" / "readings.csv").read_text().splitlines()[1:]
+    assert len(read) == 16 and all(",cut," in row for row in read)
     answered = (place.out / "forced_choice" / "responses.csv").read_text().splitlines()[1:]
-    assert ",cut," in read
-    assert len(answered) == read.count(",answered,") + read.count(",tie,")
+    assert answered == []
