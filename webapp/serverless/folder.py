@@ -72,6 +72,7 @@ def launch_static(
     now: datetime,
     code_version: str,
     simulated: bool = False,
+    project: str = "",
 ) -> tuple[Run, StaticMark, list[DrawnSession]]:
     """Return the run of a study without a server, made now unless the same was made before.
 
@@ -86,16 +87,20 @@ def launch_static(
         now: The time.
         code_version: Which code launches it.
         simulated: Whether programs are to answer.
+        project: The project that the run belongs to; empty for none. The same study in another
+            project is another folder, whose sessions are read into that project's run.
 
     Raises:
         ParallaxError: As ``launch`` has it.
     """
     run = launch(
-        session, study, seed, recruiter, now=now, code_version=code_version, simulated=simulated
-    )
+        *(session, study, seed, recruiter),
+        now=now, code_version=code_version, simulated=simulated, project=project,
+    )  # fmt: skip
     kept = {each.name: each.content for each in _files(session, run)}
     drawn = list(drawn_sessions(session, run, study, sessions))
-    version = folder_version({**kept, "": consent.encode()}, seed, drawn)
+    told = f"{consent}\0{project}" if project else consent
+    version = folder_version({**kept, "": told.encode()}, seed, drawn)
     mark = StaticMark(version, sessions, store.assignment, consent)
     for known, of_it in static_runs(session):
         if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
