@@ -133,11 +133,10 @@ def test_blocks_name_tasks_where_no_column_does(tmp_path: Path):
         "self_paced",
         "rating",
     }
-    assert response.task_of(report.built.lists[0][0].item) in ("self_paced", "rating")
 
 
 def test_an_item_of_no_task_is_refused():
-    with pytest.raises(StudyError, match='"t-1" is of the task "talk", which study.toml lacks'):
+    with pytest.raises(StudyError, match='"t-1" is of the task "talk", which'):
         MIXED.screens(item("talk"), str)
     with pytest.raises(ParallaxError, match="is the word itself"):
         MIXED.versions(replace(item("way"), extra=(("task", "way"), ("distractors", "x-x-x bark"))))
