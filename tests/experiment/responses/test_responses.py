@@ -198,6 +198,19 @@ def test_one_version_is_rated_at_a_time():
 
 
 @pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"labels": ["bad", "good"]}, "wrong parameters: labels has 2 texts for 3 points"),
+        ({"labels": ["bad", " ", "good"]}, "wrong parameters: labels has an empty text"),
+        ({"labels": ["bad", "so-so", "good"], "lowest": "bad"}, "leave lowest and highest out"),
+    ],
+)
+def test_each_point_has_a_label_or_none_has(given, told):
+    with pytest.raises(StudyError, match=told):
+        load_response("rating", {"points": 3, **given})
+
+
+@pytest.mark.parametrize(
     ("name", "keys"), [("rating", 7), ("option_list", 3), ("sentence_pair", 2)]
 )
 def test_digits_choose_the_answers_where_the_study_names_no_keys(name, keys, minimal_study):
