@@ -21,7 +21,7 @@ _CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 # Nothing here needs a sensor or a purse, and no page that is framed may ask for one.
-_PERMISSIONS = ", ".join(
+PERMISSIONS = ", ".join(
     f"{name}=()"
     for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 )
@@ -108,7 +108,7 @@ def _with_headers(
         response.headers["Referrer-Policy"] = "no-referrer"
     if response.mimetype == "text/html":
         # What is a page alone has a use for it.
-        response.headers["Permissions-Policy"] = _PERMISSIONS
+        response.headers["Permissions-Policy"] = PERMISSIONS
     if request.method in _KEPT:
         # Programs and styles say themselves how they may be kept; nothing else may be.
         response.headers.setdefault("Cache-Control", "no-store")
