@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
+from scipy.stats import t as student
 
 from analysis.data.categorical import codes_in
 from analysis.data.repeating import unit_column
@@ -76,7 +77,8 @@ def error_consistency(
 
     Returns:
         first, second ("people" or a model), kappa, low, high, observed, expected (means over the
-        pairs), n_pairs, n_undefined (pairs without a kappa, left out of the mean).
+        pairs), n_pairs, n_undefined (pairs without a kappa, left out of the mean), p (two-sided, of
+        no kappa between people and a model; NaN for other pairs).
     """
     right, judged = _matrices(judgments)
     units = _units(judgments)
@@ -92,7 +94,8 @@ def error_consistency(
     for model, correct in of_models.items():
         shares = _shares(right, judged, correct)
         changes = _changes_with_model(right, judged, correct, units)
-        rows.append(_row("people", model, shares, _interval(right, judged, shares, changes)))
+        interval, p = _interval(right, judged, shares, changes)
+        rows.append(_row("people", model, shares, interval) | {"p": p})
     rows += _model_pairs(of_models)
     return pd.DataFrame(rows)
 
@@ -178,26 +181,32 @@ def _interval_among_people(
     each = _mean(of_item[of_item > 1])
     middle = log_f(np.asarray(found), each)
     people, items, single = (log_f(found + one, each) - middle for one in changes)
-    half = _half(right, judged, (people, items, single))
+    error, freedom = _error(right, judged, (people, items, single))
+    half = float(quantile(np.asarray(freedom))) * error
     low, high = (float(agreement_of(middle + end, each)) for end in (-half, half))
     return max(low, -1.0), high
 
 
 def _interval(
     right: csr_array, judged: csr_array, shares: Shares, changes: Changes
-) -> tuple[float, float]:
-    """Return the 95% interval of people's mean kappa with a model."""
-    found, half = _mean_kappa(shares), _half(right, judged, changes)
-    return max(found - half, -1.0), min(found + half, 1.0)
+) -> tuple[tuple[float, float], float]:
+    """Return the 95% interval of people's mean kappa with a model, and the p of no kappa."""
+    found, (error, freedom) = _mean_kappa(shares), _error(right, judged, changes)
+    half = float(quantile(np.asarray(freedom))) * error
+    p = 2 * float(student.sf(abs(found) / error, freedom))
+    return (max(found - half, -1.0), min(found + half, 1.0)), p
 
 
-def _half(right: csr_array, judged: csr_array, changes: Changes) -> float:
-    """Return half an interval's width; NaN with few frames, or where nothing changes it."""
+def _error(right: csr_array, judged: csr_array, changes: Changes) -> tuple[float, float]:
+    """Return the standard error and its degrees of freedom.
+
+    The error is NaN with few frames, or where nothing changes what it is the error of.
+    """
     variance, freedom = jackknifed(*changes)
     good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
-    half = float(quantile(np.asarray(freedom))) * np.sqrt(variance)
-    return half if half > 0 and len(changes[1]) >= FEWEST_UNITS else float("nan")
+    known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
+    return float(np.sqrt(variance)) if known else float("nan"), freedom
 
 
 def _mean_kappa(shares: Shares) -> float:
@@ -222,6 +231,7 @@ def _row(
         "expected": _mean((one * two + (1 - one) * (1 - two))[met]),
         "n_pairs": int(met.sum()) // times,
         "n_undefined": int((met & ~defined).sum()) // times,
+        "p": float("nan"),
     }
 
 
@@ -370,6 +380,7 @@ def _model_pairs(of_models: Mapping[str, Floats]) -> Iterator[dict[str, object]]
             "expected": right * other + (1 - right) * (1 - other),
             "n_pairs": 1,
             "n_undefined": int(not np.isfinite(found)),
+            "p": float("nan"),
         }
 
 
