@@ -8,6 +8,7 @@ from analysis.data.several_options import chance
 from analysis.data.takers import Taken
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings
+from analysis.statistics.attraction import attraction_by_reading, configurations
 from analysis.statistics.first_place import biases
 from analysis.statistics.history import history_effects
 from analysis.statistics.takers import by_reading, conclusions, consistency
@@ -25,7 +26,10 @@ def taker_findings(given: Given) -> Findings:
     found = by_reading(people, taken, given.margin)
     if found.empty:
         return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
-    held = conclusions(found, chance(given.run))
+    items = given.data.items
+    configured = configurations(items[items["item_id"].isin(people["item_id"].unique())])
+    attracted = attraction_by_reading(taken, configured)
+    held = conclusions(found, chance(given.run), attracted)
     leaning, alike = biases(taken, people), consistency(taken, people)
     history = history_effects(taken)
     statistics = {
@@ -33,6 +37,7 @@ def taker_findings(given: Given) -> Findings:
         "taker_conclusions": held,
         "taker_biases": leaning,
         "taker_consistency": alike,
+        **({"taker_attraction": attracted} if len(attracted) else {}),
     }
     tables = [
         _readings_table(found, takers, context),
@@ -106,7 +111,9 @@ def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context
             f"A conclusion holds where the 95% interval lies on its side. {n} intervals of each "
             f"kind were looked at: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
             "after adjustment for all constructions and readings of one model.",
-            "More accurate than another model: by the point estimate, without a test.",
+            "More accurate than another model: by the point estimate, without a test. Attraction: "
+            "matching minus mismatching items, sessions and frames clustered; only constructions "
+            "whose items have features of one kind.",
         ),
         Section.TAKERS,
     )
