@@ -1,13 +1,16 @@
 """Models that took the session: every construction in every reading, and what answers hang on."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 
 from analysis.data.several_options import chance
 from analysis.data.takers import Taken
+from analysis.figures.drawing import Drawing
+from analysis.figures.takers import readings_figure
 from analysis.findings.finding import Finding, Given, Need
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.attraction import attraction_by_reading, configurations
 from analysis.statistics.first_place import biases
 from analysis.statistics.history import history_effects
@@ -48,7 +51,22 @@ def taker_findings(given: Given) -> Findings:
     if len(history):
         statistics["taker_history"] = history
         tables.append(_history_table(history, context))
-    return Findings(tuple(tables), statistics)
+    return Findings(tuple(tables), statistics, drawings=(_readings_drawing(found, given),))
+
+
+def _readings_drawing(found: pd.DataFrame, given: Given) -> Drawing:
+    ordered = given.context.by_construction(found)
+    rows = ordered.assign(label=full_titles(ordered))
+    origin = given.context.origin
+    return Drawing(
+        "taker_readings",
+        "Readings",
+        "Accuracy of each model that took the sessions in each reading, with 95% intervals "
+        "(sessions and frames clustered), and people's on the same items (blue line; its "
+        "differences with their intervals are in the table). Dashed: chance.",
+        Section.TAKERS,
+        partial(readings_figure, rows, simulated=origin.simulated, chance=origin.chance),
+    )
 
 
 def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
