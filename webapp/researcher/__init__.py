@@ -12,7 +12,9 @@ from webapp.researcher.access import PREFIX, guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
 from webapp.researcher.audit import audit_pages
+from webapp.researcher.charts import chart_pages
 from webapp.researcher.code import code_pages
+from webapp.researcher.film import film_pages
 from webapp.researcher.installation import installation_pages
 from webapp.researcher.joining import joining_pages
 from webapp.researcher.launch import launch_pages
@@ -39,9 +41,11 @@ _PAGES = (
     password_pages,
     account_pages,
     run_pages,
+    chart_pages,
     launch_pages,
     live_pages,
     participant_pages,
+    film_pages,
     rights_of_people_pages,
     money_pages,
     reconciling_pages,

@@ -44,6 +44,8 @@ ROUTES = {
     "launch.check": ("GET", "researcher"),
     "launch.launch": ("POST", "researcher"),
     "live.watch": ("GET", "viewer"),
+    "charts.show": ("GET", "viewer"),
+    "film.show": ("GET", "viewer"),
     "participants.show_all": ("GET", "viewer"),
     "participants.show": ("GET", "viewer"),
     "rights_of_people.keep_unused": ("POST", "researcher"),
