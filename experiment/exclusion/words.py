@@ -1,4 +1,4 @@
-"""What each exclusion rule found, in words for pages that count people: "3 made more errors ..."."""
+"""What each exclusion rule found, in words that follow a number: "3 made more errors ..."."""
 
 _WORDS = {
     "max_errors": "made more errors than allowed",

@@ -14,6 +14,7 @@ from webapp.researcher.api import api
 from webapp.researcher.audit import audit_pages
 from webapp.researcher.charts import chart_pages
 from webapp.researcher.code import code_pages
+from webapp.researcher.editor import editor_pages
 from webapp.researcher.film import film_pages
 from webapp.researcher.installation import installation_pages
 from webapp.researcher.joining import joining_pages
@@ -31,6 +32,7 @@ from webapp.researcher.runs import run_pages
 from webapp.researcher.second_factor import second_factor_pages
 from webapp.researcher.sign_in import sign_in_pages
 from webapp.researcher.signed_in_elsewhere import elsewhere_pages
+from webapp.researcher.studies import study_pages
 from webapp.researcher.tokens import token_pages
 
 _PAGES = (
@@ -42,6 +44,8 @@ _PAGES = (
     account_pages,
     run_pages,
     chart_pages,
+    study_pages,
+    editor_pages,
     launch_pages,
     live_pages,
     participant_pages,
