@@ -27,13 +27,12 @@ _PERMISSIONS = ", ".join(
 )
 _OF_PAGES = ("text/javascript", "application/javascript", "text/css")
 _A_YEAR = "max-age=31536000"
-# A page that was made elsewhere and brings its own programs and styles, shown to a researcher. The
-# browser treats it as of another site: it has no cookie of ours and can send nothing anywhere.
+# A page that was made elsewhere and brings its own styles, shown to a reader. The browser runs
+# nothing in it, and treats it as of another site.
 PAGE_OF_ITS_OWN = "; ".join(
     (
-        "sandbox allow-scripts allow-forms allow-downloads",
+        "sandbox allow-popups",
         "default-src 'none'",
-        "script-src 'unsafe-inline' blob: data:",
         "style-src 'unsafe-inline'",
         "img-src data:",
         "font-src data:",

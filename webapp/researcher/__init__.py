@@ -24,9 +24,10 @@ from webapp.researcher.money import money_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
 from webapp.researcher.projects import project_pages
+from webapp.researcher.read_reports import reading_pages
 from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
-from webapp.researcher.report import report_pages
+from webapp.researcher.reports import reports_pages
 from webapp.researcher.rights import rights_of_people_pages
 from webapp.researcher.runs import run_pages
 from webapp.researcher.second_factor import second_factor_pages
@@ -54,7 +55,8 @@ _PAGES = (
     money_pages,
     reconciling_pages,
     recruitment_pages,
-    report_pages,
+    reports_pages,
+    reading_pages,
     audit_pages,
     installation_pages,
     project_pages,

@@ -1,19 +1,16 @@
-"""Editing the texts and settings of a study, with what is wrong beside them, and trying it."""
+"""Editing the texts and settings of a study, with what is wrong beside them."""
 
-import tempfile
+import csv
 import tomllib
 from pathlib import Path
 
-from flask import Blueprint, g, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup, escape
-from werkzeug.wrappers import Response
+from markupsafe import Markup
 
 from experiment.authoring.show import SHOWN_BELOW
 from webapp.core.own_process import parallax
 from webapp.database.locks import exclusive
-from webapp.errors import RequestError
-from webapp.http.security_headers import PAGE_OF_ITS_OWN
 from webapp.participant.markdown import as_html
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
@@ -32,6 +29,7 @@ from webapp.services import current_services
 editor_pages = Blueprint("editor", __name__)
 
 _ROWS = 20
+_SHOWN = 100_000
 
 
 @editor_pages.get("/studies/edit")
@@ -74,10 +72,10 @@ def look() -> ResponseReturnValue:
 def findings() -> ResponseReturnValue:
     """Return what the checks find in what is stored, by a process of its own."""
     called = request.form.get("study", "")
-    own_study(instance(), present_project(), called)
+    folder = own_study(instance(), present_project(), called)
     with counted():
         done = parallax(instance(), "study", "check", "--show", "--", known()[called])
-    found, _, shown = done.text.partition(SHOWN_BELOW)
+    found, _, shown = done.text.replace(f"{folder.parent}/", "").partition(SHOWN_BELOW)
     return render_template(
         "researcher/study_findings.html",
         study=called,
@@ -86,29 +84,6 @@ def findings() -> ResponseReturnValue:
         worked=done.worked,
         project=project_name(),
     )
-
-
-@editor_pages.post("/studies/try")
-@allowed(Right.CONDUCT)
-def try_out() -> ResponseReturnValue:
-    """Send one whole session of a study as a page by itself: nothing leaves the browser."""
-    called = request.form.get("study", "")
-    if called not in known():
-        raise RequestError(f"There is no study {called!r} here.", status=404, code="unknown_study")
-    with counted(), tempfile.TemporaryDirectory() as temporary:
-        page = Path(temporary) / "study.html"
-        options = ("--seed", "1", "--sessions", "2", "--simulated", "--instance", temporary)
-        done = parallax(
-            instance(), "study", "static", *options, "--out", str(page), "--", known()[called]
-        )
-        if not done.worked:
-            raise RequestError(
-                f"The study cannot be tried yet. {done.text.strip()}", status=409, code="no_trial"
-            )
-        html = page.read_text(encoding="utf-8")
-    # In a browser's cage: its programs reach neither this site's cookies nor any site.
-    g.own_policy = PAGE_OF_ITS_OWN
-    return Response(html, mimetype="text/html")
 
 
 def _page(called: str, name: str, text: str, seen: str, stored: str | None = None) -> str:
@@ -129,6 +104,8 @@ def _page(called: str, name: str, text: str, seen: str, stored: str | None = Non
 def _looks(name: str, text: str) -> Markup:
     """Return a text as participants see it, as a table, or the place of a mistake in TOML."""
     suffix = Path(name).suffix
+    if len(text) > _SHOWN:
+        return Markup("<p>The text is too long to be shown while it is typed.</p>")
     if suffix == ".md":
         return Markup('<article class="paper">{}</article>').format(as_html(text))
     if suffix == ".toml":
@@ -137,15 +114,14 @@ def _looks(name: str, text: str) -> Markup:
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             return Markup('<p class="problem">This cannot be read as TOML: {}.</p>').format(error)
         return Markup("<p>This can be read as TOML. The checks tell what it means.</p>")
-    rows = [
-        line.split("\t" if suffix == ".tsv" else ",") for line in text.splitlines()[: _ROWS + 1]
-    ]
-    if suffix not in (".tsv", ".csv") or not rows:
+    if suffix not in (".tsv", ".csv"):
         return Markup("<pre>{}</pre>").format(text[:2000])
+    read = csv.reader(text.splitlines()[: _ROWS + 1], delimiter="\t" if suffix == ".tsv" else ",")
+    rows = list(read) or [[]]
     head = Markup("").join(Markup('<th scope="col">{}</th>').format(cell) for cell in rows[0])
     body = Markup("").join(
         Markup("<tr>{}</tr>").format(
-            Markup("").join(Markup("<td>{}</td>").format(escape(cell)) for cell in row)
+            Markup("").join(Markup("<td>{}</td>").format(cell) for cell in row)
         )
         for row in rows[1:]
     )

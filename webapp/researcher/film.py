@@ -88,6 +88,7 @@ def _scene(study: Study, answered: AnsweredTrial, first: datetime) -> dict[str, 
     assert response is not None
     texts = shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)
     prefix = f"{texts['prefix']} " if texts.get("prefix") else ""
+    sides = [(str(side), str(texts.get(side, ""))) for side in SIDES]
     from_s = (_onset(answered) - first).total_seconds()
     rt_s = (response.rt_ms or 0.0) / 1000
     return {
@@ -95,11 +96,7 @@ def _scene(study: Study, answered: AnsweredTrial, first: datetime) -> dict[str, 
         "from_s": from_s,
         "until_s": from_s + rt_s,
         "rt_ms": response.rt_ms,
-        "texts": [
-            {"side": str(side), "text": prefix + str(texts[side])}
-            for side in SIDES
-            if side in texts
-        ],
+        "texts": [{"side": side, "text": prefix + text} for side, text in sides if text],
         "chosen": response.chosen_side,
         "said": response_of(study).said(arrangement_of(trial), given_of(response)),
         "by": response.input_method,

@@ -43,7 +43,7 @@ _MOST_COLUMNS = 20
 
 @study_pages.get("/studies")
 @allowed(Right.CONDUCT)
-def show_all() -> str:
+def show_all() -> Response:
     """List the studies that can be edited, and the ways to a new one."""
     return _page()
 

@@ -6,7 +6,7 @@ its own, which nothing gives out while the run is blind.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
@@ -31,16 +31,14 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.database.row_counts import PLACES
+from webapp.runs.chart_times import seconds, ticks, until
 from webapp.runs.integrity import flags_of
 from webapp.runs.people import judged_from
 from webapp.runs.unblind import is_blind
 
 Chart = dict[str, Any]
 RESULTS = "accuracy"
-# As many points as a chart of a page's width can show, and a table beside it be read.
-_POINTS = 48
 _BINS = 20
-_STEPS_MIN = (1, 5, 15, 60, 180, 720, 1_440, 10_080, 40_320)
 
 
 def charts_seen(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
@@ -84,15 +82,16 @@ def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
     ).all()
     if not rows:
         return None
-    begun, ended = [row[0] for row in rows], [row[1] for row in rows if row[1]]
+    begun = [begin for begin, _ in rows if begin]
+    ended = [end for _, end in rows if end]
     places = session.scalar(
         select(func.sum(RunCount.n)).where(RunCount.run_id == run.id, RunCount.subject == PLACES)
     )
-    times = _ticks(run.launched_at, run.closed_at or now, [*begun, *ended])
-    lines = {"agreed": _until(begun, times), "finished": _until(ended, times)}
+    times = ticks(run.launched_at, run.closed_at or now, [*begun, *ended])
+    lines = {"agreed": until(begun, times), "finished": until(ended, times)}
     planned = {"planned": [places or 0] * len(times)}
     says = f"{len(ended):,} of {places or 0:,} planned participants finished."
-    return _chart("Recruitment", says, "time", _seconds(times), lines | planned, time=True)
+    return _chart("Recruitment", says, "time", seconds(times), lines | planned, time=True)
 
 
 def _minutes(session: Session, run: Run) -> Chart | None:
@@ -101,7 +100,7 @@ def _minutes(session: Session, run: Run) -> Chart | None:
             Participant.run_id == run.id, Participant.finished_at.is_not(None)
         )
     )
-    took = sorted((end - begin) / timedelta(minutes=1) for begin, end in pairs if begin)
+    took = sorted((end - begin) / timedelta(minutes=1) for begin, end in pairs if begin and end)
     if not took:
         return None
     # A few who left and came back would press everybody else into one bar.
@@ -170,11 +169,11 @@ def _money(session: Session, run: Run, now: datetime) -> Chart | None:
     ).all()
     if not rows:
         return None
-    times = _ticks(run.launched_at, run.closed_at or now, [at for at, _ in rows])
+    times = ticks(run.launched_at, run.closed_at or now, [at for at, _ in rows])
     spent = [sum(minor for at, minor in rows if at <= tick) / 100 for tick in times]
     says = f"{spent[-1]:,.2f} {run.currency} spent, without the platform's fee."
     lines = {f"spent, {run.currency}": spent}
-    return _chart("Money", says, "time", _seconds(times), lines, time=True)
+    return _chart("Money", says, "time", seconds(times), lines, time=True)
 
 
 def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
@@ -219,27 +218,3 @@ def _chart(
     named = [{"label": label, "y": y} for label, y in lines.items()]
     about = {"title": title, "says": says, "across": across, "kind": kind, "time": time}
     return {**about, "x": list(x), "lines": named}
-
-
-def _ticks(first: datetime, last: datetime, events: Iterable[datetime]) -> list[datetime]:
-    """Return evenly spaced times from the launch to after the last event."""
-    events = list(events)
-    first = min(first, *events) if len(events) > 1 else min([first, *events])
-    # A run that nobody closed is not drawn for months after its last participant.
-    end = min(last, max(events) + (max(events) - first) / 4 + timedelta(minutes=5))
-    minutes = max((end - first) / timedelta(minutes=1), 1.0)
-    steps = (step for step in _STEPS_MIN if minutes / step <= _POINTS)
-    step = timedelta(minutes=next(steps, minutes / _POINTS))
-    n = int((max(end, max(events)) - first) / step) + 2
-    return [first + number * step for number in range(n)]
-
-
-def _until(moments: Iterable[datetime], times: Sequence[datetime]) -> list[int]:
-    """Return how many of the moments had come at each of the times."""
-    width, first = times[1] - times[0], times[0]
-    counts = Counter(max(0, -(-(moment - first) // width)) for moment in moments)
-    return list(accumulate(counts[number] for number in range(len(times))))
-
-
-def _seconds(times: Iterable[datetime]) -> list[int]:
-    return [int(time.timestamp()) for time in times]
