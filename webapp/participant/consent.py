@@ -17,7 +17,7 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
-from webapp.participant.data_notice import answerable, consent_text, stored_data
+from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
 from webapp.participant.leaving import report_ending, turned_away, turned_back
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
@@ -215,6 +215,7 @@ def _consent(study: Study, arrival: Arrival, *, changed: bool = False) -> str:
         text_hash=text_hash(_text(study, arrival)),
         text=as_html(study.text("consent")),
         stored=stored_data(study, known_to_platform=not is_of_link(arrival.platform_id)),
+        rights=rights_notice(),
         answerable=list(answerable(study)),
         known_to_platform=not is_of_link(arrival.platform_id),
         visit=new_reference(),

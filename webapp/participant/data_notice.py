@@ -60,7 +60,11 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
             " closed: %(days)s.",
             days=days,
         )
-    yield gettext(
+
+
+def rights_notice() -> str:
+    """Return what somebody may ask for, in a sentence."""
+    return gettext(
         "You may see your data, have them corrected or erased, have them kept without being used,"
         " object, and complain to your country's data protection authority."
     )
@@ -92,7 +96,8 @@ def consent_text(study: Study, *, known_to_platform: bool) -> str:
         f"- {sentence}" for sentence in stored_data(study, known_to_platform=known_to_platform)
     )
     heading = gettext("What is stored about you")
-    parts = (study.text("consent").strip(), heading, *stored, *answerable(study))
+    said = (heading, *stored, f"- {rights_notice()}", *answerable(study))
+    parts = (study.text("consent").strip(), *said)
     return "\n\n".join(parts) + "\n"
 
 

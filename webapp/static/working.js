@@ -10,6 +10,7 @@ import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
 import { server } from "./server.js";
 import { openStore } from "./store.js";
+import { entitle } from "./title.js";
 import { fill, viewOf } from "./trial.js";
 
 /** @typedef {import("./sequence.js").Trial} Trial */
@@ -414,6 +415,7 @@ class WorkingPage {
     /** @type {HTMLElement | null} */
     const beginning = id && id !== "trial" ? byId(id).querySelector("h1, .text") : null;
     beginning?.focus();
+    entitle();
   }
 }
 
