@@ -21,8 +21,7 @@ from experiment.plugins import unknown_name
 from experiment.responses.registry import response_of
 from experiment.simulation.responders import RESPONDERS
 from experiment.studies.key_errors import misread
-from experiment.studies.load import PAGES
-from experiment.studies.study import Rule
+from experiment.studies.study import PAGES, Rule
 from experiment.trials.practice import read_practice
 
 # The lowest minimum wage of the United States: below it a study is no fair offer.

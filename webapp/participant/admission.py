@@ -16,7 +16,8 @@ from webapp.participant.lookup import requested_participant
 from webapp.participant.markdown import as_html
 from webapp.services import current_services
 from webapp.sessions.admission import Step, check_comprehension, next_step, screen, tries_used
-from webapp.sessions.consent import NoRoomError
+from webapp.sessions.assent import assent
+from webapp.sessions.consent import Decision, NoRoomError
 from webapp.sessions.crowding import from_where
 from webapp.sessions.finish import form_texts
 from webapp.sessions.leave import leave_on_request
@@ -28,6 +29,28 @@ _Problems = Mapping[str, str]
 _Take = Callable[
     [Session, Run, Participant, Study, Mapping[str, str], datetime, Sender], dict[str, str]
 ]
+
+
+@admission_pages.post("/p/<token>/assent")
+def decide_for_oneself(token: str) -> ResponseReturnValue:
+    """Take what the participant decides, for whom somebody else consented."""
+
+    def decided(
+        session: Session,
+        run: Run,
+        participant: Participant,
+        study: Study,
+        given: Mapping[str, str],
+        now: datetime,
+        sender: Sender,
+    ) -> dict[str, str]:
+        accepts = given.get("decision") == Decision.ACCEPT
+        wanted = Decision.ACCEPT if accepts else Decision.DECLINE
+        if "decision" in given:
+            assent(session, run, participant, study, wanted, now, sender)
+        return {}
+
+    return _taken(token, decided)
 
 
 @admission_pages.post("/p/<token>/screening")
@@ -86,6 +109,8 @@ def _page(
     problems: _Problems,
 ) -> str:
     step = next_step(session, participant, study)
+    if step is Step.ASSENT:
+        return render_template("assent.html", study=study, text=as_html(study.text("assent")))
     questions: Sequence[Question] = study.screening
     instructions = None
     if step is Step.COMPREHENSION and study.comprehension is not None:

@@ -92,6 +92,8 @@ def decide(ref: str) -> ResponseReturnValue:
         text = _text(study, arrival)
         if decision is Decision.ACCEPT and _text_shown() not in ("", text_hash(text)):
             return _consent(study, arrival, changed=True), 409
+        if decision is Decision.ACCEPT and _refuses_device(study):
+            return _consent(study, arrival), 409
         known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
         is_second = known is None and platform_id != arrival.platform_id
         refuse_unconfirmed(arrival, confirmed, is_second=is_second)
@@ -259,6 +261,12 @@ def _decision() -> Decision:
             status=400,
             code="no_decision",
         ) from error
+
+
+def _refuses_device(study: Study) -> bool:
+    # The page says which kind of device it is on, and has no button there that would lead here.
+    allowed = study.taking_part.devices
+    return bool(allowed) and request.form.get("device", "") not in allowed
 
 
 def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:

@@ -43,7 +43,9 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
     yield gettext(
         "For an hour, a code made of your network address, so that nobody takes all the places."
     )
-    if study.asks_before_start:
+    if study.taking_part.assent:
+        yield gettext("That you and whoever decides for you agreed, to which texts, and when.")
+    if study.screening or study.comprehension:
         yield gettext("Your answers to the questions before the start, unless you are sent back.")
     if study.questionnaire:
         yield gettext(

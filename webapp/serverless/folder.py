@@ -90,6 +90,13 @@ def launch_static(
     Raises:
         ParallaxError: As ``launch`` has it.
     """
+    if study.taking_part.assent:
+        raise RunError(
+            "the participant agrees after somebody else has, and both are recorded by a server",
+            where="study.toml, taking_part.assent",
+            expected="a study without it, where there is no server",
+            remedy="Launch the study on a server",
+        )
     run = launch(
         session, study, seed, recruiter, now=now, code_version=code_version, simulated=simulated
     )

@@ -61,6 +61,7 @@ class SimulatedSession:
 
     def _agree(self, link: str) -> None:
         form = {**self._open(link, "consent").hidden, "decision": "accept"}
+        form["device"] = next(iter(self._plan.study.taking_part.devices), "")
         agreed = self._request(303, "POST", link, form=form)
         self._home = agreed.headers["location"]
         self._answer_before_start()
@@ -68,6 +69,9 @@ class SimulatedSession:
     def _answer_before_start(self) -> None:
         """Answer what is asked between the consent and the first trial, as the study wants it."""
         study = self._plan.study
+        if study.taking_part.assent:
+            form = {**self._open(self._home, "assent").hidden, "decision": "accept"}
+            self._request(303, "POST", f"{self._home}assent", form=form)
         steps: dict[str, dict[str, str]] = {
             "screening": {each.name: _wanted(each) for each in study.screening},
             "comprehension": {

@@ -13,6 +13,7 @@ import { openWorking } from "./working.js";
 
 /** @type {Record<string, (signal: AbortSignal) => void | Promise<void>>} */
 const PAGES = {
+  assent: openQuestionnaire,
   closing: openClosing,
   comprehension: openQuestionnaire,
   consent: openConsent,

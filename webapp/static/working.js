@@ -6,6 +6,7 @@ import { openKeys } from "./key_choice.js";
 import { Keys } from "./keys.js";
 import { isLasting, recallSession, updateSession } from "./memory.js";
 import { asked, goTo, show } from "./navigation.js";
+import { refusesDevice } from "./own_device.js";
 import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
 import { server } from "./server.js";
@@ -45,6 +46,10 @@ const LONGEST_WAIT_MS = 8_000;
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export async function openWorking(signal) {
+  if (refusesDevice()) {
+    byId("instructions").hidden = true;
+    return;
+  }
   const session = JSON.parse(byId("session").textContent ?? "");
   const reads = await fetchedScript(session.script, signal);
   if (reads) new WorkingPage(session, reads, signal);
