@@ -327,6 +327,12 @@ class Study(_Table):
         return minor_units(reward, self.currency) if reward else 0
 
     @property
+    def withdrawn_minor(self) -> int:
+        """The pay of participants who withdraw, in whole minor units; 0 where a person decides."""
+        percent = self.recruitment.withdrawn_percent if self.recruitment else None
+        return self.reward_minor * (percent or 0) // 100
+
+    @property
     def asks_before_start(self) -> bool:
         """Whether people answer something before they get a place."""
         return bool(self.screening or self.comprehension or self.taking_part.assent)

@@ -84,12 +84,16 @@ def test_every_answer_is_the_one_that_was_chosen(site, page, tmp_path: Path, nam
     if name == "ratings":
         lines += 'practice = "practice.toml"\n'
         toml = toml.replace('practice = "practice.toml"\n', "")
+        # Each point has a label here; elsewhere the two ends have one.
+        labels = ["awful", "bad", "odd", "so-so", "fair", "good", "perfect"]
+        toml = re.sub("^lowest.*\nhighest.*$", f"labels = {labels}", toml, flags=re.MULTILINE)
     toml = toml.replace("[trial.parameters]", f"{lines}\n[trial.parameters]")
     (study / "study.toml").write_text(toml, encoding="utf-8")
     link = site.launch(study)
     consent(page, link)
     start(page)
     if name == "ratings":
+        expect(page.get_by_role("button", name="4, so-so")).to_be_visible()
         choose(page, lambda: page.keyboard.press("4"))
         expect(page.locator("#practised")).to_be_visible()
         page.keyboard.press("Enter")

@@ -21,7 +21,7 @@ _CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 # Nothing here needs a sensor or a purse, and no page that is framed may ask for one.
-_PERMISSIONS = ", ".join(
+PERMISSIONS = ", ".join(
     f"{name}=()"
     for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 )
@@ -54,16 +54,16 @@ def add_headers(
     public = bool(public_url) and not is_loopback(public_url)
     app.extensions[_PUBLIC] = public
     sites = tuple(_reachable(platforms, public=public))
-    always = _always(public_url)
+    always = always_sent(public_url)
     app.after_request(partial(_with_headers, fetched, ancestors, sites, always))
 
 
 def headers_of_programs(public_url: str) -> dict[str, str]:
     """Return the headers of a reply in JSON to what a program sent."""
-    return {"Content-Type": "application/json", **_always(public_url)}
+    return {"Content-Type": "application/json", **always_sent(public_url)}
 
 
-def _always(public_url: str) -> dict[str, str]:
+def always_sent(public_url: str) -> dict[str, str]:
     """Return the headers of every response; a public address with https is never left again."""
     secure = public_url.startswith("https:") and not is_loopback(public_url)
     transport = {"Strict-Transport-Security": _A_YEAR} if secure else {}
@@ -108,7 +108,7 @@ def _with_headers(
         response.headers["Referrer-Policy"] = "no-referrer"
     if response.mimetype == "text/html":
         # What is a page alone has a use for it.
-        response.headers["Permissions-Policy"] = _PERMISSIONS
+        response.headers["Permissions-Policy"] = PERMISSIONS
     if request.method in _KEPT:
         # Programs and styles say themselves how they may be kept; nothing else may be.
         response.headers.setdefault("Cache-Control", "no-store")

@@ -7,7 +7,7 @@ the exported columns against it.
 from collections.abc import Iterator
 
 from experiment.exclusion.by_score import decided_by_score
-from experiment.responses.registry import response_class
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 
@@ -80,7 +80,7 @@ def _of_answers(study: Study) -> Iterator[str]:
         " moved; presses that came too early; how often the choice was shown; the size of the page,"
         " whether the page was hidden or lost focus meanwhile, and the time of day."
     )
-    if response_class(study.response).step_table:
+    if response_of(study).step_table:
         yield gettext(
             "For each word or part of a sentence: when it appeared and how long you took, and where"
             " there were two words, which ones you chose."

@@ -99,6 +99,7 @@ def _further(table: TableSchema) -> list[ColumnElement[Any]]:
         "version": Trial.options,
         "rating": Response.rating,
         "n_steps": Response.steps,
+        "task": Trial.options,
     }
     return [known[name].label(name) for name in known if name in table.column_names]
 
@@ -114,6 +115,8 @@ def _completion(
             # No server's clock saw it, and the browser's stands in a column of its own.
             return lambda row: exported(row) | {"recorded_at": None}
         return exported
+    if table.name == TRIALS.name and "task" in table.column_names:
+        return _with_task
     return _with_text if table.name == EVENTS.name else _as_it_is
 
 
@@ -127,6 +130,12 @@ def _exported(response: ResponseType) -> Callable[[dict[str, object]], dict[str,
 
 def _as_it_is(row: dict[str, object]) -> dict[str, object]:
     return row
+
+
+def _with_task(row: dict[str, object]) -> dict[str, object]:
+    """Return a trial of a mixed session with its task apart from what the task stores."""
+    task, _, rest = str(row["task"]).partition(" ")
+    return row | {"task": task} | ({"options": rest} if "options" in row else {})
 
 
 def _with_text(row: dict[str, object]) -> dict[str, object]:

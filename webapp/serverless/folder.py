@@ -23,6 +23,7 @@ from webapp.core.i18n import text_direction
 from webapp.database.models import Place, Run, StudyFile
 from webapp.errors import RunError
 from webapp.participant.response_files import response_scripts, script_name
+from webapp.participant.trial_page import with_scripts
 from webapp.recruiters.base import Recruiter
 from webapp.runs.launch import launch
 from webapp.runs.runs import close_run, named_run
@@ -72,6 +73,7 @@ def launch_static(
     now: datetime,
     code_version: str,
     simulated: bool = False,
+    project: str = "",
 ) -> tuple[Run, StaticMark, list[DrawnSession]]:
     """Return the run of a study without a server, made now unless the same was made before.
 
@@ -86,6 +88,8 @@ def launch_static(
         now: The time.
         code_version: Which code launches it.
         simulated: Whether programs are to answer.
+        project: The project that the run belongs to; empty for none. The same study in another
+            project is another folder, whose sessions are read into that project's run.
 
     Raises:
         ParallaxError: As ``launch`` has it.
@@ -98,11 +102,13 @@ def launch_static(
             remedy="Launch the study on a server",
         )
     run = launch(
-        session, study, seed, recruiter, now=now, code_version=code_version, simulated=simulated
-    )
+        *(session, study, seed, recruiter),
+        now=now, code_version=code_version, simulated=simulated, project=project,
+    )  # fmt: skip
     kept = {each.name: each.content for each in _files(session, run)}
     drawn = list(drawn_sessions(session, run, study, sessions))
-    version = folder_version({**kept, "": consent.encode()}, seed, drawn)
+    told = f"{consent}\0{project}" if project else consent
+    version = folder_version({**kept, "": told.encode()}, seed, drawn)
     mark = StaticMark(version, sessions, store.assignment, consent)
     for known, of_it in static_runs(session):
         if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
@@ -155,13 +161,16 @@ def static_study(
             "pages": pages.rendered(dict(works.values())),
         }
         common = next(iter(works.values()))[1]
-        script = script_name(response_of(study).script)
+        response = response_of(study)
+        script = script_name(response.script)
+        scripts = [script, *(script_name(one.script) for one in response.types.values())]
+        common = with_scripts(common, response, lambda name: name)
         data["work"] = {
             **{key: value for key, value in common.items() if key not in (*_OWN, "pages")},
             "script": script,
         }
         data["drawn"] = sessions if in_one_file else None
-        page = _page(app, study, data, _program(app, script), recruiter, store, code_version)
+        page = _page(app, study, data, _program(app, scripts), recruiter, store, code_version)
     files = {f"{number}.json": _json(each) for number, each in enumerate(sessions, start=1)}
     return StaticStudy(run, mark, page, {} if in_one_file else files)
 
@@ -255,15 +264,16 @@ def _parameters(study: Study) -> dict[str, Any]:
     }
 
 
-def _program(app: Flask, script: str) -> str:
+def _program(app: Flask, scripts: Iterable[str]) -> str:
     static = Path(app.root_path) / "static"
     modules = {
         path.relative_to(static).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(static.rglob("*.js"))
         if path.name != "boot.js"
     }
-    own = response_scripts()[script].read_text(encoding="utf-8")
-    return bundle(modules, {script: own})
+    known = response_scripts()
+    own = {name: known[name].read_text(encoding="utf-8") for name in dict.fromkeys(scripts)}
+    return bundle(modules, own)
 
 
 def _page(

@@ -116,7 +116,9 @@ class SimulatedSession:
     def _answer(self, trial: ShownTrial) -> dict[str, object]:
         shown: Mapping[str, object] = {**trial}
         options = [str(shown[side]) for side in SIDES if side in shown]
-        known = self._plan.items.get((trial.get("prefix", ""), frozenset(options)))
+        known = self._plan.items.get(
+            (trial.get("task", ""), trial.get("prefix", ""), frozenset(options))
+        )
         if known is None:
             raise SimulatedSessionError(
                 f"the page shows {' against '.join(map(repr, options))}",
@@ -133,7 +135,7 @@ class SimulatedSession:
 
     def _answered(self, known: Known, options: Sequence[str]) -> dict[str, object]:
         """Return what is answered, as the page would send it."""
-        response = self._plan.response
+        response = self._plan.response.of_item(known.item)
         if not hasattr(self._responder, response.responder_method):
             raise SimulatedSessionError(
                 f'the responder "{self.responder}" cannot answer trials of the type '
@@ -142,7 +144,8 @@ class SimulatedSession:
             )
         given = response.simulate(self._responder, known, options, self._rng)
         sent = {name: value for name, value in asdict(given).items() if value is not None}
-        took_ms = round(reaction_time_ms(self._rng, self._plan.median_rt_ms), 1)
+        median_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
+        took_ms = round(reaction_time_ms(self._rng, median_ms), 1)
         return sent | {"rt_ms": given.steps.total_ms if given.steps else took_ms}
 
     def _reply(self, question: Question) -> str:

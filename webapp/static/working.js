@@ -52,7 +52,8 @@ export async function openWorking(signal) {
   }
   const session = JSON.parse(byId("session").textContent ?? "");
   const reads = await fetchedScript(session.script, signal);
-  if (reads) new WorkingPage(session, reads, signal);
+  await reads?.prepare?.(session, (url) => fetchedScript(url, signal));
+  if (reads && !signal.aborted) new WorkingPage(session, reads, signal);
 }
 
 /**
