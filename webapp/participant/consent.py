@@ -90,10 +90,8 @@ def decide(ref: str) -> ResponseReturnValue:
         _refuse_other_offers(session, run, arrival)
         refuse_unconfirmed(arrival, confirmed, is_second=False)
         text = _text(study, arrival)
-        if decision is Decision.ACCEPT and _text_shown() not in ("", text_hash(text)):
-            return _consent(study, arrival, changed=True), 409
-        if decision is Decision.ACCEPT and _refuses_device(study):
-            return _consent(study, arrival), 409
+        if decision is Decision.ACCEPT and (again := _asks_again(study, arrival, text)):
+            return again, 409
         known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
         is_second = known is None and platform_id != arrival.platform_id
         refuse_unconfirmed(arrival, confirmed, is_second=is_second)
@@ -263,10 +261,14 @@ def _decision() -> Decision:
         ) from error
 
 
-def _refuses_device(study: Study) -> bool:
+def _asks_again(study: Study, arrival: Arrival, text: str) -> str:
+    """Return the page again where somebody agrees to another text, or on a device refused."""
+    if _text_shown() not in ("", text_hash(text)):
+        return _consent(study, arrival, changed=True)
     # The page says which kind of device it is on, and has no button there that would lead here.
     allowed = study.taking_part.devices
-    return bool(allowed) and request.form.get("device", "") not in allowed
+    refused = allowed and request.form.get("device", "") not in allowed
+    return _consent(study, arrival) if refused else ""
 
 
 def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:
