@@ -107,7 +107,7 @@ def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Sm
         lambda one: parts(one)[0], bounds=_SPAN, method="bounded", options={"xatol": 1e-8}
     )
     reml, beta, scale, inside = parts(float(best.x))
-    inverse = np.linalg.inv(inside)
+    inverse = np.asarray(np.linalg.inv(inside), dtype=np.float64)
     edf = float(np.trace((inverse @ cross)[n_linear:, n_linear:]))
     return Smooth(edf, reml, knots, beta, inverse * scale, scale, centring)
 
@@ -148,7 +148,8 @@ def _slope(knots: Floats, bend: Floats, end: int) -> Floats:
     row = np.zeros(len(knots))
     row[[first, second]] = -1 / step, 1 / step
     inner = bend[1] if end == 0 else bend[-2]
-    return row + (-step if end == 0 else step) / 6 * inner
+    found: Floats = row + (-step if end == 0 else step) / 6 * inner
+    return found
 
 
 def _bands(knots: Floats) -> tuple[Floats, Floats]:
