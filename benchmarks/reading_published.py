@@ -15,6 +15,8 @@ estimates are means of a posterior with brms' default priors, so small differenc
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -107,26 +109,25 @@ def effect_ms(rows: pd.DataFrame) -> float:
     return float(np.exp(intercept + slope) - np.exp(intercept))
 
 
+def effects(folder: Path, name: str, task: str) -> list[float]:
+    rows = of_construction(times(folder / "Witzel", TASKS[task]), folder / "Labelled", name)
+    return [effect_ms(rows[rows["mod_word_number"] == position]) for position in POSITIONS]
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
+    asked = [(name, task) for name, of_task in PUBLISHED.items() for task in of_task]
+    with ProcessPoolExecutor(3) as workers:
+        found = list(workers.map(partial(effects, folder), *zip(*asked, strict=True)))
     apart = []
     print("Difference in ms, printed and reproduced, at the word that tells and the two after it")
-    print(f"{'construction':<16} {'task':<7} " + " ".join(f"{p:>14}" for p in range(3)))
-    for name, of_task in PUBLISHED.items():
-        for task, printed in of_task.items():
-            rows = of_construction(times(folder / "Witzel", TASKS[task]), folder / "Labelled", name)
-            ours = [
-                effect_ms(part) if len(part := rows[rows["mod_word_number"] == p]) else np.nan
-                for p in POSITIONS
-            ]
-            apart += [
-                (abs(a - b), name, task, p)
-                for a, b, p in zip(ours, printed, POSITIONS, strict=True)
-            ]
-            shown = [f"{printed[p]:>6} {ours[p]:>7.1f}" for p in POSITIONS]
-            print(f"{name:<16} {task:<7} " + " ".join(shown), flush=True)
-    worst = max(apart)
-    known = [one[0] for one in apart]
+    print(f"{'construction':<16} {'task':<7} " + " ".join(f"{p:>14}" for p in POSITIONS))
+    for (name, task), ours in zip(asked, found, strict=True):
+        printed = PUBLISHED[name][task]
+        pairs = list(zip(printed, ours, strict=True))
+        apart += [(abs(a - b), name, task, p) for (a, b), p in zip(pairs, POSITIONS, strict=True)]
+        print(f"{name:<16} {task:<7} " + " ".join(f"{a:>6} {b:>7.1f}" for a, b in pairs))
+    worst, known = max(apart), [one[0] for one in apart]
     print(
         f"{len(known)} differences: median distance {np.median(known):.1f} ms, "
         f"{sum(one <= 5 for one in known)} within 5 ms; the largest {worst[0]:.1f} ms "
