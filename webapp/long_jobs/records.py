@@ -15,6 +15,8 @@ from pathlib import Path
 _RECORD = "job.json"
 _CANCELLED = "cancelled"
 _FOLDER = "long_jobs"
+# What a job makes lies below this name in its folder; everything else is removed at its end.
+MADE = "report"
 # A job says twice a minute that it is alive; one that does not died with its server.
 SILENT_AFTER = timedelta(minutes=2)
 
@@ -135,12 +137,30 @@ class Jobs:
 
     def about(self, subject: str) -> list[Job]:
         """Return the jobs about something, the latest first."""
-        found = [job for job in self._all() if job.subject == subject]
+        found = [job for job in self.everything() if job.subject == subject]
         return sorted(found, key=lambda job: job.asked_at, reverse=True)
 
     def remove(self, job_id: str) -> None:
         """Remove a job and what it made."""
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
+
+    def tidy(self, job_id: str) -> None:
+        """Remove what a job needed and nobody reads, such as the run's answers."""
+        for path in self.folder(job_id).iterdir():
+            if path.name in (MADE, _RECORD, _CANCELLED):
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def everything(self) -> Iterator[Job]:
+        """Yield every job of the installation."""
+        for path in self._folder.glob(f"*/{_RECORD}"):
+            try:
+                yield self.job(path.parent.name)
+            except KeyError:  # removed at this moment
+                continue
 
     def cancel(self, job_id: str) -> None:
         """Ask a job to end."""
@@ -150,10 +170,3 @@ class Jobs:
         """Return whether a job was asked to end, or was removed."""
         folder = self.folder(job_id)
         return not folder.exists() or (folder / _CANCELLED).exists()
-
-    def _all(self) -> Iterator[Job]:
-        for path in self._folder.glob(f"*/{_RECORD}"):
-            try:
-                yield self.job(path.parent.name)
-            except KeyError:  # removed at this moment
-                continue

@@ -11,11 +11,12 @@ from werkzeug.wrappers import Response
 
 from webapp.database.engine import reading
 from webapp.errors import RequestError
+from webapp.long_jobs.outdated import basis_of
 from webapp.long_jobs.queue import LongQueue, open_long_queue
 from webapp.long_jobs.records import OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.made_reports import basis_of, jobs_here, note_of_report, report_job
+from webapp.researcher.made_reports import jobs_here, note_of_report, report_job
 from webapp.runs.unblind import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
