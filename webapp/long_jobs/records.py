@@ -63,6 +63,7 @@ class Job:
         alive_at: When it last said that it is at work; empty before.
         text: Why it failed; empty otherwise.
         basis: How many people's data it was made of.
+        last: The number of the last person who had come then.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Job:
     alive_at: str = ""
     text: str = ""
     basis: int = 0
+    last: int = 0
 
     def is_lost(self, now: datetime) -> bool:
         """Return whether the server that did it has died."""
@@ -95,10 +97,19 @@ class Jobs:
         self._folder = instance / _FOLDER
 
     def add(
-        self, subject: str, title: str, who: str, now: datetime, steps: Sequence[Step], basis: int
+        self,
+        subject: str,
+        title: str,
+        who: str,
+        now: datetime,
+        steps: Sequence[Step],
+        *,
+        basis: int = 0,
+        last: int = 0,
     ) -> Job:
         """Write down a job; nothing of it is done yet."""
-        job = Job(secrets.token_hex(8), subject, title, who, now.isoformat(), steps, basis=basis)
+        job_id, at = secrets.token_hex(8), now.isoformat()
+        job = Job(job_id, subject, title, who, at, steps, basis=basis, last=last)
         self.folder(job.id).mkdir(parents=True)
         self.keep(job)
         return job

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
-from webapp.long_jobs.outdated import basis_of
+from webapp.long_jobs.outdated import basis_of, latest
 from webapp.long_jobs.queue import LongQueue, open_long_queue
 from webapp.long_jobs.records import OVER, JobState, Step
 from webapp.projects.rights import Right
@@ -45,7 +45,8 @@ def make(ref: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         refuse_blind(session, run)
-        basis = basis_of(session, run)
+        last = latest(session, run)
+        basis = basis_of(session, run, last)
     waiting = [job for job in jobs.about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
         raise RequestError(
@@ -65,7 +66,8 @@ def make(ref: str) -> ResponseReturnValue:
         current_user().name,
         services.now(),
         _steps(ref, models, len(files)),
-        basis,
+        basis=basis,
+        last=last,
     )
     _store_scores(jobs.folder(job.id), files)
     note_of_report(ref, "report asked for", report=job.id, models=str(len(models) + len(files)))

@@ -21,7 +21,7 @@ def jobs(tmp_path, monkeypatch) -> Jobs:
 
 
 def job_of(jobs, *texts: str):
-    return jobs.add("run", "a job", "anna", NOW, [Step("a step", (text,)) for text in texts], 0)
+    return jobs.add("run", "a job", "anna", NOW, [Step("a step", (text,)) for text in texts])
 
 
 def test_a_job_keeps_what_it_made_and_nothing_that_it_needed(jobs, tmp_path):
