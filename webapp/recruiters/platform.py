@@ -80,6 +80,7 @@ class Task:
         median_minutes: How long it takes at the median; None where nobody knows.
         screen_out_minor: The pay of participants who are screened out; 0 for nothing.
         screen_out_places: How many may get that.
+        withdrawn_percent: What share of the reward who withdraws gets; None where a person decides.
         devices: With which kinds of device it can be taken; empty for any.
         filters: Who may take it, by the platform's own filters.
         filter_set: A filter set of the platform, in their place.
@@ -104,6 +105,7 @@ class Task:
     median_minutes: float | None = None
     screen_out_minor: int = 0
     screen_out_places: int = 0
+    withdrawn_percent: int | None = None
     devices: tuple[str, ...] = ()
     filters: tuple[Mapping[str, object], ...] = field(default=(), hash=False)
     filter_set: str = ""

@@ -161,6 +161,7 @@ def task_of(
         median_minutes=terms.median_minutes,
         screen_out_minor=study.screen_out_minor,
         screen_out_places=terms.screen_out_places,
+        withdrawn_percent=terms.withdrawn_percent,
         devices=tuple(terms.devices),
         filters=tuple(terms.filters),
         filter_set=terms.filter_set,

@@ -24,6 +24,7 @@ OTHER = {
     "recruitment.keywords": '["english"]',
     "recruitment.screen_out_reward": '"0.15"',
     "recruitment.screen_out_places": "5",
+    "recruitment.withdrawn_percent": "50",
     "recruitment.duration_minutes": "90",
     "recruitment.lifetime_hours": "5",
     "recruitment.auto_approve_days": "9",

@@ -12,6 +12,7 @@ _PLACEHOLDERS = {
     "SESSION_ID": "{{%SESSION_ID%}}",
 }
 _MARK_CHARS = 16
+SIGNS_LINKS = "is_external_study_url_secure"
 # Prolific hides a study from whoever took part in one of these.
 _NOT_OF = "previous_studies_blocklist"
 # Prolific shows a study only to whoever took part in one of these.
@@ -50,7 +51,7 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
         "device_compatibility": list(task.devices),
         "peripheral_requirements": list(task.peripherals),
         "submissions_config": _submissions(task),
-        "is_external_study_url_secure": settings.signed_arrivals,
+        SIGNS_LINKS: settings.signed_arrivals is not False,
     }
     return made | _who(task) | _chosen(task, settings)
 
