@@ -182,6 +182,7 @@ def task_of(
         peripherals=tuple(terms.peripherals),
         naivety=terms.naivety,
         most_at_once=terms.most_at_once,
+        list_quotas=terms.list_quotas,
         label=terms.label,
         group=terms.group,
         content_warning=terms.content_warning,
