@@ -41,7 +41,7 @@ def open_queue(
         metrics: Where the jobs that ended are counted; None where nobody asks.
         jobs: The periodic jobs by name.
     """
-    queue = _queue(services.engine, folder)
+    queue = open_store("parallax", services.engine, folder)
     for name, job in jobs.items():
 
         def tick(name: str = name, job: PeriodicJob = job) -> None:
@@ -118,16 +118,17 @@ def _forget_claims(store: BaseStorage, name: str, number: int) -> None:
             store.pop_data(key)
 
 
-def _queue(engine: Engine, folder: Path) -> Huey:
+def open_store(name: str, engine: Engine, folder: Path) -> Huey:
+    """Return a queue of that name in the installation's store, which all its queues share."""
     if engine.dialect.name != "postgresql":
         # A claim lost in a power cut is one tick done twice, which does no harm.
         return SqliteHuey(
-            "parallax", filename=str(folder / _FILE), results=False, fsync=False, cache_mb=1
+            name, filename=str(folder / _FILE), results=False, fsync=False, cache_mb=1
         )
     with exclusive(engine, folder, "job_tables", wait=True):
         # Two servers that start at once would both make the tables.
         return PostgresHuey(
-            "parallax",
+            name,
             connection=partial(_connect, engine),
             table_prefix=_TABLES,
             blocking=False,
