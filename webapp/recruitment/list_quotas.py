@@ -54,8 +54,9 @@ def quotas(
         PlatformError: The platform cannot be asked.
     """
     offered = Counter[str]()
-    for offer in posted if isinstance(platform, ListQuotas) else ():
-        offered.update(platform.list_places(offer))
+    if isinstance(platform, ListQuotas):
+        for offer in posted:
+            offered.update(platform.list_places(offer))
     found = list[tuple[str, int]]()
     for one, needed in sorted(_free(session, run).items()):
         address = f"{link}?{PARAMETER}={_token(run.ref, one)}"
