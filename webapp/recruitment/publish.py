@@ -108,6 +108,24 @@ def draft(
         RunError: The run may not be published there.
         PlatformError: The platform cannot tell how far the run's HITs have come.
     """
+    plan = _draft(sessions, platform, run_ref, link, now)
+    if not plan.task.list_quotas:
+        return plan
+    with reading(sessions) as session:
+        run = named_run(session, run_ref)
+        hits = recruitment_hits(session, run)
+        posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
+        posted += [each.offer_id for each in plan.lost]
+        by_list = quotas(session, run, link, platform, posted, plan.unfilled - plan.open)
+    places = sum(n for _, n in by_list)
+    offers = [replace(each, places=places, quotas=by_list) for each in plan.offers[:1] if by_list]
+    grow = plan.grow if by_list else ()
+    return replace(plan, quotas=by_list, offers=tuple(offers), grow=grow)
+
+
+def _draft(
+    sessions: Sessions, platform: Platform, run_ref: str, link: str, now: datetime
+) -> PublishPlan:
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         study = study_as_launched(session, run)
@@ -138,14 +156,6 @@ def draft(
     written = len(hits) + len(lost)
     new = [(places, offer_token(run_ref, written + n)) for n, places in enumerate(sizes, start=1)]
     offers = tuple(offer_of(terms, link, places, token) for places, token in (*waiting, *new))
-    by_list: Quotas = ()
-    if terms.list_quotas:
-        with reading(sessions) as session:
-            most = sum(offer.places for offer in offers) or missing
-            by_list = quotas(session, run, link, platform, posted, most)
-        offers = tuple(_of_lists(each, by_list) for each in offers[:1] if by_list)
-        missing = sum(n for _, n in by_list) if grow else missing
-        grow = grow if by_list else ()
     task = task_of(study, not_again=not_again, not_of=not_of, one_of=one_of)
     sizes = [*reopened.values(), missing if grow else 0, *(offer.places for offer in offers)]
     fees = partial(platform.fees_minor, audience=task.audience)
@@ -160,7 +170,6 @@ def draft(
         grow=grow,
         lost=lost,
         offers=offers,
-        quotas=by_list,
         cost=cost(
             study,
             sizes,
@@ -168,10 +177,6 @@ def draft(
             screening=len(offers) if isinstance(platform, ScreenOuts) else 0,
         ),
     )
-
-
-def _of_lists(offer: Offer, by_list: Quotas) -> Offer:
-    return replace(offer, places=sum(n for _, n in by_list), quotas=by_list)
 
 
 def _worth_reopening(expired: Mapping[str, int], missing: int) -> dict[str, int]:
