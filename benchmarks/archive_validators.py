@@ -1,12 +1,14 @@
 """Give an archive to the validators of its formats, and to the programs that its tasks are for.
 
 python -m benchmarks.archive_validators ARCHIVE --python VENV/bin/python [--psych-ds COMMAND]
-    [--psychling FOLDER]
+    [--psychling FOLDER] [--ro-crate-context FILE]
 
 VENV holds mlcroissant, roc-validator, frictionless[parquet], inspect-ai, openai, lm-eval and torch.
 COMMAND starts the validator of Psych-DS, such as "deno run -A psychds-validator/src/
 psychds-validator.ts". FOLDER is a copy of the repository PsychLing-101. What is not named is not
-run, and that is printed. Inspect asks a server that always answers A: its accuracy must be the
+run, and that is printed. FILE is docs/_specification/1.2/context.jsonld of the repository of
+RO-Crate: where there is no network it is put into roc-validator's own cache, which fetches it
+otherwise. Inspect asks a server that always answers A: its accuracy must be the
 share of items whose expected option is A. lm-evaluation-harness and Parallax score every item by
 the same small GPT-2 with random weights: they must agree on each.
 """
@@ -27,6 +29,7 @@ import click
 from transformers import GPT2Config, GPT2LMHeadModel
 
 sys.path.append(str(Path(__file__).parents[1]))
+from analysis.archive.ro_crate import CONTEXT
 from experiment.tables.files import read_table
 from experiment.tables.schemas import SCORES
 from experiment.version import code_version
@@ -53,28 +56,55 @@ def croissant(archive: Path, python: Path) -> Verdict:
     return "mlcroissant", status == 0, f"{warnings} warnings"
 
 
-def ro_crate(archive: Path, python: Path) -> Verdict:
+# What stands in the validator's cache is what its own requests would have brought there.
+_CACHED = """
+import sys, requests
+from rocrate_validator.utils.http import HttpRequester
+text, url, cache = open(sys.argv[1], "rb").read(), sys.argv[2], sys.argv[3]
+session = HttpRequester.initialize_cache(cache_path=cache).session
+answer = requests.Response()
+answer.status_code, answer.url, answer._content = 200, url, text
+answer.headers["Content-Type"] = "application/ld+json"
+answer.raw = __import__("urllib3").HTTPResponse(body=text, status=200, headers=answer.headers)
+for accepted in ("application/ld+json, application/json, */*;q=0.1", "*/*"):
+    asked = requests.Request("GET", url, headers={"Accept": accepted})
+    answer.request = session.prepare_request(asked)
+    session.cache.save_response(answer)
+"""
+
+
+def ro_crate(archive: Path, python: Path, context: Path | None) -> Verdict:
     """Validate ro-crate-metadata.json, required checks."""
     program = python.parent / "rocrate-validator"
-    options = ["validate", "-p", "ro-crate-1.2", "-l", "required", "--no-paging"]
-    status, text = ran([program, "-y", "--disable-color", *options, archive])
+    options: list[object] = ["-p", "ro-crate-1.2", "-l", "required", "--no-paging"]
+    with TemporaryDirectory() as cache:
+        if context:
+            status, text = ran([python, "-c", _CACHED, context, CONTEXT, cache])
+            if status:
+                return "roc-validator", False, text.strip().splitlines()[-1]
+            options += ["--offline", "--cache-path", cache]
+        status, text = ran([program, "-y", "--disable-color", "validate", *options, archive])
     if "urlopen error" in text:
         return "roc-validator", None, "its context could not be fetched from the network"
-    lines = [one.strip(" │╭╰─╮╯") for one in text.splitlines() if one.strip(" │╭╰─╮╯")]
+    lines = [one.strip(" \u2502\u256d\u2570\u2500\u256e\u256f") for one in text.splitlines()]
     found = [one for one in lines if "valid" in one]
-    return "roc-validator", status == 0, found[-1].strip("─ ") if found else ""
+    return "roc-validator", status == 0, found[-1] if found else ""
 
 
 def frictionless(archive: Path, python: Path) -> Verdict:
-    """Validate datapackage.json; tables as CSV and as Parquet are counted apart."""
+    """Validate datapackage.json: every table by its schema, every file by its size and SHA-256."""
     program = python.parent / "frictionless"
     _, text = ran([program, "validate", "--json", archive / "data" / "datapackage.json"])
-    tasks = json.loads(text[text.index("{") :])["tasks"]
-    csv = [one["valid"] for one in tasks if str(one["place"]).endswith(".csv")]
-    rest = [one for one in tasks if str(one["place"]).endswith(".parquet")]
-    errors = {error["type"] for one in rest for error in one["errors"]}
-    said = f"CSV {sum(csv)} of {len(csv)} valid; Parquet {sum(one['valid'] for one in rest)} of "
-    return "frictionless", all(csv), f"{said}{len(rest)} ({', '.join(sorted(errors))})"
+    found = json.loads(text[text.index("{") :])
+    valid = {kind: [one["valid"] for one in found["tasks"] if one["type"] == kind]
+             for kind in ("table", "file")}  # fmt: skip
+    errors = sorted({error["type"] for one in found["tasks"] for error in one["errors"]})
+    said = " and ".join(f"{sum(own)} of {len(own)} {kind}s" for kind, own in valid.items())
+    return (
+        "frictionless",
+        bool(found["valid"]),
+        f"{said} valid{': ' * bool(errors)}{', '.join(errors)}",
+    )
 
 
 def psych_ds(archive: Path, command: str) -> Verdict:
@@ -204,13 +234,20 @@ def _harness(out: Path) -> dict[int, bool]:
 @click.option("--python", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--psych-ds", "psych_ds_command", default="")
 @click.option("--psychling", "repository", type=click.Path(exists=True, path_type=Path))
-def main(archive: Path, python: Path, psych_ds_command: str, repository: Path | None) -> None:
+@click.option("--ro-crate-context", "context", type=click.Path(exists=True, path_type=Path))
+def main(
+    archive: Path,
+    python: Path,
+    psych_ds_command: str,
+    repository: Path | None,
+    context: Path | None,
+) -> None:
     """Run every validator and print a table."""
     archive, python = archive.resolve(), python.absolute()
     steps: list[Callable[[], Verdict]] = [
         lambda: frictionless(archive, python),
         lambda: croissant(archive, python),
-        lambda: ro_crate(archive, python),
+        lambda: ro_crate(archive, python, context),
         lambda: (
             psych_ds(archive, psych_ds_command)
             if psych_ds_command

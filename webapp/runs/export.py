@@ -130,7 +130,7 @@ def _write_tables(
             # Closed also where writing breaks off, because PostgreSQL keeps the rest ready.
             with closing(export_rows(session, run, table)) as stored:
                 rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
-                texts = ("value",) if table is ANSWERS else columns.free_texts(table)
+                texts = ("value",) if table.name == ANSWERS.name else columns.free_texts(table)
                 if suffix == ".csv" and texts:
                     rows = map(partial(_for_spreadsheets, texts), rows)
                 write_table(table, rows, folder / f"{table.name}{suffix}")

@@ -6,10 +6,12 @@ import { openKeys } from "./key_choice.js";
 import { Keys } from "./keys.js";
 import { isLasting, recallSession, updateSession } from "./memory.js";
 import { asked, goTo, show } from "./navigation.js";
+import { refusesDevice } from "./own_device.js";
 import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
 import { server } from "./server.js";
 import { openStore } from "./store.js";
+import { entitle } from "./title.js";
 import { fill, viewOf } from "./trial.js";
 
 /** @typedef {import("./sequence.js").Trial} Trial */
@@ -44,6 +46,10 @@ const LONGEST_WAIT_MS = 8_000;
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export async function openWorking(signal) {
+  if (refusesDevice()) {
+    byId("instructions").hidden = true;
+    return;
+  }
   const session = JSON.parse(byId("session").textContent ?? "");
   const reads = await fetchedScript(session.script, signal);
   await reads?.prepare?.(session, (url) => fetchedScript(url, signal));
@@ -415,6 +421,7 @@ class WorkingPage {
     /** @type {HTMLElement | null} */
     const beginning = id && id !== "trial" ? byId(id).querySelector("h1, .text") : null;
     beginning?.focus();
+    entitle();
   }
 }
 
