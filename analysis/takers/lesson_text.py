@@ -21,7 +21,7 @@ from experiment.takers.session import Screens
 from lm.text.generated import write_described
 
 # So many lines are a sentence that is right, without a prompt, and so many a verdict in a word.
-_SENTENCES, _VERDICTS = 0.25, 0.35
+_SENTENCES, _VERDICTS = 0.2, 0.6
 # How often a reading is drawn where others are drawn three times: ratings have the longest prompts.
 _TIMES = {"rating": 1}
 # Of each condition; some conditions have many times the items of others.

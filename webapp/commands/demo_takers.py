@@ -26,7 +26,7 @@ _LINES = "60000"
 _SIZES = ("--hidden", "64", "--embedding", "32", "--layers", "1", "--dropout", "0")
 # It ends early where an epoch does not improve the held-out tenth of the text.
 _TRAINING = ("--optimizer", "adam", "--lr", "0.008", "--batch", "16", "--steps", "48",
-             "--epochs", "6", "--patience", "1")  # fmt: skip
+             "--epochs", "4", "--patience", "1")  # fmt: skip
 _SESSIONS = "10"
 # Over HTTP each prompt is a call of its own: one session, and the session so far in the prompts.
 _SERVED = ("--reading", "forced_choice", "--context", "zero_shot", "--context", "history",

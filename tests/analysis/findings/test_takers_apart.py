@@ -67,7 +67,8 @@ def test_a_report_says_the_same_of_people_whether_models_took_the_session_or_not
         pd.testing.assert_frame_equal(before.frame, after.frame)
         assert replace(before, frame=after.frame) == after
     assert alone.drawings
-    for one, other in zip(alone.drawings, beside.drawings, strict=True):
+    drawings = [one for one in beside.drawings if one.section is not Section.TAKERS]
+    for one, other in zip(alone.drawings, drawings, strict=True):
         assert replace(one, draw=other.draw) == other
         assert picture(one, tmp_path) == picture(other, tmp_path)
     assert alone.summary == beside.summary and alone.left_out == beside.left_out
