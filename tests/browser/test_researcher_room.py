@@ -121,7 +121,7 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
     good("participant")
     page.get_by_role("link", name="Play it as a film").click()
-    page.get_by_role("button", name="Trial ›").click()
+    page.get_by_role("button", name="Next trial").click()
     expect(page.locator("[data-part=count]")).to_contain_text("trial 2 of 8")
     good("film")
     page.go_back()
