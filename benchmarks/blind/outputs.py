@@ -22,6 +22,7 @@ from webapp.users.sign_in import form_token, open_session
 from webapp.users.users import add_user
 
 SORTED_BY = ("rt", "fast", "side", "hidden", "waited", "flags", "duration", "arrived", "verdict")
+_OF_PERSON = {"participant_ref", "who"}
 # They change or end what is read, or unblind it on purpose.
 _NOT_GIVEN = (
     "unblind", "open", "close", "launch", "erase", "forget", "correct", "restrict", "simulate",
@@ -72,16 +73,20 @@ class Reader:
             for method in sorted((rule.methods or set()) & {"GET", "POST"}):
                 asked = ("export", "apply_rules", *(["make"] if self._report else []))
                 is_read = method == "GET" or rule.endpoint.rpartition(".")[2] in asked
-                if is_read and rule.arguments <= {"ref", "participant_ref"}:
+                if is_read and rule.arguments <= {"ref", *_OF_PERSON}:
                     yield from self._asked(rule.rule, rule.endpoint, method, rule.arguments)
 
     def _asked(
         self, rule: str, endpoint: str, method: str, arguments: set[str]
     ) -> Iterator[tuple[str, str]]:
-        people = self._world.people if "participant_ref" in arguments else [""]
+        people = self._world.people if arguments & _OF_PERSON else [""]
         orders = SORTED_BY if endpoint.endswith("participants.index") else ("",)
         for who in people:
-            path = rule.replace("<ref>", self._world.ref).replace("<participant_ref>", who)
+            path = (
+                rule.replace("<ref>", self._world.ref)
+                .replace("<participant_ref>", who)
+                .replace("<who>", who)
+            )
             for order in (*orders, ""):
                 asked = f"{path}?sort={order}" if order else path
                 yield f"{method} {asked}", self._answer(endpoint, method, asked)

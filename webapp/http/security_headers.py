@@ -27,6 +27,20 @@ PERMISSIONS = ", ".join(
 )
 _OF_PAGES = ("text/javascript", "application/javascript", "text/css")
 _A_YEAR = "max-age=31536000"
+# A page that was made elsewhere and brings its own styles, shown to a reader. The browser runs
+# nothing in it, and treats it as of another site.
+PAGE_OF_ITS_OWN = "; ".join(
+    (
+        "sandbox allow-popups",
+        "default-src 'none'",
+        "style-src 'unsafe-inline'",
+        "img-src data:",
+        "font-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
 # The researchers' pages, which nobody may frame: a click there may pay.
 _ROOM = "/researcher"
 # Only the replies to these are ever kept where nothing says so.
@@ -84,6 +98,9 @@ def _reachable(sites: Iterable[str], *, public: bool) -> Iterator[str]:
 
 
 def _policy(fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]) -> str:
+    own: str | None = g.get("own_policy")
+    if own is not None:
+        return own
     if request.path == _ROOM or request.path.startswith(f"{_ROOM}/"):
         return f"{fetched}; form-action 'self'; frame-ancestors 'none'"
     sites = g.get("platform_sites")

@@ -8,11 +8,11 @@ from flask import current_app, render_template
 from experiment.records import SIDES, Side
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.participant.assets import assets_of
 from webapp.participant.markdown import as_html
 from webapp.participant.response_files import script_name
-from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
 
 

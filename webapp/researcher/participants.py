@@ -15,6 +15,7 @@ from webapp.errors import RequestError
 from webapp.privacy.corrections import correctable, corrected_since_verdict
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
+from webapp.researcher.paging import page_asked_for
 from webapp.runs.integrity import flags_of
 from webapp.runs.people import Judged, record_of
 from webapp.runs.people_table import Wanted, people_table
@@ -44,7 +45,6 @@ SORTS: dict[str, str] = {
 VERDICTS = {"kept": True, "excluded": False}
 # What tells of single answers, and is not told while a run is blind.
 _OF_ANSWERS = frozenset({"rt", "fast", "side", "hidden", "waited"})
-_DIGITS = 6
 
 
 @participant_pages.get("/runs/<ref>/participants")
@@ -91,13 +91,12 @@ def _flags(run: Run, judged: Judged | None) -> list[str]:
 def _wanted(sorts: Mapping[str, str]) -> Wanted:
     """Return what the address asks for; what nobody can ask for is left out."""
     state, sort = request.args.get("state", ""), request.args.get("sort", "")
-    page = request.args.get("page", "")
     return Wanted(
         state=State(state) if state in set(State) else None,
         kept=VERDICTS.get(request.args.get("verdict", "")),
         search=request.args.get("search", "").strip(),
         sort=sort if sort in sorts else "arrival",
-        page=max(1, int(page)) if page.isascii() and page.isdigit() and len(page) <= _DIGITS else 1,
+        page=page_asked_for(),
     )
 
 

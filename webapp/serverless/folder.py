@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from experiment.panels.templates import fill
 from experiment.responses.registry import response_of
-from experiment.studies.question import Question
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import text_direction
 from webapp.database.models import Place, Run, StudyFile
@@ -31,9 +31,9 @@ from webapp.runs.static_mark import STATIC_FILE, StaticMark, static_runs
 from webapp.serverless.bundle import bundle
 from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
 from webapp.serverless.pages import Pages
+from webapp.serverless.questions import question_data
 from webapp.serverless.stores import Store
 from webapp.serverless.study_archive import study_archive
-from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
 
 _PAGE = "index.html"
@@ -94,6 +94,13 @@ def launch_static(
     Raises:
         ParallaxError: As ``launch`` has it.
     """
+    if study.taking_part.assent:
+        raise RunError(
+            "the participant agrees after somebody else has, and both are recorded by a server",
+            where="study.toml, taking_part.assent",
+            expected="a study without it, where there is no server",
+            remedy="Launch the study on a server",
+        )
     run = launch(
         *(session, study, seed, recruiter),
         now=now, code_version=code_version, simulated=simulated, project=project,
@@ -231,11 +238,12 @@ def _data(study: Study, pages: Pages, mark: StaticMark, store: Store) -> dict[st
         "longest_text": LONGEST_TEXT,
         "words": pages.words(),
         "asked": {
-            "screening": [_question(each, accept=each.accept) for each in study.screening],
+            "screening": [question_data(each, accept=each.accept) for each in study.screening],
             "comprehension": [
-                _question(each, accept=each.correct) for each in (check.questions if check else ())
+                question_data(each, accept=each.correct)
+                for each in (check.questions if check else ())
             ],
-            "questionnaire": [_question(each) for each in study.questionnaire],
+            "questionnaire": [question_data(each) for each in study.questionnaire],
             "tries": check.tries if check else 0,
         },
     }
@@ -254,19 +262,6 @@ def _parameters(study: Study) -> dict[str, Any]:
         }
         for name, each in panel.parameters.items()
     }
-
-
-def _question(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
-    known = {
-        "name": question.name,
-        "type": question.type,
-        "options": question.options,
-        "required": question.required,
-    }
-    if accept is None:
-        return known
-    limits = {name: getattr(question, name, None) for name in ("at_least", "at_most")}
-    return {**known, **limits, "accept": [each.strip().lower() for each in accept]}
 
 
 def _program(app: Flask, scripts: Iterable[str]) -> str:

@@ -6,10 +6,12 @@ import pytest
 from sqlalchemy import select
 
 from experiment.participation import Ending
+from experiment.studies.load import load_study
 from tests.webapp.recruiters.prolific.conftest import LINK, SCREENING
 from webapp.database.engine import reading
 from webapp.database.models import ArrivalAddress, Participant
-from webapp.recruiters.prolific.codes import code_of
+from webapp.errors import RunError
+from webapp.recruiters.prolific.codes import code_of, refuse_uneven_share
 
 pytestmark = pytest.mark.one_database
 
@@ -177,3 +179,42 @@ def test_whoever_stops_before_the_first_answer_is_asked_to_return(lab, stand_in,
     assert "Please return your submission" in visitor.page().text
     assert lab.report() == []
     assert stand_in.submission(submission)["status"] == "ACTIVE"
+
+
+@pytest.fixture
+def part_for_who_withdraws(study_folder):
+    path = study_folder / "study.toml"
+    toml = path.read_text(encoding="utf-8")
+    path.write_text(
+        toml.replace("[recruitment]\n", "[recruitment]\nwithdrawn_percent = 25\n"),
+        encoding="utf-8",
+    )
+
+
+def test_who_withdraws_is_paid_the_studys_share_at_once_and_the_statement_has_it(
+    part_for_who_withdraws, lab, stand_in, shell, problems
+):
+    submission, way = lab.arrive(stand_in.person(), lab.publish())
+    visitor = lab.visit(lab.agree(way))
+    visitor.answer(1)
+    visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
+    assert lab.report() == ["done"]
+    assert stand_in.submission(submission)["status"] == "PARTIALLY APPROVED"
+    assert stand_in.payments() == [("partial", submission, 5)]
+    lab.poll()
+    assert problems("--fix") == []
+    assert lab.ledger() == [("reward", 5, "done")]
+    stated = shell("statement", lab.run.ref)
+    assert "$0.05" in stated.output, stated.output
+    assert problems() == []
+
+
+def test_a_share_that_is_no_whole_cent_is_not_launched(study_folder):
+    path = study_folder / "study.toml"
+    toml = path.read_text(encoding="utf-8")
+    path.write_text(
+        toml.replace("[recruitment]\n", "[recruitment]\nwithdrawn_percent = 33\n"),
+        encoding="utf-8",
+    )
+    with pytest.raises(RunError, match="cannot be paid exactly"):
+        refuse_uneven_share(load_study(str(study_folder)))
