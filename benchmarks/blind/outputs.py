@@ -17,11 +17,11 @@ from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
 from webapp.researcher import live
 from webapp.researcher.access import COOKIE, PREFIX
+from webapp.researcher.participants import SORTS
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
 from webapp.users.users import add_user
 
-SORTED_BY = ("rt", "fast", "side", "hidden", "waited", "flags", "duration", "arrived", "verdict")
 _OF_PERSON = {"participant_ref", "who"}
 # They change or end what is read, or unblind it on purpose.
 _NOT_GIVEN = (
@@ -31,7 +31,7 @@ _NOT_GIVEN = (
 # What a command writes of its own time, its own place and its own files.
 _OWN = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?|/tmp/\S+|/dev/shm/\S+|\d+(\.\d+)? ms\b"
-    r"|[\d,]+ MiB are free"
+    r"|[\d,]+ MiB are free|\d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d"
 )
 
 
@@ -80,16 +80,16 @@ class Reader:
         self, rule: str, endpoint: str, method: str, arguments: set[str]
     ) -> Iterator[tuple[str, str]]:
         people = self._world.people if arguments & _OF_PERSON else [""]
-        orders = SORTED_BY if endpoint.endswith("participants.index") else ("",)
+        asked = [""]
+        if endpoint == "participants.show_all":
+            asked += [f"?sort={order}" for order in SORTS]
+        if endpoint == "film.show":
+            asked += [f"?who={each}" for each in self._world.people]
         for who in people:
-            path = (
-                rule.replace("<ref>", self._world.ref)
-                .replace("<participant_ref>", who)
-                .replace("<who>", who)
-            )
-            for order in (*orders, ""):
-                asked = f"{path}?sort={order}" if order else path
-                yield f"{method} {asked}", self._answer(endpoint, method, asked)
+            path = rule.replace("<ref>", self._world.ref)
+            path = path.replace("<participant_ref>", who).replace("<who>", who)
+            for more in asked:
+                yield f"{method} {path}{more}", self._answer(endpoint, method, f"{path}{more}")
 
     def _answer(self, endpoint: str, method: str, path: str) -> str:
         if endpoint.startswith("api."):
