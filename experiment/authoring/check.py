@@ -13,6 +13,7 @@ from experiment.authoring import (
     rule_checks,
     session_checks,
     text_checks,
+    width_checks,
     wording_checks,
 )
 from experiment.authoring.findings import Examined, StudyCheck, StudyNote
@@ -49,6 +50,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.constructions,
     analysis_checks.named,
     material_checks.readable,
+    width_checks.widths,
     material_checks.lists,
     material_checks.templates,
     lint,

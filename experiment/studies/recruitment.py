@@ -81,6 +81,10 @@ class Recruitment(BaseModel):
     most_at_once: PositiveInt | None = Field(
         default=None, description="how many may work at the same time; any number if left out"
     )
+    list_quotas: bool = Field(
+        default=False,
+        description="whether each list gets an address and a number of places of its own there",
+    )
     label: str = Field(
         default="", max_length=64, description="what kind of work it is, by the platform's word"
     )

@@ -13,18 +13,16 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from huey import Huey, PostgresHuey, SqliteHuey
+from huey import Huey
 from huey.storage import BaseStorage
-from sqlalchemy import Engine
 
 from webapp.core.metrics import Metrics
 from webapp.database.locks import exclusive
+from webapp.database.queue_store import open_store
 from webapp.jobs.periodic import PERIODIC, PeriodicJob
 from webapp.services import Services
 
 _LOG = logging.getLogger("parallax.jobs")
-_FILE = "jobs.sqlite3"
-_TABLES = "parallax_jobs"
 
 
 def open_queue(
@@ -116,26 +114,3 @@ def _forget_claims(store: BaseStorage, name: str, number: int) -> None:
         of, _, claimed = key.rpartition(" ")
         if of == name and abs(int(claimed) - number) > 1:
             store.pop_data(key)
-
-
-def open_store(name: str, engine: Engine, folder: Path) -> Huey:
-    """Return a queue of that name in the installation's store, which all its queues share."""
-    if engine.dialect.name != "postgresql":
-        # A claim lost in a power cut is one tick done twice, which does no harm.
-        return SqliteHuey(
-            name, filename=str(folder / _FILE), results=False, fsync=False, cache_mb=1
-        )
-    with exclusive(engine, folder, "job_tables", wait=True):
-        # Two servers that start at once would both make the tables.
-        return PostgresHuey(
-            name,
-            connection=partial(_connect, engine),
-            table_prefix=_TABLES,
-            blocking=False,
-            results=False,
-        )
-
-
-def _connect(engine: Engine) -> object:
-    arguments, named = engine.dialect.create_connect_args(engine.url)
-    return engine.dialect.loaded_dbapi.connect(*arguments, **named)

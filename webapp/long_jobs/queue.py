@@ -6,7 +6,7 @@ from pathlib import Path
 
 from huey import Huey
 
-from webapp.jobs.queue import open_store
+from webapp.database.queue_store import open_store
 from webapp.long_jobs.work import do_job
 from webapp.services import Services
 

@@ -15,6 +15,8 @@ from pathlib import Path
 _RECORD = "job.json"
 _CANCELLED = "cancelled"
 _FOLDER = "long_jobs"
+# What a job makes lies below this name in its folder; everything else is removed at its end.
+MADE = "report"
 # A job says twice a minute that it is alive; one that does not died with its server.
 SILENT_AFTER = timedelta(minutes=2)
 
@@ -61,6 +63,7 @@ class Job:
         alive_at: When it last said that it is at work; empty before.
         text: Why it failed; empty otherwise.
         basis: How many people's data it was made of.
+        last: The number of the last person who had come then.
     """
 
     id: str
@@ -74,6 +77,7 @@ class Job:
     alive_at: str = ""
     text: str = ""
     basis: int = 0
+    last: int = 0
 
     def is_lost(self, now: datetime) -> bool:
         """Return whether the server that did it has died."""
@@ -93,10 +97,19 @@ class Jobs:
         self._folder = instance / _FOLDER
 
     def add(
-        self, subject: str, title: str, who: str, now: datetime, steps: Sequence[Step], basis: int
+        self,
+        subject: str,
+        title: str,
+        who: str,
+        now: datetime,
+        steps: Sequence[Step],
+        *,
+        basis: int = 0,
+        last: int = 0,
     ) -> Job:
         """Write down a job; nothing of it is done yet."""
-        job = Job(secrets.token_hex(8), subject, title, who, now.isoformat(), steps, basis=basis)
+        job_id, at = secrets.token_hex(8), now.isoformat()
+        job = Job(job_id, subject, title, who, at, steps, basis=basis, last=last)
         self.folder(job.id).mkdir(parents=True)
         self.keep(job)
         return job
@@ -135,12 +148,30 @@ class Jobs:
 
     def about(self, subject: str) -> list[Job]:
         """Return the jobs about something, the latest first."""
-        found = [job for job in self._all() if job.subject == subject]
+        found = [job for job in self.everything() if job.subject == subject]
         return sorted(found, key=lambda job: job.asked_at, reverse=True)
 
     def remove(self, job_id: str) -> None:
         """Remove a job and what it made."""
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
+
+    def tidy(self, job_id: str) -> None:
+        """Remove what a job needed and nobody reads, such as the run's answers."""
+        for path in self.folder(job_id).iterdir():
+            if path.name in (MADE, _RECORD, _CANCELLED):
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def everything(self) -> Iterator[Job]:
+        """Yield every job of the installation."""
+        for path in self._folder.glob(f"*/{_RECORD}"):
+            try:
+                yield self.job(path.parent.name)
+            except KeyError:  # removed at this moment
+                continue
 
     def cancel(self, job_id: str) -> None:
         """Ask a job to end."""
@@ -150,10 +181,3 @@ class Jobs:
         """Return whether a job was asked to end, or was removed."""
         folder = self.folder(job_id)
         return not folder.exists() or (folder / _CANCELLED).exists()
-
-    def _all(self) -> Iterator[Job]:
-        for path in self._folder.glob(f"*/{_RECORD}"):
-            try:
-                yield self.job(path.parent.name)
-            except KeyError:  # removed at this moment
-                continue

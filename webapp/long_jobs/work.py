@@ -50,6 +50,7 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
 
 def _ended(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
     if jobs.folder(job.id).exists():
+        jobs.tidy(job.id)
         jobs.changed(job.id, state=state, text=text)
     return state
 

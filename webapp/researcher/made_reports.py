@@ -3,38 +3,19 @@
 from pathlib import Path
 
 from flask import current_app
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
-from experiment.participation import State
 from webapp.database.engine import reading
-from webapp.database.models import Participant, Run
 from webapp.errors import RequestError
-from webapp.long_jobs.records import Job, Jobs, JobState
+from webapp.long_jobs.outdated import stands
+from webapp.long_jobs.records import MADE, Job, Jobs, JobState
 from webapp.researcher.access import current_user
 from webapp.services import current_services
-from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
 
 
 def jobs_here() -> Jobs:
     """Return the installation's long jobs."""
     return Jobs(Path(current_app.instance_path))
-
-
-def basis_of(session: Session, run: Run) -> int:
-    """Return how many people of a run may be used now: a report stands on all of them."""
-    return (
-        session.scalar(
-            select(func.count()).where(
-                Participant.run_id == run.id,
-                Participant.consented_at.is_not(None),
-                Participant.restricted_at.is_(None),
-                Participant.state != State.WITHDRAWN,
-            )
-        )
-        or 0
-    )
 
 
 def report_job(ref: str, job_id: str) -> Job:
@@ -58,7 +39,7 @@ def made_report(job: Job) -> Path:
     Raises:
         RequestError: It is not made.
     """
-    folder = jobs_here().folder(job.id) / "report"
+    folder = jobs_here().folder(job.id) / MADE
     if job.state is not JobState.DONE or not folder.is_dir():
         raise RequestError("The report is not made.", status=409, code="not_made")
     return folder
@@ -71,7 +52,7 @@ def refuse_outdated(job: Job) -> None:
         RequestError: It does.
     """
     with reading(current_services().sessions) as session:
-        if basis_of(session, find_run(session, job.subject)) >= job.basis:
+        if stands(session, job):
             return
     jobs_here().remove(job.id)
     raise RequestError(

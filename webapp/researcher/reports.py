@@ -10,12 +10,14 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
 from webapp.database.engine import reading
-from webapp.errors import RequestError
+from webapp.errors import RequestError, RunError
+from webapp.long_jobs.outdated import basis_of, latest
 from webapp.long_jobs.queue import LongQueue, open_long_queue
 from webapp.long_jobs.records import OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.made_reports import basis_of, jobs_here, note_of_report, report_job
+from webapp.researcher.made_reports import jobs_here, note_of_report, report_job
+from webapp.researcher.overview_page import run_page
 from webapp.runs.unblind import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -43,7 +45,8 @@ def make(ref: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         refuse_blind(session, run)
-        basis = basis_of(session, run)
+        last = latest(session, run)
+        basis = basis_of(session, run, last)
     waiting = [job for job in jobs.about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
         raise RequestError(
@@ -63,7 +66,8 @@ def make(ref: str) -> ResponseReturnValue:
         current_user().name,
         services.now(),
         _steps(ref, models, len(files)),
-        basis,
+        basis=basis,
+        last=last,
     )
     _store_scores(jobs.folder(job.id), files)
     note_of_report(ref, "report asked for", report=job.id, models=str(len(models) + len(files)))
@@ -90,6 +94,12 @@ def delete(ref: str) -> Response:
     jobs_here().remove(job.id)
     note_of_report(ref, "report deleted", report=job.id)
     return redirect(url_for("reports.show_all", ref=ref), 303)
+
+
+@reports_pages.errorhandler(RunError)
+def refuse(error: RunError) -> ResponseReturnValue:
+    """Show the paragraph on the run's page: the run is blind."""
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def installed_models() -> list[str]:

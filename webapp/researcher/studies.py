@@ -39,6 +39,7 @@ study_pages = Blueprint("studies", __name__)
 
 _TABLES = (".csv", ".tsv", ".xlsx", ".jsonl")
 _MOST_COLUMNS = 20
+_LONGEST_NAME = 64
 
 
 @study_pages.get("/studies")
@@ -157,6 +158,12 @@ def _new_folder(name: str, n_bytes: int) -> Iterator[Path]:
     """Yield where a new study is written; nothing of it is left where that fails."""
     name = name.strip()
     study_name(Path("/") / name.replace("/", " "))
+    if len(name) > _LONGEST_NAME:
+        raise RequestError(
+            f"The name has {len(name)} letters; {_LONGEST_NAME} are allowed. Nothing was stored.",
+            status=400,
+            code="long_name",
+        )
     refuse_large(n_bytes)
     parent = uploads() / secrets.token_hex(4)
     parent.mkdir(parents=True)

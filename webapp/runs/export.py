@@ -19,6 +19,7 @@ from experiment.tables.files import write_table
 from experiment.tables.reading_table import READINGS
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES
 from experiment.tables.spreadsheet import spreadsheet_safe
+from experiment.tables.trace_table import TRACES
 from experiment.version import code_version
 from webapp.database.models import Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError
@@ -32,7 +33,7 @@ from webapp.sessions.consent_texts import consent_texts
 SUFFIXES = tuple(MEDIA_TYPES)
 STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "README.md"
 _ENTRIES = {
-    *(table.name + suffix for table in (*EXPORT_TABLES, READINGS) for suffix in SUFFIXES),
+    *(table.name + suffix for table in (*EXPORT_TABLES, READINGS, TRACES) for suffix in SUFFIXES),
     *(STUDY, CONSENT, CODEBOOK, README),
 }
 

@@ -1,7 +1,8 @@
 """Prolific through its API: its words on one side, ours on the other."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,9 +24,11 @@ from webapp.recruiters.prolific.calls import Busy, Calls, NotSent
 from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, with_slots
 from webapp.recruiters.prolific.drafts import (
     SIGNS_LINKS,
+    access_details,
     draft_of,
     filters_of,
     mark,
+    own_address,
     test_draft_of,
 )
 from webapp.recruiters.prolific.notes import edits_of, notes_on
@@ -142,6 +145,25 @@ class ProlificClient:
         if places > study.total_available_places:
             self._change(offer_id, {"total_available_places": places})
         if study.status == "PAUSED":
+            self._move(offer_id, "START", unless=("PAUSED",))
+
+    def list_places(self, offer_id: str) -> Mapping[str, int]:
+        """Return how many places each address of a study still has for somebody."""
+        where = f"/studies/{offer_id}/access-details-progress/"
+        free = Counter[str]()
+        for each in member(self._calls.read(where), "progress", where):
+            left = member(each, "total_allocation", where) - member(each, "allocated", where)
+            free[own_address(member(each, "external_url", where))] += max(0, left)
+        return free
+
+    def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
+        """Add places to addresses of a study, once, and let it be found.
+
+        Where no answer comes, publishing again asks what the addresses have, and adds the rest.
+        """
+        further = {"access_details": access_details(quotas)}
+        self._calls.once(f"/studies/{offer_id}/", further, "PATCH")
+        if self.study(offer_id).status == "PAUSED":
             self._move(offer_id, "START", unless=("PAUSED",))
 
     def state(self, offer_id: str) -> OfferState:

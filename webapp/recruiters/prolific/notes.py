@@ -8,6 +8,7 @@ from webapp.recruiters.prolific.answers import Recommendation, StudyAnswer
 from webapp.recruiters.prolific.drafts import entry_link, filters_of
 from webapp.recruiters.prolific.settings import ProlificSettings
 
+_EACH = "one of its own for each list"
 _LINKS = {
     None: "signed where the workspace can; Prolific is asked about each arrival that is not",
     True: "signed by Prolific; nobody else is let in",
@@ -45,7 +46,7 @@ def edits_of(
     pairs = (
         ("the reward", in_words(study.reward, task.currency),
          in_words(task.reward_minor, task.currency)),
-        ("the address", study.external_study_url, entry_link(link)),
+        ("the address", _address(study, link), _EACH if task.list_quotas else entry_link(link)),
         ("the audience", *_audiences(study, task)),
         ("the choice of devices", _devices(study.device_compatibility), _devices(task.devices)),
     )  # fmt: skip
@@ -58,6 +59,13 @@ def edits_of(
     return (
         found if ours else [*found, "no completion code is under the researcher's control any more"]
     )
+
+
+def _address(study: StudyAnswer, link: str) -> str | None:
+    theirs = [str(each.get("external_url")) for each in study.access_details]
+    if theirs and all(each.startswith(f"{link}?") for each in theirs):
+        return _EACH
+    return " and ".join(theirs) or study.external_study_url
 
 
 def _audiences(study: StudyAnswer, task: Task) -> tuple[str, str]:
@@ -98,6 +106,8 @@ def _said(task: Task) -> Iterator[tuple[str, str]]:
     """Yield what a study says beyond what every study does."""
     if task.peripherals:
         yield "participants need", ", ".join(task.peripherals)
+    if task.list_quotas:
+        yield "address and places", _EACH
     if task.most_at_once is not None:
         yield "at work at the same time, at most", str(task.most_at_once)
     if task.naivety is not None:

@@ -46,7 +46,7 @@ class ProlificRecruiter(Recruiter):
                 "withdrawn_percent",
                 "median_minutes", "duration_minutes", "devices", "filters",
                 "exclude_earlier_runs", "after", "filter_set", "filter_set_version", "peripherals",
-                "naivety", "most_at_once", "label", "group", "content_warning",
+                "naivety", "most_at_once", "list_quotas", "label", "group", "content_warning",
                 "content_warning_details",
             )
         ) | {"payment"},
@@ -91,8 +91,10 @@ class ProlificRecruiter(Recruiter):
         if arguments.get("preview") == "1":
             return Arrival(platform_id="", preview=True)
         person, study, session = (checked_id(arguments, name, _ID) for name in SIGNED)
+        terms = landing.study.recruitment
         return Arrival(
             person,
+            link=arguments.get("link", "") if terms is not None and terms.list_quotas else None,
             proven=self._signatures.vouches(landing),
             acceptance=Acceptance(session, study, participant_site(self._settings), _STUDY),
             parameters={_STUDY: study, _SESSION: session},

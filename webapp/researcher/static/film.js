@@ -85,6 +85,7 @@ function strip(canvas, film) {
   }
   const pen = canvas.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, wide, 40);
   pen.fillStyle = colour("--line");
   pen.fillRect(0, 12, wide, 16);
   for (const scene of film.cut) {
