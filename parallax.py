@@ -216,6 +216,10 @@ _LM = {
 }
 
 _READING = {
+    "import": Lazy(
+        "analysis.commands.import_readings:import_readings",
+        "Read reading times of another program or corpus from FILES.",
+    ),
     "surprisal": Lazy(
         "analysis.commands.reading",
         "Write MODEL's surprisal of every word or region that participants of a study read.",

@@ -20,6 +20,7 @@ sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 from analysis import comparison
 from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores
 from analysis.data.takers import load_all_taken
+from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
 from analysis.findings.lexical import count_corpus_words
 from analysis.options import ComparisonOptions
@@ -97,6 +98,11 @@ def compare(
     help="A table that `parallax reading surprisal` wrote, of a study that is read step by step; "
     "repeat it for more models, which are called as their files.",
 )
+@click.option(
+    "--task",
+    default="",
+    help="Of mixed sessions, this task alone; by default each has a report in its own folder.",
+)
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
     "--resamples",
@@ -148,6 +154,7 @@ def command(
     scores: tuple[Path, ...],
     takers: tuple[Path, ...],
     surprisal: tuple[Path, ...],
+    task: str,
     out: Path,
     unigram: Path | None,
     corpus: Path | None,
@@ -169,11 +176,20 @@ def command(
     options = replace(options, surprisal={path.stem: _bits(path) for path in surprisal})
     people = _people(run, judgments, items, mapping)
     if takers:
-        people = load_run(people) if isinstance(people, Path) else people
         options = replace(options, takers=load_all_taken(takers, people))
-    if isinstance(people, ExportedRun) and not accept_low_accuracy:
+    if judgments and not accept_low_accuracy:
         check_accuracy(people)
-    found = compare(people, scores, out, options, figures=not no_figures)
+    for part, folder in parts(people, task, out):
+        # Of several tasks, surprisals are of those that are read step by step.
+        own = options if part is people or part.readings is not None else _without_steps(options)
+        _say(compare(part, scores, folder, own, figures=not no_figures), folder)
+
+
+def _without_steps(options: ComparisonOptions) -> ComparisonOptions:
+    return replace(options, surprisal={})
+
+
+def _say(found: Comparison, out: Path) -> None:
     click.echo(to_text(found.tables[0]))
     for path in found.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
@@ -183,9 +199,9 @@ def command(
 
 def _people(
     run: Path | None, judgments: Path | None, items: Path | None, mapping: Path | None
-) -> Path | ExportedRun:
+) -> ExportedRun:
     if run and not (judgments or items or mapping):
-        return run
+        return load_run(run)
     if judgments and not run:
         return read_judgments(judgments, items, mapping)
     raise click.UsageError("Name either --run, or --judgments (with --items and --mapping).")

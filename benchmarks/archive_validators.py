@@ -1,12 +1,14 @@
 """Give an archive to the validators of its formats, and to the programs that its tasks are for.
 
 python -m benchmarks.archive_validators ARCHIVE --python VENV/bin/python [--psych-ds COMMAND]
-    [--psychling FOLDER]
+    [--psychling FOLDER] [--ro-crate-context FILE]
 
 VENV holds mlcroissant, roc-validator, frictionless[parquet], inspect-ai, openai, lm-eval and torch.
 COMMAND starts the validator of Psych-DS, such as "deno run -A psychds-validator/src/
 psychds-validator.ts". FOLDER is a copy of the repository PsychLing-101. What is not named is not
-run, and that is printed. Inspect asks a server that always answers A: its accuracy must be the
+run, and that is printed. FILE is docs/_specification/1.2/context.jsonld of the repository of
+RO-Crate: where there is no network it is put into roc-validator's own cache, which fetches it
+otherwise. Inspect asks a server that always answers A: its accuracy must be the
 share of items whose expected option is A. lm-evaluation-harness and Parallax score every item by
 the same small GPT-2 with random weights: they must agree on each.
 """
@@ -24,24 +26,32 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
-from transformers import GPT2Config, GPT2LMHeadModel
 
 sys.path.append(str(Path(__file__).parents[1]))
+from analysis.archive.ro_crate import CONTEXT
 from experiment.tables.files import read_table
 from experiment.tables.schemas import SCORES
 from experiment.version import code_version
-from tests.lm.huggingface.test_scorer import byte_pairs
 
 # One row of the printed table: the program, whether the archive passed, and what it said.
 Verdict = tuple[str, bool | None, str]
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
+class NotInstalledError(Exception):
+    """A program that is needed is not there."""
+
+
 def ran(command: Sequence[object], folder: Path | None = None) -> tuple[int, str]:
-    """Run a program; return its status and what it printed, without colours."""
-    done = subprocess.run(
-        [str(one) for one in command], cwd=folder, capture_output=True, text=True, check=False
-    )
+    """Run a program; return its status and what it printed, without colours.
+
+    Raises:
+        NotInstalledError: It is not there.
+    """
+    words = [str(one) for one in command]
+    if shutil.which(words[0]) is None:
+        raise NotInstalledError(f"{words[0]} is not installed")
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, _ANSI.sub("", done.stdout + done.stderr)
 
 
@@ -53,28 +63,55 @@ def croissant(archive: Path, python: Path) -> Verdict:
     return "mlcroissant", status == 0, f"{warnings} warnings"
 
 
-def ro_crate(archive: Path, python: Path) -> Verdict:
+# What stands in the validator's cache is what its own requests would have brought there.
+_CACHED = """
+import sys, requests
+from rocrate_validator.utils.http import HttpRequester
+text, url, cache = open(sys.argv[1], "rb").read(), sys.argv[2], sys.argv[3]
+session = HttpRequester.initialize_cache(cache_path=cache).session
+answer = requests.Response()
+answer.status_code, answer.url, answer._content = 200, url, text
+answer.headers["Content-Type"] = "application/ld+json"
+answer.raw = __import__("urllib3").HTTPResponse(body=text, status=200, headers=answer.headers)
+for accepted in ("application/ld+json, application/json, */*;q=0.1", "*/*"):
+    asked = requests.Request("GET", url, headers={"Accept": accepted})
+    answer.request = session.prepare_request(asked)
+    session.cache.save_response(answer)
+"""
+
+
+def ro_crate(archive: Path, python: Path, context: Path | None) -> Verdict:
     """Validate ro-crate-metadata.json, required checks."""
     program = python.parent / "rocrate-validator"
-    options = ["validate", "-p", "ro-crate-1.2", "-l", "required", "--no-paging"]
-    status, text = ran([program, "-y", "--disable-color", *options, archive])
+    options: list[object] = ["-p", "ro-crate-1.2", "-l", "required", "--no-paging"]
+    with TemporaryDirectory() as cache:
+        if context:
+            status, text = ran([python, "-c", _CACHED, context, CONTEXT, cache])
+            if status:
+                return "roc-validator", False, text.strip().splitlines()[-1]
+            options += ["--offline", "--cache-path", cache]
+        status, text = ran([program, "-y", "--disable-color", "validate", *options, archive])
     if "urlopen error" in text:
         return "roc-validator", None, "its context could not be fetched from the network"
-    lines = [one.strip(" │╭╰─╮╯") for one in text.splitlines() if one.strip(" │╭╰─╮╯")]
+    lines = [one.strip(" \u2502\u256d\u2570\u2500\u256e\u256f") for one in text.splitlines()]
     found = [one for one in lines if "valid" in one]
-    return "roc-validator", status == 0, found[-1].strip("─ ") if found else ""
+    return "roc-validator", status == 0, found[-1] if found else ""
 
 
 def frictionless(archive: Path, python: Path) -> Verdict:
-    """Validate datapackage.json; tables as CSV and as Parquet are counted apart."""
+    """Validate datapackage.json: every table by its schema, every file by its size and SHA-256."""
     program = python.parent / "frictionless"
     _, text = ran([program, "validate", "--json", archive / "data" / "datapackage.json"])
-    tasks = json.loads(text[text.index("{") :])["tasks"]
-    csv = [one["valid"] for one in tasks if str(one["place"]).endswith(".csv")]
-    rest = [one for one in tasks if str(one["place"]).endswith(".parquet")]
-    errors = {error["type"] for one in rest for error in one["errors"]}
-    said = f"CSV {sum(csv)} of {len(csv)} valid; Parquet {sum(one['valid'] for one in rest)} of "
-    return "frictionless", all(csv), f"{said}{len(rest)} ({', '.join(sorted(errors))})"
+    found = json.loads(text[text.index("{") :])
+    valid = {kind: [one["valid"] for one in found["tasks"] if one["type"] == kind]
+             for kind in ("table", "file")}  # fmt: skip
+    errors = sorted({error["type"] for one in found["tasks"] for error in one["errors"]})
+    said = " and ".join(f"{sum(own)} of {len(own)} {kind}s" for kind, own in valid.items())
+    return (
+        "frictionless",
+        bool(found["valid"]),
+        f"{said} valid{': ' * bool(errors)}{', '.join(errors)}",
+    )
 
 
 def psych_ds(archive: Path, command: str) -> Verdict:
@@ -156,6 +193,13 @@ def inspect(archive: Path, python: Path) -> Verdict:
 
 def lm_eval(archive: Path, python: Path) -> Verdict:
     """Run the task of lm-evaluation-harness and `parallax lm score` on one small model."""
+    if ran([python, "-c", "import lm_eval"])[0]:
+        raise NotInstalledError(f"{python} has no lm_eval")
+    # PyTorch takes seconds to load, and no other validator needs it.
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    from tests.lm.huggingface.test_scorer import byte_pairs
+
     [task] = (archive / "lm_eval").glob("*.yaml")
     with TemporaryDirectory() as name:
         model, out = Path(name) / "gpt2", Path(name) / "out"
@@ -204,33 +248,57 @@ def _harness(out: Path) -> dict[int, bool]:
 @click.option("--python", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--psych-ds", "psych_ds_command", default="")
 @click.option("--psychling", "repository", type=click.Path(exists=True, path_type=Path))
-def main(archive: Path, python: Path, psych_ds_command: str, repository: Path | None) -> None:
+@click.option("--ro-crate-context", "context", type=click.Path(exists=True, path_type=Path))
+def main(
+    archive: Path,
+    python: Path,
+    psych_ds_command: str,
+    repository: Path | None,
+    context: Path | None,
+) -> None:
     """Run every validator and print a table."""
     archive, python = archive.resolve(), python.absolute()
-    steps: list[Callable[[], Verdict]] = [
-        lambda: frictionless(archive, python),
-        lambda: croissant(archive, python),
-        lambda: ro_crate(archive, python),
-        lambda: (
-            psych_ds(archive, psych_ds_command)
-            if psych_ds_command
-            else ("psychds-validator", None, "not run")
+    # What is run, and where it is from.
+    steps: list[tuple[str, str, Callable[[], Verdict] | None]] = [
+        ("frictionless", "pip install frictionless", lambda: frictionless(archive, python)),
+        ("mlcroissant", "pip install mlcroissant", lambda: croissant(archive, python)),
+        (
+            "roc-validator",
+            "pip install roc-validator",
+            lambda: ro_crate(archive, python, context),
         ),
-        lambda: (
-            psychling(archive, repository, python)
-            if repository
-            else ("PsychLing-101", None, "not named")
+        (
+            "psychds-validator",
+            "github.com/psych-ds/psychds-validator, with --psych-ds",
+            (lambda: psych_ds(archive, psych_ds_command)) if psych_ds_command else None,
         ),
-        lambda: lm_eval(archive, python),
-        lambda: inspect(archive, python),
+        (
+            "PsychLing-101",
+            "github.com/Data-X01/PsychLing-101, with --psychling",
+            (lambda: psychling(archive, repository, python)) if repository else None,
+        ),
+        ("lm-evaluation-harness", "pip install lm-eval", lambda: lm_eval(archive, python)),
+        ("Inspect", "pip install inspect-ai openai", lambda: inspect(archive, python)),
     ]
     click.echo(f"Parallax {code_version()}")
-    verdicts = [step() for step in steps]
     words = {None: "not run", True: "passed", False: "FAILED"}
-    for name, passed, said in verdicts:
-        word = words[passed]
-        click.echo(f"{name:<22} {word:<8} {said}")
-    sys.exit(any(passed is False for _, passed, _ in verdicts))
+    failed = False
+    for name, origin, step in steps:
+        passed, said = verdict(origin, step)
+        click.echo(f"{name:<22} {words[passed]:<8} {said}")
+        failed |= passed is False
+    sys.exit(failed)
+
+
+def verdict(origin: str, step: Callable[[], Verdict] | None) -> tuple[bool | None, str]:
+    """Return whether a validator passed, and what it said; or where it can be had."""
+    if step is None:
+        return None, f"not named ({origin})"
+    try:
+        _, passed, said = step()
+    except NotInstalledError as error:
+        return None, f"{error} ({origin})"
+    return passed, said
 
 
 if __name__ == "__main__":

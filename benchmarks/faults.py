@@ -14,6 +14,7 @@ nobody's, or a place was lost.
 """
 
 import argparse
+import json
 import random
 import sys
 import tempfile
@@ -40,11 +41,12 @@ from webapp.recruiters.mturk.client import MturkClient, open_client
 from webapp.recruitment.terms import unfilled_places
 from webapp.runs.launch import launch
 
-RUNS_PER_ENVIRONMENT = 25
+RUNS_PER_ENVIRONMENT = 10
 PLACES_PER_LIST = (1, 1, 1, 1, 2, 6)  # the last needs more than one HIT
 BEHAVIOURS = {"finish": 60, "give_back": 12, "vanish": 10, "forget": 10, "only_submit": 8}
 KINDS = ("throttled", "server_error", "server_error_after", "request_lost", "reply_lost")
 MOST_WORKERS = 200
+_NOT_ASKED = ("runs", "processes", "kept")
 REWARD, BONUS = 20, 5  # as the study of the environment says
 WRONG = (
     *("people paid less", "people paid more", "HITs orphaned", "places lost", "findings left"),
@@ -274,17 +276,33 @@ def campaign(
 ) -> Counter[str]:
     """Return the counts of every run together, so many of them in each environment.
 
-    An interrupt ends it early, with the counts of what was done.
+    An interrupt ends it early, with the counts of what was done. With ``--kept FILE`` each batch is
+    a line of the file, and one that stands there already is not run again.
     """
-    counts, firsts = Counter[str](), range(0, options.runs, RUNS_PER_ENVIRONMENT)
+    asked = {name: value for name, value in vars(options).items() if name not in _NOT_ASKED}
+    kept = _kept(options.kept, asked)
+    counts = sum(kept.values(), Counter[str]())
+    firsts = [each for each in range(0, options.runs, RUNS_PER_ENVIRONMENT) if each not in kept]
     with ProcessPoolExecutor(options.processes) as pool:
         batches = pool.map(partial(one_environment, options), firsts)
+        done = zip(firsts, batches, strict=True)
         try:
-            for batch in tqdm(batches, total=len(firsts), unit="batch"):
+            for first, batch in tqdm(done, total=len(firsts), unit="batch"):
                 counts.update(batch)
+                if options.kept:
+                    with options.kept.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps([asked, first, batch]) + "\n")
         except KeyboardInterrupt:
             pool.shutdown(cancel_futures=True)
     return counts
+
+
+def _kept(file: Path | None, asked: dict[str, object]) -> dict[int, Counter[str]]:
+    """Return the counts of the batches of this campaign that a file holds."""
+    if file is None or not file.exists():
+        return {}
+    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return {first: Counter(batch) for of, first, batch in lines if of == asked}
 
 
 def report(
@@ -305,6 +323,7 @@ def report(
     parser.add_argument("--deaths", type=float, default=0.03, help="at each point of a process")
     parser.add_argument("--mistakes", type=float, default=0.3, help="at each occasion")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--kept", type=Path, help="where batches are kept, to go on with later")
     counts = campaign(parser.parse_args(), one_environment)
     for name in shown:
         print(f"{name:<26}{counts[name]:>8,}")

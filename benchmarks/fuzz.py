@@ -39,7 +39,7 @@ COOKIE, RESEARCHER = "parallax_researcher", "/researcher"
 # Long work in processes of its own, a stream that stays open, and what ends the sessions with which
 # the others are tried: the tests of each look at them.
 LEFT_OUT = (
-    "launch.check", "launch.launch", "report.make", "installation.show", "live.watch", "static",
+    "launch.check", "launch.launch", "reports.make", "installation.show", "live.watch", "static",
     "sign_in.leave", "sign_in.leave_everywhere",
 )  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")

@@ -29,7 +29,7 @@ from benchmarks.published_sets.single import SINGLE
 from parallax import cli
 
 SETS: tuple[PublishedSet, ...] = (*CHOICES, *SINGLE, *SCORES)
-_ALIKE = 5e-4
+_ALIKE = 5e-5
 
 
 def main() -> None:

@@ -25,7 +25,12 @@ from werkzeug.serving import make_server
 from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
+from webapp.database.models import Run
+from webapp.gate.gate import ledger_begun, ledger_written
+from webapp.jobs.summaries import summarise
 from webapp.runs.launch import launch
+from webapp.runs.runs import study_as_launched
+from webapp.runs.unblind import unblind
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 EXAMPLES = IMAGES.parent / "examples"
@@ -33,7 +38,7 @@ SWITCHES = ["--no-sandbox", "--disable-gpu"]
 # The pages have a handful of colours; the others are the soft edges of letters.
 COLOURS = 48
 SMALL = {"viewport": {"width": 720, "height": 360}}
-DESKTOP = {"viewport": {"width": 1200, "height": 800}}
+TALL = {"viewport": {"width": 1200, "height": 1500}}
 LAPTOP = {"viewport": {"width": 900, "height": 620}}
 PHONE = {
     "viewport": {"width": 360, "height": 640},
@@ -150,20 +155,49 @@ def take_examples(browser: Browser) -> None:
                 page.close()
 
 
+# A moment at which the tenth choice is on the screen.
+AFTER_A_CHOICE = """() => {
+  const seek = document.querySelector("[data-do=seek]");
+  seek.value = films[0].cut[9].until + 0.3;
+  seek.dispatchEvent(new Event("input"));
+}"""
+
+
 def take_room(browser: Browser, images: Path) -> None:
     """Take the researcher's pages of a run with planted problems, and a bot among its people."""
     with tempfile.TemporaryDirectory() as folder:
         run, password, found = plant(Path(folder), others=30, seed=1, now=utc_now())
-        with served(create_app(Path(folder))) as address:
-            page = browser.new_page(**DESKTOP)
+        app = create_app(Path(folder))
+        sessions = app.extensions["parallax"].sessions
+        summarise(sessions, run, study_as_launched, utc_now())
+        with sessions.begin() as session:
+            # As publishing does; else every page says that the ledger's file is missing.
+            ledger_begun(session.connection())
+            ledger_written(session.connection())
+        with served(app) as address:
+            page = browser.new_page(**TALL)
             page.goto(f"{address}/researcher/")
             page.locator("[name=name]").fill(LOOKER)
             page.locator("[type=password]").fill(password)
             page.locator("main button").first.click()
             page.goto(f"{address}/researcher/runs/{run}")
+            page.locator(".charts canvas").first.wait_for()
             save(page, images, "room_run")
             page.goto(f"{address}/researcher/runs/{run}/participants/{found['bot']}")
             save(page, images, "room_participant")
+            small = browser.new_page(**PHONE | {"color_scheme": "dark"})
+            small.context.add_cookies(page.context.cookies())
+            small.goto(f"{address}/researcher/runs/{run}/participants")
+            save(small, images, "room_phone")
+            with sessions.begin() as session:
+                of_run = session.query(Run).filter_by(ref=run).one()
+                unblind(session, of_run, by="a picture", reason="a film is shown", now=utc_now())
+            page.set_viewport_size({"width": 1200, "height": 860})
+            two = f"who={found['late']}&beside={found['double_device']}"
+            page.goto(f"{address}/researcher/runs/{run}/film?{two}")
+            page.locator(".player").wait_for()
+            page.evaluate(AFTER_A_CHOICE)
+            save(page, images, "room_film")
 
 
 def main() -> None:

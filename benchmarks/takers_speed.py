@@ -1,16 +1,21 @@
-"""How much faster prompts are that share their beginnings, than one call for each prompt.
+"""How fast a session's prompts are read: together, one call for each, and with one cache kept.
 
 python -m benchmarks.takers_speed
+
+The session of 76 trials with its answers, as a yoked one has them, in both orders and three sets of
+labels. One call for each prompt reads it from its first token; a cache kept along the session reads
+of each prompt what the one before did not have, one way after the other.
 """
 
 import argparse
-import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
 
+from benchmarks.takers_speed_models import KINDS, Timed
 from experiment.authoring.check import require_sound
 from experiment.materials.render import sentence_case, split_lower_case_tokens
 from experiment.studies.load import load_study
@@ -19,72 +24,78 @@ from experiment.takers.prompt import Context, Prompter, Way, instructions_of
 from experiment.takers.readings.base import Situation
 from experiment.takers.readings.forced_choice import ForcedChoice
 from experiment.takers.session import Screens, taker_sessions
-from lm.corpora.vocab import STREAM_WORDS, vocabulary_by_frequency, write_vocabulary
-from lm.registry import load_scorer
-from lm.rnn.folder import VOCABULARY, WEIGHTS, save_weights
-from lm.rnn.network import NetworkShape, build_network
-from lm.scorer import Scorer
 
-_SIZES = {"embedding_size": 200, "hidden_size": 200, "layers": 2}
-# Prompts that are also run one by one, spread over the session.
+# Every so many prompts one is also run by itself; these are spread over the session.
 _EVERY = 38
+Asked = list[list[tuple[str, tuple[str, ...]]]]
 
 
-def prompts(named: str) -> list[tuple[str, str]]:
-    """Return what a study's session asks: both orders, three sets of labels, its history."""
+def prompts(named: str) -> Asked:
+    """Return what a study's session asks in each way: prompts and their answers, in their order."""
     study = load_study(named)
     screens = Screens(study, sentence_case, sentence_case)
     [session] = taker_sessions(study, require_sound(study, 1), screens, 1)
-    prompter, reading, found = Prompter(study, screens), ForcedChoice(), list[tuple[str, str]]()
+    prompter, reading, found = Prompter(study, screens), ForcedChoice(), []
     answered = [(trial, screens.response.faultless(trial.arrangement)) for trial in session.trials]
     for labels in LABEL_SETS:
         for swapped in (False, True):
-            way = Way(Context.HISTORY, labels, swapped)
+            way, own = Way(Context.YOKED, labels, swapped), []
             for index, trial in enumerate(session.trials):
                 situation = Situation(way, prompter, instructions_of(study), answered[:index])
                 [ask] = reading.asks(trial, situation)
-                prompt = split_lower_case_tokens(ask.prompt)
-                found += [(prompt, split_lower_case_tokens(answer)) for answer in ask.answers]
+                answers = tuple(map(split_lower_case_tokens, ask.answers))
+                own.append((split_lower_case_tokens(ask.prompt), answers))
+            found.append(own)
     return found
 
 
-def model(folder: Path, asked: list[tuple[str, str]]) -> Scorer:
-    """Return an untrained LSTM that knows every word of the prompts."""
-    words = {word: 1 for pair in asked for text in pair for word in text.split()}
-    vocabulary = vocabulary_by_frequency(words, min_count=0, special=STREAM_WORDS)
-    torch.manual_seed(1)
-    shape = {"kind": "lstm", "vocabulary_size": len(vocabulary.words), **_SIZES}
-    network = build_network(NetworkShape.from_config(shape))
-    save_weights(network, folder / WEIGHTS)
-    write_vocabulary(folder / VOCABULARY, vocabulary)
-    config = {"type": "recurrent", "network": network.shape.to_config(), "name": "lstm"}
-    (folder / "config.json").write_text(json.dumps({**config, "trained_on": "nothing"}))
-    return load_scorer(folder)
+def seconds(run: Callable[[], list[float]]) -> tuple[float, list[float]]:
+    """Return how long something took, and what it gave."""
+    started = time.perf_counter()
+    found = run()
+    return time.perf_counter() - started, found
+
+
+def measure(timed: Timed, asked: Asked) -> str:
+    """Return a row of the table."""
+    every = [one for way in asked for one in way]
+    requests = [(prompt, answer) for prompt, answers in every for answer in answers]
+    timed.together(requests[:2])
+    timed.cached(asked[0][:1])
+    shared_s, shared = seconds(lambda: timed.together(requests))
+    kept_s, kept = seconds(lambda: [one for way in asked for one in timed.cached(way)])
+    some = range(0, len(every), _EVERY)
+    alone_s, alone = 0.0, list[float]()
+    for place in some:
+        prompt, answers = every[place]
+        own_s, found = seconds(lambda p=prompt, a=answers: timed.together([(p, x) for x in a]))
+        alone_s, alone = alone_s + own_s, alone + found
+    alone_s *= len(every) / len(some)
+    same = [shared[2 * place + side] for place in some for side in (0, 1)]
+    worst = max(
+        *(abs(a - b) for a, b in zip(shared, kept, strict=True)),
+        *(abs(a - b) for a, b in zip(same, alone, strict=True)),
+    )
+    return (
+        f"| {timed.name} | {shared_s:.2f} s | {alone_s:.0f} s | {alone_s / shared_s:.0f} | "
+        f"{kept_s:.2f} s | {kept_s / shared_s:.2f} | {worst:.0e} nats |"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", default="marvin_linzen_2018")
     asked = prompts(parser.parse_args().study)
-    n_prompts = len({prompt for prompt, _ in asked})
-    with TemporaryDirectory() as folder:
-        scorer = model(Path(folder), asked)
-        started = time.perf_counter()
-        together = scorer.score(asked)
-        shared_s = time.perf_counter() - started
-        some = [range(start, start + 2) for start in range(0, len(asked), 2 * _EVERY)]
-        started = time.perf_counter()
-        alone = [scorer.score([asked[place] for place in pair]) for pair in some]
-        alone_s = (time.perf_counter() - started) * (len(asked) / 2) / len(some)
-    worst = max(
-        abs(float(together[place].logprobs_nats.sum() - one.logprobs_nats.sum()))
-        for pair, own in zip(some, alone, strict=True)
-        for place, one in zip(pair, own, strict=True)
-    )
-    n_tokens = sum(len(prompt.split()) for prompt in {prompt for prompt, _ in asked})
-    print(f"{n_prompts} prompts, {n_tokens:,} tokens when each is read from its first token")
-    print(f"together: {shared_s:.2f} s; one call per prompt: {alone_s:.1f} s, from {len(some)}")
-    print(f"factor {alone_s / shared_s:.1f}; largest difference {worst:.1e} nats")
+    every = {prompt for way in asked for prompt, _ in way}
+    n_tokens = sum(len(prompt.split()) for prompt in every)
+    torch.set_num_threads(1)
+    print(f"{len(every)} prompts, {n_tokens:,} tokens when each is read from its first token")
+    print(f"(one call each: computed from {len(range(0, len(every), _EVERY))} of them).\n")
+    print("| Model | Together | One call each | Factor | One cache | Factor | Differences |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    with TemporaryDirectory() as folder, torch.inference_mode():
+        for number, kind in enumerate(KINDS):
+            print(measure(kind(Path(folder) / str(number), every), asked), flush=True)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,8 @@ def _wrong_key(error: "ErrorDetails") -> str:
         return f"{key} is missing"
     if error["type"] == "extra_forbidden":
         return f"{key} is unknown"
+    if error["type"] == "value_error" and not key:
+        return said(error)
     return f"{key}: {said(error)} (seen: {shown(error['input'])})"
 
 
@@ -100,6 +102,8 @@ PATTERNS = {
 
 def said(error: "ErrorDetails") -> str:
     """Return what is wrong with a value in words: a form is told, never as a pattern."""
+    if error["type"] == "value_error":
+        return error["msg"].removeprefix("Value error, ")
     if error["type"] != "string_pattern_mismatch":
         return error["msg"]
     return f"must be {form_of(error)}"

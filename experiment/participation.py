@@ -29,6 +29,7 @@ class EventKind(StrEnum):
     SECOND_DEVICE = "second_device"
     COMPREHENSION_WRONG = "comprehension_wrong"
     PASTED = "pasted"
+    ASSENTED = "assented"
     LEFT = "left"
     WITHDRAWN = "withdrawn"
     ERASED = "erased"

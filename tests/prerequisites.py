@@ -142,8 +142,9 @@ LME4 = Prerequisite("R with lme4", lambda: _r_with("lme4"), "r-cran-lme4", (), a
 ORDINAL = Prerequisite(
     "R with ordinal", lambda: _r_with("ordinal"), "r-cran-ordinal", (), alone=True
 )
+MGCV = Prerequisite("R with mgcv", lambda: _r_with("mgcv"), "r-cran-mgcv", (), alone=True)
 PROMTOOL = Prerequisite("promtool", lambda: _on_path("promtool"), "prometheus", (), alone=True)
-WISHED = (NGINX, CADDY, SYSTEMD, LME4, ORDINAL, PROMTOOL)
+WISHED = (NGINX, CADDY, SYSTEMD, LME4, ORDINAL, MGCV, PROMTOOL)
 # Large or compiled, and of a few tests: used where somebody has installed them, and not fetched.
 LATEX = Prerequisite(
     "pdfLaTeX", lambda: _on_path("pdflatex"), "", (), "apt-get install texlive-latex-recommended"

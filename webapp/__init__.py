@@ -70,7 +70,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     translate_pages(app)
     find_templates(app)
     assets = Assets(Path(app.root_path) / "static", response_scripts())
-    serve_assets(app, assets)
+    serve_assets(app, assets, settings.public_url, app.extensions[METRICS])
     register_participant_pages(app)
     register_researcher_pages(app)
     app.register_blueprint(health_address)

@@ -66,7 +66,7 @@ def read_package(folder: Path) -> Package:
             str(described["name"]),
             str(described["title"]),
             described["parallax"],
-            tuple(_schema(one) for one in resources if one["path"].endswith(".parquet")),
+            tuple(_schema(one) for one in resources if one["path"].endswith(".csv")),
         )
         hashes = {str(one["path"]): str(one["hash"]) for one in resources}
     except (ValueError, KeyError, TypeError) as error:
@@ -106,7 +106,7 @@ def sha256(path: Path) -> str:
 def _schema(resource: Mapping[str, Any]) -> TableSchema:
     schema = resource["schema"]
     return TableSchema(
-        str(resource["path"]).removesuffix(".parquet"),
+        str(resource["path"]).removesuffix(".csv"),
         str(resource["description"]),
         tuple(schema["primaryKey"]),
         tuple(_column(field) for field in schema["fields"]),

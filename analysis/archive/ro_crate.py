@@ -7,7 +7,7 @@ from analysis.archive.metadata import Metadata
 from analysis.archive.package import media_type, sha256
 
 FILE = "ro-crate-metadata.json"
-_CONTEXT = "https://w3id.org/ro/crate/1.2/context"
+CONTEXT = "https://w3id.org/ro/crate/1.2/context"
 _SPECIFICATION = "https://w3id.org/ro/crate/1.2"
 _PROGRAM = "#parallax"
 
@@ -56,7 +56,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
         },
         *files,
     ]
-    text = json.dumps({"@context": _CONTEXT, "@graph": graph}, indent=2, ensure_ascii=False)
+    text = json.dumps({"@context": CONTEXT, "@graph": graph}, indent=2, ensure_ascii=False)
     (folder / FILE).write_text(text + "\n", "utf-8", newline="\n")
 
 

@@ -91,7 +91,7 @@ def _named(package: Package, name: str) -> list[object]:
 
 def free_text_fields(study: Study, answers: Iterable[Mapping[str, object]]) -> set[str]:
     """Return the fields that people could write anything into, unknown ones among them."""
-    closed = {one.name for one in (*study.questionnaire, *study.screening) if one.type != "text"}
+    closed = {one.name for one in (*study.questionnaire, *study.screening) if one.closed}
     return {str(row["field"]) for row in answers} - closed
 
 

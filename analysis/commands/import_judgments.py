@@ -13,12 +13,12 @@ from analysis.readers.judgments import Imported, interpreted, read_known_items
 from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_keys
 from analysis.readers.preview import judgments_table, preview
-from analysis.readers.record import RECORD, write_record
+from analysis.readers.record import refuse_replacing, write_record
 from analysis.readers.sources import Source, read_source
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_row
 from experiment.records import Item
-from experiment.tables.atomic_write import atomic_folder, refuse_overwrite
+from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS, SCORES
 from experiment.version import code_version
@@ -29,6 +29,11 @@ JUDGMENTS, ITEM_TABLE, MAPPING, SCORE_FILE = (
 _SHOWN = 5
 _FREQUENCIES = "the forms' frequencies that the table has (log of the count plus one)"
 _PATH = click.Path(path_type=Path)
+REPLACE = click.option(
+    "--replace",
+    is_flag=True,
+    help="Replace an earlier import in the folder although its files were changed since.",
+)
 
 
 @click.command()
@@ -42,6 +47,7 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Accept judgments whose accuracy is near chance or below.",
 )
+@REPLACE
 def judgments(
     file: Path,
     items: Path | None,
@@ -49,6 +55,7 @@ def judgments(
     out: Path,
     yes: bool,
     accept_low_accuracy: bool,
+    replace: bool,
 ) -> None:
     """Read judgments from FILE, whichever program collected them.
 
@@ -59,14 +66,9 @@ def judgments(
     A published table of Gulordava et al. (2018) also gives its items and each model's scores.
     """
     source = read_source(file)
-    own = {
-        JUDGMENTS,
-        ITEM_TABLE,
-        MAPPING,
-        RECORD,
-        *(path.name for path in out.glob(SCORE_FILE.format("*"))),
-    }
-    refuse_overwrite(out, own)
+    own, earlier = refuse_replacing(out, replace=replace, using=mapping)
+    if earlier:
+        click.echo(earlier)
     if source.is_colorless_green:
         _write_published(source, read_colorless_green(source.table, file), out, own)
         return
@@ -79,7 +81,9 @@ def judgments(
     if not (yes or mapping):
         click.confirm("Write these judgments?", abort=True)
     with atomic_folder(out, own) as folder:
-        (folder / MAPPING).write_text(meaning.to_toml(), encoding="utf-8", newline="\n")
+        # A mapping that somebody wrote keeps its comments.
+        written = mapping.read_bytes() if mapping else meaning.to_toml().encode()
+        (folder / MAPPING).write_bytes(written)
         judgments_table(run).to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
         write_record(folder, file, {"format": source.format, **found.account.as_json()})
     _say(out, len(run.responses))

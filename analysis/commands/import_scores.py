@@ -9,6 +9,7 @@ import click
 
 from analysis.commands.import_judgments import (
     ITEM_TABLE,
+    REPLACE,
     SCORE_FILE,
     write_published_scores,
 )
@@ -17,7 +18,7 @@ from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.lm_eval_samples import is_samples, read_samples
 from analysis.readers.matched_scores import Matched, match_scores, texts_of
-from analysis.readers.record import RECORD, write_record
+from analysis.readers.record import refuse_replacing, write_record
 from analysis.readers.score_columns import UNITS
 from analysis.readers.score_layouts import read_scores
 from analysis.readers.score_rows import write_scores
@@ -31,7 +32,7 @@ from experiment.materials.formats.lm_eval import AFTER_SPACE
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_table
 from experiment.records import Item
-from experiment.tables.atomic_write import atomic_folder, refuse_overwrite
+from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
 from experiment.version import code_version
 
@@ -73,6 +74,7 @@ class _Read:
     metavar="OURS=HEADER",
     help="The header in FILE of one of our columns, if it is not recognised. Repeatable.",
 )
+@REPLACE
 def scores(
     file: Path,
     items: str | None,
@@ -81,6 +83,7 @@ def scores(
     trained_on: str,
     unit: str,
     named: tuple[str, ...],
+    replace: bool,
 ) -> None:
     """Read models' scores from FILE.
 
@@ -88,8 +91,9 @@ def scores(
     tokens, any table with a score for each text or each version, or a published table of Gulordava
     et al. (2018). A score file is written for each model.
     """
-    own = {ITEM_TABLE, RECORD, *(path.name for path in out.glob(SCORE_FILE.format("*")))}
-    refuse_overwrite(out, own)
+    own, earlier = refuse_replacing(out, replace=replace)
+    if earlier:
+        click.echo(earlier)
     if not is_samples(file) and is_colorless_green(read_scores(file).columns):
         published = read_colorless_green(read_source(file).table, file)
         with atomic_folder(out, own) as folder:

@@ -12,6 +12,7 @@ from experiment.materials.formats.regions import joined
 from experiment.materials.read import load_items
 from experiment.materials.render import split_lower_case_tokens
 from experiment.records import Item
+from experiment.responses.base import ResponseType
 from experiment.responses.reading.reading import Read
 from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
@@ -36,11 +37,11 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
     inside = Path(source) / "study"
     study = load_study(str(inside) if inside.is_dir() else source)
     response = response_of(study, own_code=False)
-    if not isinstance(response, Read):
+    if not response.step_table:
         raise AnalysisError(
             f'the study "{study.name}" is not read step by step: its response is "{response.name}"',
             where=source,
-            expected='the response "self_paced" or "maze"',
+            expected='the response "self_paced" or "maze", or a task of it',
         )
     scorer = load_scorer(model, device)
     texts = list(_texts(response, load_items(study)))
@@ -60,11 +61,14 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
     )
 
 
-def _texts(response: Read, items: Iterable[Item]) -> Iterator[tuple[str, list[str]]]:
+def _texts(response: ResponseType, items: Iterable[Item]) -> Iterator[tuple[str, list[str]]]:
     """Yield each version's name in the tables, and its steps."""
     for item in items:
-        for version in response.versions(item):
-            steps = [step.text for step in response.steps(item, version)]
+        own = response.of_item(item)
+        if not isinstance(own, Read):
+            continue
+        for version in own.versions(item):
+            steps = [step.text for step in own.steps(item, version)]
             yield f"{item.item_id}:{version}", steps
 
 

@@ -66,6 +66,13 @@ _OPTIONS = (
         help="The longest sample.",
     ),
     click.option(
+        "--reasoning-effort",
+        "effort",
+        default="",
+        metavar="WORD",
+        help="Of a server asked by --chat --thinking: how hard it thinks, such as low or high.",
+    ),
+    click.option(
         "--concurrency",
         default=_TERMS.concurrency,
         show_default=True,

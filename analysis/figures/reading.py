@@ -54,5 +54,29 @@ def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Fi
     return figure
 
 
+def shapes_figure(curves: pd.DataFrame, *, simulated: bool) -> Figure:
+    """Draw log reading time by surprisal, a line with its band for each model.
+
+    Args:
+        curves: model, surprisal_bits, log_rt, low, high.
+        simulated: Whether the figure must say that programs answered.
+    """
+    with mpl.rc_context(STYLE):
+        figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
+        axes = figure.subplots()
+        for number, (model, rows) in enumerate(curves.groupby("model", sort=False)):
+            colour, _ = _LINES[number % len(_LINES)]
+            x = rows["surprisal_bits"]
+            axes.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.15, linewidth=0)
+            axes.plot(x, rows["log_rt"], color=colour, linewidth=1.2, label=str(model))
+        axes.set_xlabel("surprisal (bits)")
+        axes.set_ylabel("log reading time, around its mean")
+        axes.legend(frameon=False)
+        bare(axes)
+        if simulated:
+            warn_of_programs(axes)
+    return figure
+
+
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -256,6 +256,7 @@ def _consistency(data: Joined, context: Context) -> Findings:
         (
             Column("label", "", "text"),
             Column("kappa", "Kappa", "estimate"),
+            Column("p", "p", "p"),
             Column("observed", "Observed", "number"),
             Column("expected", "Expected", "number"),
             Column("n_pairs", "Pairs", "count"),
@@ -265,7 +266,8 @@ def _consistency(data: Joined, context: Context) -> Findings:
             "Means over pairs of judges; undefined where both are always right, or both always "
             "wrong. Intervals: 95%, jackknife over participants and items, rather too wide than "
             "too narrow; between models over items, half an item added to each way of agreeing or "
-            "not (Geirhos et al., 2020).",
+            "not (Geirhos et al., 2020). p: of no kappa between people and a model, from the same "
+            "error.",
         ),
     )
     return Findings((table,), {"error_consistency": rows})

@@ -72,7 +72,7 @@ def accuracy_by(
     groups: Mapping[str, Sequence[str]],
     origin: Sequence[str],
 ) -> Table:
-    """Return accuracies in per cent, a row for each value and a column for each condition.
+    """Return accuracies, a row for each value and a column for each condition.
 
     Args:
         decided: As ``decisions_with_features`` gives them.
@@ -109,7 +109,7 @@ def accuracy_by(
     return Table(
         name=f"by_{by}",
         title=f"Accuracy by {by}",
-        caption="Items on which the expected form is likelier than the other, in per cent; "
+        caption="Items on which the expected form is likelier than the other; "
         "mean and standard deviation over the models of a group.",
         frame=frame,
         columns=tuple(columns),

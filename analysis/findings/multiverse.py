@@ -30,6 +30,7 @@ from experiment.exclusion.rules import load_rule
 from experiment.exclusion.verdict import verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
+from experiment.studies.answers import asked_questions
 from experiment.studies.study import Rule, Study
 
 # The rules are Python, applied to one participant at a time.
@@ -195,11 +196,13 @@ def _answers(run: ExportedRun, people: Iterable[str]) -> dict[str, dict[str, str
     """Return each participant's questionnaire, or nothing where nobody knows the answers."""
     if run.answers is None:
         return {}
-    asked = dict.fromkeys((question.name for question in run.study.questionnaire), "")
-    found = {person: dict(asked) for person in people}
+    found: dict[str, dict[str, str]] = {person: {} for person in people}
     for row in run.answers[run.answers["participant"].isin(list(found))].to_dict("records"):
         found[row["participant"]][row["field"]] = str(row["value"])
-    return found
+    return {
+        person: dict.fromkeys(asked_questions(run.study.questionnaire, given), "") | given
+        for person, given in found.items()
+    }
 
 
 def _judgment(row: dict[Hashable, Any], own: Sequence[str]) -> Judgment:

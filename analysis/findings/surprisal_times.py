@@ -1,6 +1,6 @@
 """Reading times beside models' surprisals: the slope, and what surprisal adds held out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,12 @@ from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Findings
 from analysis.findings.reading_times import read_rightly
 from analysis.statistics.held_out import delta_loglik, slope
-from analysis.statistics.resample import codes
+from analysis.statistics.resample import Floats, codes
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 
-_VALUE = "surprisal_bits"
-_BASE = ("length", "prev1_length", "position")
+VALUE = "surprisal_bits"
+BASE = ("length", "prev1_length", "position")
 _FEWEST_UNITS = 4
 
 
@@ -26,14 +26,23 @@ def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
     return frame["item_id"].astype(str) + ":" + frame["version"].astype(str)
 
 
-def _run(given: Given) -> Findings:
+def joined_readings(given: Given) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each model's name, and the readings with its surprisals and the other predictors.
+
+    Raises:
+        AnalysisError: A word has no surprisal, or another one was scored.
+    """
     found = readings_of(given.run, given.data.judgments)
     frame = read_rightly(found.frame)
     frame = frame.assign(text_id=text_ids(frame), read=frame["text"].astype(str))
     frame = frame.drop(columns=["position", "text"]).rename(columns={"step": "position"})
-    rows, left_out = [], []
     for model, surprisal in given.options.surprisal.items():
-        joined = _joined(frame, surprisal, model)
+        yield model, _joined(frame, surprisal, model)
+
+
+def _run(given: Given) -> Findings:
+    rows, left_out = [], []
+    for model, joined in joined_readings(given):
         n_units = joined["unit"].nunique()
         if n_units < _FEWEST_UNITS:
             left_out.append(f"Surprisal of {model} was left out: {n_units} frames are too few.")
@@ -77,7 +86,7 @@ def _joined(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.Data
     Raises:
         AnalysisError: A word has no surprisal, or another one was scored.
     """
-    predictors = with_predictors(surprisal, [_VALUE], 1).rename(columns={"text": "scored"})
+    predictors = with_predictors(surprisal, [VALUE], 1).rename(columns={"text": "scored"})
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
     place = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
     if (lost := joined["scored"].isna()).any():
@@ -108,17 +117,17 @@ def _other_words(problem: str, model: str, expected: str) -> AnalysisError:
 
 def _told(joined: pd.DataFrame) -> Mapping[str, float]:
     y = joined["log_rt"].to_numpy(dtype=float)
-    base = _columns(joined, _BASE)
+    base = with_intercept(joined, BASE)
     person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
-    own = slope(y, np.column_stack([base, joined[_VALUE]]), [person, unit])
+    own = slope(y, np.column_stack([base, joined[VALUE]]), [person, unit])
     words = joined.groupby(KEYS, sort=True).agg(
         log_rt=("log_rt", "mean"),
         unit=("unit", "first"),
-        **{name: (name, "first") for name in (*_BASE[:2], _VALUE, f"prev1_{_VALUE}")},
+        **{name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}")},
     ).reset_index()  # fmt: skip
-    more = words[[_VALUE, f"prev1_{_VALUE}"]].to_numpy(dtype=float)
+    more = words[[VALUE, f"prev1_{VALUE}"]].to_numpy(dtype=float)
     gained = delta_loglik(
-        words["log_rt"].to_numpy(dtype=float), _columns(words, _BASE), more,
+        words["log_rt"].to_numpy(dtype=float), with_intercept(words, BASE), more,
         codes(words["unit"].astype(str))[0],
     )  # fmt: skip
     percent = {
@@ -134,9 +143,8 @@ def _told(joined: pd.DataFrame) -> Mapping[str, float]:
     }
 
 
-def _columns(
-    frame: pd.DataFrame, names: tuple[str, ...]
-) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+def with_intercept(frame: pd.DataFrame, names: tuple[str, ...]) -> Floats:
+    """Return these columns as predictors, of shape ``(rows, 1 + names)``: the intercept first."""
     return np.column_stack([np.ones(len(frame)), frame[list(names)].to_numpy(dtype=float)])
 
 

@@ -1,13 +1,17 @@
 """Models that took the session: every construction in every reading, and what answers hang on."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 
 from analysis.data.several_options import chance
 from analysis.data.takers import Taken
+from analysis.figures.drawing import Drawing
+from analysis.figures.takers import readings_figure
 from analysis.findings.finding import Finding, Given, Need
-from analysis.findings.findings import Context, Findings
+from analysis.findings.findings import Context, Findings, full_titles
+from analysis.statistics.attraction import attraction_by_reading, configurations
 from analysis.statistics.first_place import biases
 from analysis.statistics.history import history_effects
 from analysis.statistics.takers import by_reading, conclusions, consistency
@@ -25,7 +29,10 @@ def taker_findings(given: Given) -> Findings:
     found = by_reading(people, taken, given.margin)
     if found.empty:
         return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
-    held = conclusions(found, chance(given.run))
+    items = given.data.items
+    configured = configurations(items[items["item_id"].isin(people["item_id"].unique())])
+    attracted = attraction_by_reading(taken, configured)
+    held = conclusions(found, chance(given.run), attracted)
     leaning, alike = biases(taken, people), consistency(taken, people)
     history = history_effects(taken)
     statistics = {
@@ -33,6 +40,7 @@ def taker_findings(given: Given) -> Findings:
         "taker_conclusions": held,
         "taker_biases": leaning,
         "taker_consistency": alike,
+        **({"taker_attraction": attracted} if len(attracted) else {}),
     }
     tables = [
         _readings_table(found, takers, context),
@@ -43,7 +51,22 @@ def taker_findings(given: Given) -> Findings:
     if len(history):
         statistics["taker_history"] = history
         tables.append(_history_table(history, context))
-    return Findings(tuple(tables), statistics)
+    return Findings(tuple(tables), statistics, drawings=(_readings_drawing(found, given),))
+
+
+def _readings_drawing(found: pd.DataFrame, given: Given) -> Drawing:
+    ordered = given.context.by_construction(found)
+    rows = ordered.assign(label=full_titles(ordered))
+    origin = given.context.origin
+    return Drawing(
+        "taker_readings",
+        "Readings",
+        "Accuracy of each model that took the sessions in each reading, with 95% intervals "
+        "(sessions and frames clustered), and people's on the same items (blue line; its "
+        "differences with their intervals are in the table). Dashed: chance.",
+        Section.TAKERS,
+        partial(readings_figure, rows, simulated=origin.simulated, chance=origin.chance),
+    )
 
 
 def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
@@ -106,7 +129,9 @@ def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context
             f"A conclusion holds where the 95% interval lies on its side. {n} intervals of each "
             f"kind were looked at: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
             "after adjustment for all constructions and readings of one model.",
-            "More accurate than another model: by the point estimate, without a test.",
+            "More accurate than another model: by the point estimate, without a test. Attraction: "
+            "matching minus mismatching items, sessions and frames clustered; only constructions "
+            "whose items have features of one kind.",
         ),
         Section.TAKERS,
     )

@@ -13,6 +13,7 @@ from analysis.readers.long_form import ROW
 from analysis.readers.mapping import Meaning
 from analysis.readers.plausibility import below_chance
 from analysis.readers.roles import TRUTH, columns_of
+from analysis.readers.single_answers import VERSION
 from analysis.readers.texts import Options, comparable
 from experiment.records import Item
 
@@ -54,7 +55,10 @@ def check_texts(
         if found["rows"][known].sum() <= _MOSTLY * number:
             continue
         pairs = zip(found["item"], found["text"], strict=True)
-        strange = found[[own[item].version(text) is None for item, text in pairs]]
+        # Two versions that are one text are told by name, where the choice is read.
+        strange = found[
+            [not own[item].alike and own[item].version(text) is None for item, text in pairs]
+        ]
         if len(strange):
             item, text = strange["item"].iloc[0], strange["text"].iloc[0]
             raise AnalysisError(
@@ -156,14 +160,18 @@ def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> No
     )
     of_people = rows.dropna(subset="participant").groupby("participant", observed=True)
     if not of_people.ngroups:
-        account.attention.append("no column says who judged")
+        account.attention.append(
+            "no column says who judged, so intervals will rest on the items alone; if one does, "
+            'write participant = "HEADER" below [columns] in a mapping'
+        )
         return
     sizes = of_people.size()
     account.checks.append(
         f"Participants: {len(sizes):,}, of {sizes.min():,} to {sizes.max():,} judgments each "
         f"(median {sizes.median():g})"
     )
-    repeated = int(rows.duplicated(["participant", "item_id"]).sum())
+    shown = [one for one in ("participant", "item_id", VERSION) if one in rows]
+    repeated = int(rows.duplicated(shown).sum())
     if repeated:
         account.attention.append(
             f"{repeated:,} judgments are of an item that the same participant had judged before"

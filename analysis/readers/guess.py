@@ -9,12 +9,20 @@ import pandas as pd
 
 from analysis.readers.guess_answers import SingleAnswers, single_answers
 from analysis.readers.guess_items import LIKELY, Known, item_column, share, text_columns
+from analysis.readers.guess_sides import CHOSEN_WORDS, Choice, side_of, sides_by_contents
 from analysis.readers.mapping import Meaning
 from analysis.readers.numbered import numbers_in
-from analysis.readers.roles import ROLES, columns_of, first_of, people_by_contents, simple
+from analysis.readers.roles import (
+    ROLES,
+    columns_of,
+    first_of,
+    people_by_contents,
+    sessions_by_contents,
+    simple,
+)
 from analysis.readers.single_answers import RATING, SAID_YES
 from analysis.readers.sources import Source
-from analysis.readers.texts import Options, comparable, items_by_texts
+from analysis.readers.texts import Options, items_by_texts
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Variant
 
@@ -24,14 +32,8 @@ _KINDS = (
     "Response Type", "Screen Name", "Zone Name", "Object Name",
 )  # fmt: skip
 _NOBODY = {"participant._is_bot": "1", "AssignmentStatus": "Rejected"}
-_SIDES = {
-    side: place
-    for first, second in (("first", "second"), ("left", "right"), ("top", "bottom"), ("up", "down"))
-    for side, place in ((first, "first"), (second, "second"))
-}
 _VERSIONS = {one.value for one in Variant}
-_SECONDS_BELOW, _TWO = 60.0, 2
-_CHOSEN_WORDS = ("chosen", "choice", "answer", "response", "select", "judgment")
+_SECONDS_BELOW = 60.0
 _NUMBER = re.compile(r"\d+")
 
 
@@ -97,7 +99,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     return _with_participant(table, mapping, "" if patterns else item, rows)
 
 
-def _is_of_two(rows: pd.DataFrame, choice: "_Choice") -> bool:
+def _is_of_two(rows: pd.DataFrame, choice: Choice) -> bool:
     """Return whether a choice is surely one between two versions, and no answer to one of them."""
     column = choice.columns.get("chosen")
     if column is None or not choice.sure:
@@ -105,7 +107,7 @@ def _is_of_two(rows: pd.DataFrame, choice: "_Choice") -> bool:
     values = set(rows[column].str.strip().str.lower()) - {""}
     if "good_side" in choice.columns and values <= GOOD_WORDS | BAD_WORDS:
         return False
-    return any(word in simple(column) for word in (*_CHOSEN_WORDS, *ROLES["chosen"].names))
+    return any(word in simple(column) for word in (*CHOSEN_WORDS, *ROLES["chosen"].names))
 
 
 def _with_single(
@@ -130,7 +132,7 @@ def _with_single(
     return Guess(guess.mapping, answers.lacking)
 
 
-def _unanswered(rows: pd.DataFrame, choice: "_Choice") -> dict[str, str | list[str]]:
+def _unanswered(rows: pd.DataFrame, choice: Choice) -> dict[str, str | list[str]]:
     """Return what marks trials without an answer where they are told as wrong ones."""
     if "correct" not in choice.columns:
         return {}
@@ -155,8 +157,12 @@ def _with_participant(
     columns = dict(mapping.columns)
     lacking = () if {"chosen", "correct"} & set(columns) else ("a column that holds the choice",)
     person = first_of(table, "participant")
-    if person is None and item and rows is not None:
-        person = people_by_contents(rows.drop(columns=list(mapping.columns.values())), item)
+    if person is None and mapping.wide:
+        person = sessions_by_contents(table)
+    elif person is None and item and rows is not None:
+        unused = rows.drop(columns=[item, *mapping.columns.values()], errors="ignore")
+        shown = [item, *filter(None, [columns.get("version")])]
+        person = people_by_contents(unused, rows[shown])
     if person is not None:
         columns["participant"] = person
     skip = [*mapping.skip_blank]
@@ -173,7 +179,7 @@ def _named(table: pd.DataFrame, role: str) -> dict[str, str]:
 
 def _choice_among(
     rows: pd.DataFrame, item: str, known: Known
-) -> tuple[dict[str, str | list[str]], "_Choice"]:
+) -> tuple[dict[str, str | list[str]], Choice]:
     """Return the choice, and by which column and value its rows differ from the others.
 
     Programs record more than choices: starts of trials, screens, keys pressed to go on. A column
@@ -200,41 +206,31 @@ def _choice_among(
         if once and choice.sure:
             break
     best = max(found, key=lambda one: one[:2], default=None)
-    return best[2:] if best else ({}, _Choice({}, {}))
+    return best[2:] if best else ({}, Choice({}, {}))
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """The columns that say what was chosen, and what their values mean.
-
-    ``sure`` is False where they always say the same version.
-    """
-
-    columns: dict[str, str]
-    values: dict[str, dict[str, str]]
-    sure: bool = True
-
-
-def _choice(rows: pd.DataFrame, item: str, known: Known) -> _Choice:
+def _choice(rows: pd.DataFrame, item: str, known: Known) -> Choice:
     """Return the columns that say what was chosen: the surest of those that do."""
     named = [one for one in columns_of(rows, "chosen") if one != item]
     others = [one for one in rows.columns if one not in (*named, item)]
-    similar = [one for one in others if any(word in simple(one) for word in _CHOSEN_WORDS)]
+    similar = [one for one in others if any(word in simple(one) for word in CHOSEN_WORDS)]
     told = {column: _versions(rows, column, item, known) for column in [*named, *similar]}
     for column, versions in told.items():
         if len(versions) > 1:
-            return _Choice({"chosen": column}, {})
-    for column in named:
-        if sided := _side(rows, column, item, known):
+            return Choice({"chosen": column}, {})
+    for column in (*named, *similar):
+        if sided := side_of(rows, column, lambda one: _versions(rows, one, item, known)):
             return sided
     for column in columns_of(rows, "correct"):
-        return _Choice({"correct": column}, {})
+        return Choice({"correct": column}, {})
     if by_contents := _by_contents(
         rows, [one for one in others if one not in similar], item, known
     ):
-        return _Choice({"chosen": by_contents}, {})
+        return Choice({"chosen": by_contents}, {})
+    if sides := sides_by_contents(rows):
+        return sides
     one = next((column for column in named if told[column]), None)
-    return _Choice({"chosen": one}, {}, sure=False) if one else _Choice({}, {})
+    return Choice({"chosen": one}, {}, sure=False) if one else Choice({}, {})
 
 
 def _by_contents(rows: pd.DataFrame, columns: Sequence[str], item: str, known: Known) -> str | None:
@@ -264,28 +260,11 @@ def _versions_by_row(rows: pd.DataFrame, column: str, item: str, known: Known) -
     return pd.Series(found, rows.index, object)
 
 
-def _side(rows: pd.DataFrame, column: str, item: str, known: Known) -> _Choice | None:
-    """Return the choice of a side, where another column tells what stood there."""
-    values = set(rows[column].map(comparable)) - {""}
-    for side in columns_of(rows, "good_side"):
-        sides = set(rows[side].map(comparable)) - {""}
-        if values & sides and len(values | sides) <= _TWO:
-            return _Choice({"chosen": column, "good_side": side}, {})
-    shown = [
-        one
-        for one in columns_of(rows, "option_first")
-        if len(_versions(rows, one, item, known)) > 1
-    ]
-    if shown and values and values <= set(_SIDES):
-        written = sorted(set(rows[column]) - {""})
-        means = {value: _SIDES[comparable(value)] for value in written}
-        return _Choice({"chosen": column, "option_first": shown[0]}, {"chosen": means})
-    return None
-
-
 def _versions(rows: pd.DataFrame, column: str, item: str, known: Known) -> set[str]:
     """Return which versions a column holds, by name or by text; none where it holds others."""
-    filled = rows[(rows[column] != "") & rows[item].isin(list(known))]
+    # An item whose versions are one text says nothing; its judgments are refused by name later.
+    told = [name for name, one in known.items() if not one.alike]
+    filled = rows[(rows[column] != "") & rows[item].isin(told)]
     versions = [
         text if text in _VERSIONS else known[one].version(text)
         for one, text in zip(filled[item], filled[column], strict=True)

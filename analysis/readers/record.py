@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.errors import AnalysisError
+from experiment.tables.atomic_write import refuse_overwrite
 from experiment.version import code_version
 
 RECORD = "import.json"
@@ -39,14 +40,54 @@ def written_files(folder: Path) -> dict[str, str]:
     """
     path = folder / RECORD
     try:
-        files = json.loads(path.read_text("utf-8"))["files"]
+        files = dict(json.loads(path.read_text("utf-8"))["files"])
+        if strange := [name for name in files if Path(name).name != name]:
+            raise ValueError(f'"{strange[0]}" is no name of a file in it')
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AnalysisError(
-            f"the folder holds no readable {RECORD} ({type(error).__name__})",
+            f"the folder holds no readable {RECORD} ({error})",
             where=str(folder),
             expected="a folder that `parallax import` wrote",
         ) from error
     return {str(name): str(value) for name, value in files.items()}
+
+
+def refuse_replacing(
+    folder: Path, *, replace: bool = False, using: Path | None = None
+) -> tuple[set[str], str]:
+    """Return the names that a new import may replace in a folder, and what is said of that.
+
+    Args:
+        folder: Where the import is to be written.
+        replace: Whether files that were changed after an earlier import are replaced, too.
+        using: A file that the new import reads: it may be the earlier import's own, corrected.
+
+    Returns:
+        The earlier import's files, and a sentence; both are empty where there is none.
+
+    Raises:
+        AnalysisError: A file of the earlier import was changed since.
+        WritingError: The folder holds files of somebody else.
+    """
+    files = written_files(folder) if (folder / RECORD).is_file() else {}
+    own = {RECORD, *files} if files else set[str]()
+    refuse_overwrite(folder, own)
+    corrected = using.resolve() if using else None
+    changed = [one for one in _changed(folder, files) if (folder / one).resolve() != corrected]
+    if changed and not replace:
+        raise AnalysisError(
+            f"{', '.join(changed)} was changed after an earlier import, and would be replaced",
+            where=str(folder),
+            expected="a new folder, or the files as the import wrote them",
+            remedy="Choose another folder, or move it away; or add --replace, and what was changed "
+            "there is lost",
+        )
+    return own, f"{folder}: an earlier import is replaced." if files else ""
+
+
+def _changed(folder: Path, files: Mapping[str, str]) -> list[str]:
+    there = {name: value for name, value in files.items() if (folder / name).is_file()}
+    return [name for name, value in there.items() if _hash(folder / name) != value]
 
 
 def undo(folder: Path) -> list[str]:
@@ -56,19 +97,19 @@ def undo(folder: Path) -> list[str]:
         AnalysisError: The folder holds no import, or one of its files was changed since.
     """
     files = written_files(folder)
-    there = {name: value for name, value in files.items() if (folder / name).is_file()}
-    if changed := [name for name, value in there.items() if _hash(folder / name) != value]:
+    if changed := _changed(folder, files):
         raise AnalysisError(
             f"{', '.join(changed)} was changed after the import",
             where=str(folder),
             expected="the files as the import wrote them",
             remedy="Move it away if it is still needed, then undo the import",
         )
-    for name in (*there, RECORD):
+    there = [name for name in (*files, RECORD) if (folder / name).is_file()]
+    for name in there:
         (folder / name).unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
-    return [*there, RECORD]
+    return there
 
 
 def _hash(path: Path) -> str:

@@ -47,7 +47,8 @@ ROLES: Mapping[str, Role] = MappingProxyType(
              "participantprivateid", "responseid", "uniqueid", "subject", "subjectid", "subj",
              "subjid", "studyresult", "md5hashofparticipantsipaddress",
              "md5hashthathopefullyuniquelyidentifiesparticipant", "runid", "sessionid", "anoncode",
-             "person", "who", "respondentid", "result"),
+             "person", "who", "respondentid", "worker", "rater", "raterid", "annotator",
+             "annotatorid", "userid", "result"),
             _anything,
         ),
         "rt_ms": Role(
@@ -109,20 +110,44 @@ def first_of(table: pd.DataFrame, role: str) -> str | None:
     return next(columns_of(table, role), None)
 
 
-def people_by_contents(table: pd.DataFrame, item: str) -> str | None:
-    """Return the one column that can name participants: who judged several items, each once.
+def people_by_contents(table: pd.DataFrame, shown: pd.DataFrame) -> str | None:
+    """Return the one column that can name participants: who judged several things, each once.
+
+    An age may fit as well as a name. The column that all others which fit are told by is taken.
 
     Args:
-        table: The rows of judgments.
-        item: The column of their items.
+        table: The columns that nothing else was found in, a row for each judgment.
+        shown: What was judged in each row: the columns that tell it.
     """
+    # As numbers: millions of texts joined would take gigabytes.
+    judged = {str(n): pd.factorize(shown[name])[0] for n, name in enumerate(shown)}
     fitting = []
     for column in table.columns:
         values = table[column]
         sizes = values.value_counts()
         several = len(sizes) > 1 and float(sizes.median()) > 1
-        if column == item or (values == "").any() or not several:
+        if (values == "").any() or not several:
             continue
-        if not table[[column, item]].duplicated().any():
+        if not pd.DataFrame({"by": pd.factorize(values)[0], **judged}).duplicated().any():
             fitting.append(column)
-    return fitting[0] if len(fitting) == 1 else None
+    finest = [
+        one
+        for one in fitting
+        if all((table.groupby(one)[other].nunique() == 1).all() for other in fitting)
+    ]
+    return next(iter(finest), None)
+
+
+def sessions_by_contents(table: pd.DataFrame) -> str | None:
+    """Return a column that is another in each row, of a table with a session in each row.
+
+    None is taken where a column is another in most rows: somebody may have come twice.
+    """
+    numbers = {
+        column: table[column].nunique() / len(table)
+        for column in table.columns
+        if len(table) > 1 and not any(letter.isdigit() for letter in str(column))
+    }
+    distinct = [one for one, share in numbers.items() if share == 1 and (table[one] != "").all()]
+    mostly = [one for one, share in numbers.items() if 1 / 2 < share < 1]
+    return distinct[0] if distinct and not mostly else None

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import PEOPLE
-from analysis.report.verdict import Errors, Verdict, errors, verdict
+from analysis.report.verdict import BESIDES, Errors, Verdict, errors, verdict
 from analysis.statistics.accuracy import JUDGED
 from analysis.tables.provenance import counted
 from experiment.studies.study import Study
 
 _GAPS_NAMED = 3
-_LEVEL = 0.05
 Statistics = Mapping[str, pd.DataFrame]
 Row = Mapping[Hashable, Any]
 
@@ -104,7 +103,7 @@ def _errors(model: str, statistics: Statistics) -> Iterator[str]:
     if row is not None and said is not Errors.UNKNOWN:
         yield (
             f"{said.value} (kappa {_signed(row['kappa'])}, 95% interval "
-            f"{_signed(row['low'])} to {_signed(row['high'])})."
+            f"{_signed(row['low'])} to {_signed(row['high'])}; said at p < {BESIDES:g})."
         )
 
 
@@ -116,8 +115,8 @@ def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
     own = rows[(rows["judge"] == model) & (rows["construction"] != "")]
     if len(own) < 2:
         return
-    apart = own[own["p_holm"] < _LEVEL]
-    looked = f"corrected for the {len(own)} constructions looked at (Holm)"
+    apart = own[own["p_holm"] < BESIDES]
+    looked = f"corrected for the {len(own)} constructions looked at (Holm, p < {BESIDES:g})"
     if apart.empty:
         yield f"No single construction is shown to differ, {looked}."
         return

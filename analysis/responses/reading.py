@@ -14,6 +14,7 @@ from analysis.findings.maze_accuracy import MAZE_ACCURACY
 from analysis.findings.reading_model import READING_MODEL
 from analysis.findings.reading_questions import QUESTIONS
 from analysis.findings.reading_times import READING_TIMES
+from analysis.findings.surprisal_shape import SURPRISAL_SHAPE
 from analysis.findings.surprisal_times import SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
@@ -93,12 +94,12 @@ SELF_PACED_ANALYSIS = ResponseAnalysis(
     _ASKED,
     _join,
     _summary,
-    (READING_TIMES, READING_MODEL, QUESTIONS, SURPRISAL_TIMES),
+    (READING_TIMES, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
 )
 MAZE_ANALYSIS = ResponseAnalysis(
     "maze",
     replace(_ASKED, asked="choosing at each word the one that goes on the sentence"),
     _join,
     _summary,
-    (READING_TIMES, MAZE_ACCURACY, READING_MODEL, QUESTIONS, SURPRISAL_TIMES),
+    (READING_TIMES, MAZE_ACCURACY, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
 )

@@ -3,9 +3,11 @@
 from typing import cast
 
 from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
 from analysis.responses.base import ResponseAnalysis
 from experiment.errors import ParallaxError
 from experiment.plugins import Registry
+from experiment.responses.mixed.mixed import Mixed
 from experiment.responses.registry import response_of
 
 ANALYSES = Registry(
@@ -30,6 +32,13 @@ def analysis_of(run: ExportedRun) -> ResponseAnalysis:
         UnknownNameError: The type of response names an analysis that is not installed.
         PluginError: The analysis cannot be imported, or is none.
     """
+    if run.study.response == Mixed.name:
+        raise AnalysisError(
+            "the sessions have several tasks, and each is analysed by itself",
+            where=str(run.folder),
+            expected="the trials of one task",
+            remedy="`parallax compare` does so; `analysis.data.tasks.of_task` takes one out",
+        )
     try:
         family = response_of(run.study, own_code=False).family
     except ParallaxError:

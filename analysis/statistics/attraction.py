@@ -128,6 +128,27 @@ def attraction(
     return pd.concat(effects, ignore_index=True)
 
 
+def attraction_by_reading(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
+    """Return by how much mismatch lowers a taker's accuracy in each reading.
+
+    Args:
+        taken: Takers' answers, as ``Taken.frame``.
+        configured: One row per item, as ``configurations`` gives them.
+
+    Returns:
+        model, reading, construction, effect, low, high (95%, sessions and frames clustered).
+    """
+    if configured.empty:
+        return pd.DataFrame()
+    answered = taken[taken["chose_good"].notna()]
+    answered = answered.assign(participant=answered["session"].astype(str))
+    found = []
+    for (model, reading), own in answered.groupby(["model", "reading"], sort=False):
+        effects = _peoples_effects(_configured(own, configured)).drop(columns="judge")
+        found.append(effects.assign(model=str(model), reading=str(reading)))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
 def _configured(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of items that can show attraction, with configuration and agreement."""
     place = codes_in(rows["item_id"], pd.Index(configured["item_id"].tolist()))

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
+from scipy.stats import t as student
 
 from analysis.data.categorical import codes_in
 from analysis.data.repeating import unit_column
@@ -24,6 +25,7 @@ from analysis.statistics.clustered import (
 from analysis.statistics.resample import Floats, codes
 
 Shares = tuple[Floats, Floats, Floats]
+Interval = tuple[float, float, float]  # its ends, and the p of no kappa
 # Without each participant, item and judgment.
 Changes = tuple[Floats, Floats, Floats]
 
@@ -76,7 +78,7 @@ def error_consistency(
 
     Returns:
         first, second ("people" or a model), kappa, low, high, observed, expected (means over the
-        pairs), n_pairs, n_undefined (pairs without a kappa, left out of the mean).
+        pairs), n_pairs, n_undefined (left out of the mean), p (of no kappa of people and a model).
     """
     right, judged = _matrices(judgments)
     units = _units(judgments)
@@ -172,32 +174,32 @@ def _shares(right: csr_array, judged: csr_array, correct: Floats) -> Shares:
 
 def _interval_among_people(
     right: csr_array, judged: csr_array, shares: Shares, changes: Changes
-) -> tuple[float, float]:
+) -> Interval:
     """Return the 95% interval of people's mean kappa, symmetric on the scale of log F."""
     found, of_item = _mean_kappa(shares), judged.sum(axis=0)
     each = _mean(of_item[of_item > 1])
     middle = log_f(np.asarray(found), each)
     people, items, single = (log_f(found + one, each) - middle for one in changes)
-    half = _half(right, judged, (people, items, single))
+    _, half, _ = _error(right, judged, (people, items, single))
     low, high = (float(agreement_of(middle + end, each)) for end in (-half, half))
-    return max(low, -1.0), high
+    return max(low, -1.0), high, float("nan")
 
 
-def _interval(
-    right: csr_array, judged: csr_array, shares: Shares, changes: Changes
-) -> tuple[float, float]:
-    """Return the 95% interval of people's mean kappa with a model."""
-    found, half = _mean_kappa(shares), _half(right, judged, changes)
-    return max(found - half, -1.0), min(found + half, 1.0)
+def _interval(right: csr_array, judged: csr_array, shares: Shares, changes: Changes) -> Interval:
+    """Return the 95% interval of people's mean kappa with a model, and the two-sided p of none."""
+    found, (error, half, freedom) = _mean_kappa(shares), _error(right, judged, changes)
+    p = 2 * float(student.sf(abs(found) / error, freedom))
+    return max(found - half, -1.0), min(found + half, 1.0), p
 
 
-def _half(right: csr_array, judged: csr_array, changes: Changes) -> float:
-    """Return half an interval's width; NaN with few frames, or where nothing changes it."""
+def _error(right: csr_array, judged: csr_array, changes: Changes) -> tuple[float, float, float]:
+    """Return the standard error (NaN with few frames or no change), half an interval, freedom."""
     variance, freedom = jackknifed(*changes)
     good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
-    half = float(quantile(np.asarray(freedom))) * np.sqrt(variance)
-    return half if half > 0 and len(changes[1]) >= FEWEST_UNITS else float("nan")
+    known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
+    error = float(np.sqrt(variance)) if known else float("nan")
+    return error, float(quantile(np.asarray(freedom))) * error, freedom
 
 
 def _mean_kappa(shares: Shares) -> float:
@@ -205,9 +207,7 @@ def _mean_kappa(shares: Shares) -> float:
     return _mean(found[np.isfinite(found)])
 
 
-def _row(
-    first: str, second: str, shares: Shares, interval: tuple[float, float]
-) -> dict[str, object]:
+def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[str, object]:
     both, one, two = shares
     found, met = kappa(*shares), np.isfinite(both)
     defined = np.isfinite(found)
@@ -216,8 +216,7 @@ def _row(
         "first": first,
         "second": second,
         "kappa": _mean_kappa(shares),
-        "low": interval[0],
-        "high": interval[1],
+        **dict(zip(("low", "high", "p"), interval, strict=True)),
         "observed": _mean((1 - one - two + 2 * both)[met]),
         "expected": _mean((one * two + (1 - one) * (1 - two))[met]),
         "n_pairs": int(met.sum()) // times,
@@ -364,8 +363,7 @@ def _model_pairs(of_models: Mapping[str, Floats]) -> Iterator[dict[str, object]]
             "first": first,
             "second": second,
             "kappa": found,
-            "low": low,
-            "high": high,
+            **{"low": low, "high": high, "p": float("nan")},
             "observed": 1 - right - other + 2 * both,
             "expected": right * other + (1 - right) * (1 - other),
             "n_pairs": 1,

@@ -5,6 +5,7 @@ function of language model quality. CMCL. Wilcox, E. G., Pimentel, T., Meister, 
 Levy, R. P. (2023). Testing the predictions of surprisal theory in 11 languages. TACL, 11.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 
 from analysis.statistics.clustered import quantile, several_way
 from analysis.statistics.resample import Floats
+from analysis.statistics.smooth import fit_smooth
 
 Codes = NDArray[np.intp]
+Kept = NDArray[np.bool_]
 FOLDS = 10
 
 
@@ -58,13 +61,46 @@ def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:
     Returns:
         The mean over words in nats, with Student's interval clustered by unit.
     """
+    whole = np.hstack([base, more])
+
+    def gain(out: Kept) -> Floats:
+        both = [_loglik(y[~out], x[~out], y[out], x[out]) for x in (whole, base)]
+        return both[0] - both[1]
+
+    return _mean_gain(gain, unit)
+
+
+def delta_smooth(y: Floats, linear: Floats, x: Floats, unit: Codes) -> Slope:
+    """Return by how much a smooth of a predictor beats its straight line on words held out.
+
+    Args:
+        y: Shape ``(n,)``: the mean log reading time of each word.
+        linear: Shape ``(n, p)``: the predictors of both models, with an intercept.
+        x: Shape ``(n,)``: the predictor.
+        unit: Shape ``(n,)``: as for ``delta_loglik``.
+
+    Returns:
+        The mean over words in nats, with Student's interval clustered by unit.
+    """
+    straight = np.column_stack([linear, x])
+
+    def gain(out: Kept) -> Floats:
+        smooth = fit_smooth(y[~out], linear[~out], x[~out])
+        left = y[out] - smooth.predicted(linear[out], x[out])
+        bent = -0.5 * (np.log(2 * np.pi * smooth.variance) + left**2 / smooth.variance)
+        found: Floats = bent - _loglik(y[~out], straight[~out], y[out], straight[out])
+        return found
+
+    return _mean_gain(gain, unit)
+
+
+def _mean_gain(gain: Callable[[Kept], Floats], unit: Codes) -> Slope:
     n_units = int(unit.max()) + 1
     fold = (unit * min(FOLDS, n_units)) // n_units
-    gained = np.empty(len(y))
+    gained = np.empty(len(unit))
     for one in range(int(fold.max()) + 1):
         out = fold == one
-        both = [_loglik(y[~out], x[~out], y[out], x[out]) for x in (np.hstack([base, more]), base)]
-        gained[out] = both[0] - both[1]
+        gained[out] = gain(out)
     mean = float(gained.mean())
     variance, freedom = several_way((gained - mean) / len(gained), [unit])
     half = float(quantile(np.array([freedom]))[0] * np.sqrt(variance))

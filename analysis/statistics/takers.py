@@ -1,6 +1,6 @@
 """What takers' answers depend on: reading, order, labels; and in which readings a result holds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
@@ -66,12 +66,15 @@ def _alone(read: pd.DataFrame) -> pd.DataFrame:
     return found.rename(columns=named)[["construction", *named.values()]]
 
 
-def conclusions(found: pd.DataFrame, chance: float) -> pd.DataFrame:
+def conclusions(
+    found: pd.DataFrame, chance: float, attraction: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Return in how many readings each conclusion holds.
 
     Args:
         found: What ``by_reading`` gives.
         chance: How often guessing hits the good option.
+        attraction: What ``attraction_by_reading`` gives, where items can show attraction.
 
     Returns:
         model, construction, conclusion, holds and opposite (numbers of readings with an interval
@@ -93,7 +96,16 @@ def conclusions(found: pd.DataFrame, chance: float) -> pd.DataFrame:
             rows.append(
                 _conclusion(str(model), str(construction), name, own["reading"], holds, opposite)
             )
-    return pd.DataFrame([*rows, *_ranks(found)])
+    return pd.DataFrame([*rows, *_attracted(attraction), *_ranks(found)])
+
+
+def _attracted(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
+    if attraction is None or attraction.empty:
+        return
+    for (model, construction), own in attraction.groupby(["model", "construction"], sort=False):
+        sides = own["low"] > 0, own["high"] < 0
+        name = "attraction: fewer right where features differ"
+        yield _conclusion(str(model), str(construction), name, own["reading"], *sides)
 
 
 def _ranks(found: pd.DataFrame) -> list[dict[str, object]]:

@@ -14,9 +14,14 @@ _NARROWEST_NOTES = 60
 
 
 def to_csv(table: Table) -> str:
-    """Return the whole frame as CSV, after the notes as lines that begin with ``#``."""
+    """Return the whole frame as CSV, after the notes as lines that begin with ``#``.
+
+    Numbers stand there as they are: what other formats print in per cent is a share from 0 to 1.
+    """
     out = io.StringIO()
     out.writelines(f"# {line}\n" for line in lines(table))
+    if shares := [column.key for column in table.columns if column.form == "spread"]:
+        out.write(f"# In this file shares from 0 to 1, not per cent: {', '.join(shares)}.\n")
     table.frame.round(6).to_csv(out, index=False, lineterminator="\n")
     return out.getvalue()
 

@@ -20,8 +20,10 @@ from experiment.takers.readings.registry import READINGS, load_reading
 from experiment.takers.session import Screens
 from lm.text.generated import write_described
 
-# So many lines are a sentence that is right, without a prompt.
-_SENTENCES = 0.3
+# So many lines are a sentence that is right, without a prompt, and so many a verdict in a word.
+_SENTENCES, _VERDICTS = 0.2, 0.6
+# How often a reading is drawn where others are drawn three times: ratings have the longest prompts.
+_TIMES = {"rating": 1}
 # Of each condition; some conditions have many times the items of others.
 _MOST_ITEMS = 1_500
 
@@ -51,7 +53,8 @@ def write_lessons(path: Path, study: Study, n: int, seed: int, lists_seed: int) 
     )
     words = (
         f'prompts with right answers about items of "{study.name}" that are in none of its lists '
-        f"({n:,} lines, seed {seed}; {100 * _SENTENCES:.0f}% are sentences alone)"
+        f"({n:,} lines, seed {seed}; {100 * _SENTENCES:.0f}% are sentences alone, "
+        f"{100 * _VERDICTS:.0f}% verdicts of yes or no)"
     )
     about = {"description": words, "study": study.name, "lines": n, "seed": seed}
     write_described(path, lines, lambda sha256: {**about, "text_sha256": sha256})
@@ -81,18 +84,20 @@ def _texts(item: Item) -> set[str]:
 def _lines(study: Study, items: list[Item], rng: Random) -> Iterator[str]:
     to_model = render(study.materials.given_to_models)
     screens = Screens(study, render(study.materials.shown_to_people), to_model)
-    lessons = Lessons(screens, Prompter(study, screens), _prompted(), items, rng).draw()
+    lessons = Lessons(screens, Prompter(study, screens), _prompted(), items, rng)
+    verdicts, prompts = lessons.verdicts(), lessons.draw()
     cased = to_model("A") != to_model("a")
     write = split_tokens if cased else split_lower_case_tokens
     while True:
-        if rng.random() < _SENTENCES:
+        drawn = rng.random()
+        if drawn < _SENTENCES:
             item = rng.choice(items)
             yield to_model(f"{item.context} {item.good}".strip())
         else:
-            lesson = next(lessons)
+            lesson = next(verdicts if drawn < _SENTENCES + _VERDICTS else prompts)
             yield f"{write(lesson.ask.prompt)} {write(lesson.answer)}"
 
 
 def _prompted() -> list[Reading]:
     found = [load_reading(name) for name in READINGS.built_in]
-    return [reading for reading in found if reading.prompted]
+    return [one for one in found if one.prompted for _ in range(_TIMES.get(one.name, 3))]

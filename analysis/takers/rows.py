@@ -178,6 +178,7 @@ def _asked(sitting: Sitting, read: Read) -> Iterator[dict[str, object]]:
             "raw": raw,
             "thoughts": _json(reply.thoughts) if reply.thoughts else "",
             "hidden_tokens": reply.n_hidden,
+            "seed": reply.seed,
             "raw_sha256": _sha256(f"{logprobs}\n{raw}"),
         }
 

@@ -12,6 +12,7 @@ from analysis.takers.plan import Factors, Plan, make_plan, refuse_tier
 from analysis.takers.rows import Taker
 from analysis.takers.source import find_source
 from analysis.takers.taking import Sitting, longest_questions, take
+from lm.answering.answerer import Tier
 from lm.answering.store import reply_store
 from lm.errors import LmError
 from lm.registry import Device
@@ -67,8 +68,7 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         sampled=request.sampled,
         participants=request.participants,
     )
-    if any(request.factors.thinking) and not request.chat:
-        raise LmError("a model thinks before it answers in chats only. Add --chat to --thinking.")
+    _refuse_vain_thinking(request, model)
     refuse_tier(plan, model.answerer.tier, request.model)
     for reading in plan.readings:
         model.refuse_too_long(one for _, one in longest_questions(plan, reading))
@@ -107,8 +107,22 @@ def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
             "fingerprint": server.client.fingerprint,
             "spent": server.budget.spent,
         }
+        if answerer.tier is Tier.SAMPLES:
+            facts |= server.terms.of_samples
         yield f"{answerer.name} told {answerer.tier.in_words}; calls cost {server.budget.spent:.6g}"
     finish(folder, facts)
+
+
+def _refuse_vain_thinking(request: Request, model: Answering) -> None:
+    """Raise an LmError if something is said of thoughts that nobody would think."""
+    thinks = any(request.factors.thinking)
+    if thinks and not request.chat:
+        raise LmError("a model thinks before it answers in chats only. Add --chat to --thinking.")
+    if request.terms.effort and not (thinks and model.server):
+        raise LmError(
+            f'the reasoning effort "{request.terms.effort}" is told to servers that may think. '
+            "Add --chat and --thinking yes (or both), or leave --reasoning-effort out."
+        )
 
 
 def _refuse_low_cap(plan: Plan, model: Answering) -> None:

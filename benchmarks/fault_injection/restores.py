@@ -106,7 +106,11 @@ class Restored(Operator):
         named = [self._half_lost.get(d.who) for d in found if d.problem == "submitted_unfinished"]
         for work in filter(None, named):
             self.approve_only(work, undo_rejection=False)
-        return super().settle_the_rest() if any(named) else found
+        # What mending found beside a bonus paid by hand, nobody has decided about yet.
+        refused = any(each.problem == "payment_refused" for each in found)
+        if refused:
+            self._until_done(self._decide)
+        return super().settle_the_rest() if refused or any(named) else found
 
     def keep(self) -> None:
         """Make a copy that may be put back."""

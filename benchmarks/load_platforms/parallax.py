@@ -149,4 +149,4 @@ class Parallax:
 
 
 def _reply(question: Question) -> str:
-    return {"choice": question.options[:1], "number": ["30"], "text": ["x"]}[question.type][0]
+    return {"number": "30", "text": "x"}.get(question.type) or question.offered[0]

@@ -24,6 +24,13 @@ def admission(examined: Examined) -> Iterator[ParallaxError]:
     for path, question in asked:
         yield from _problems(question, known, examined.at(*path, "name"))
         known.append(question.name)
+    offered = study.recruitment.devices if study.recruitment else []
+    if refused := study.taking_part.refuses([*offered]):
+        yield StudyNote(
+            f"the platform lets people come with a {refused[0]}, and the study refuses it",
+            where=examined.at("recruitment", "devices"),
+            expected="no other devices than those of [taking_part]",
+        )
     if study.attention and not any(square.catch_trials for square in study.design.squares):
         yield StudyNote(
             "errors on catch trials end a session, but no square of the design has catch trials",

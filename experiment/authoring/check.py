@@ -9,9 +9,11 @@ from experiment.authoring import (
     analysis_checks,
     key_checks,
     material_checks,
+    question_checks,
     rule_checks,
     session_checks,
     text_checks,
+    width_checks,
     wording_checks,
 )
 from experiment.authoring.findings import Examined, StudyCheck, StudyNote
@@ -28,7 +30,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.practice,
     session_checks.answers,
     session_checks.pauses,
-    key_checks.questionnaire,
+    question_checks.questionnaire,
     wording_checks.wording,
     admission_checks.admission,
     key_checks.simulation,
@@ -48,6 +50,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.constructions,
     analysis_checks.named,
     material_checks.readable,
+    width_checks.widths,
     material_checks.lists,
     material_checks.templates,
     lint,

@@ -21,8 +21,7 @@ from experiment.plugins import unknown_name
 from experiment.responses.registry import response_of
 from experiment.simulation.responders import RESPONDERS
 from experiment.studies.key_errors import misread
-from experiment.studies.load import PAGES
-from experiment.studies.study import Rule
+from experiment.studies.study import PAGES, Rule
 from experiment.trials.practice import read_practice
 
 # The lowest minimum wage of the United States: below it a study is no fair offer.
@@ -81,62 +80,6 @@ def practice(examined: Examined) -> Iterator[ParallaxError]:
     """Yield why the practice trials cannot be read."""
     study = examined.study
     yield from _raised(partial(read_practice, study), examined.at("trial", "practice"))
-
-
-def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield questions that nobody can answer, or whose answers could not be told apart."""
-    questions = examined.study.questionnaire
-    for name in _repeated([question.name for question in questions]):
-        second = [n for n, question in enumerate(questions) if question.name == name][1]
-        yield StudyError(
-            f'two questions are called "{name}"',
-            where=examined.at("questionnaire", second, "name"),
-            expected="a different name for each question",
-        )
-    for number, question in enumerate(questions):
-        where = examined.at("questionnaire", number, "options")
-        if question.type == "choice" and not [text for text in question.options if text.strip()]:
-            never = ", and no one could finish, because it is required" * question.required
-            yield StudyError(
-                f'the question "{question.name}" is a choice without options{never}',
-                where=where,
-                expected='the answers it offers, e.g. options = ["yes", "no"]',
-                remedy='Give options, or make it type = "text"',
-            )
-        elif question.type == "choice":
-            yield from _options(question.name, question.options, where)
-        elif question.options:
-            yield StudyError(
-                f'the question "{question.name}" is of type {question.type} but has options',
-                where=where,
-                expected='options only for type = "choice"',
-                remedy='Write type = "choice", or remove the options',
-            )
-
-
-def _options(name: str, options: Sequence[str], where: str) -> Iterator[ParallaxError]:
-    if twice := _repeated(options):
-        yield StudyError(
-            f'the question "{name}" offers "{twice[0]}" more than once',
-            where=where,
-            expected="each answer only once",
-        )
-    if any(not option.strip() for option in options):
-        yield StudyError(
-            f'the question "{name}" offers an empty answer', where=where, expected="texts"
-        )
-    if spaced := [option for option in options if " ".join(option.split()) != option]:
-        yield StudyError(
-            f'the question "{name}" offers {spaced[0]!r}, with spaces that no browser sends back',
-            where=where,
-            expected="answers without spaces at their ends, and with single spaces inside",
-        )
-    if alike := _repeated([option.casefold() for option in options if options.count(option) == 1]):
-        yield StudyNote(
-            f'the question "{name}" offers "{alike[0]}" twice, in upper and lower case', where=where
-        )
-    if len(options) == 1:
-        yield StudyNote(f'the question "{name}" offers only one answer', where=where)
 
 
 def simulation(examined: Examined) -> Iterator[ParallaxError]:

@@ -208,8 +208,8 @@ def _questions(
         if name not in asked:
             yield placed(unknown_name("question", name, asked), at())
             continue
-        offered = asked[name].options
-        for answer in accepted if asked[name].type == "choice" else ():
+        offered = asked[name].offered
+        for answer in accepted if offered and asked[name].type != "choices" else ():
             if answer.strip().casefold() not in {one.strip().casefold() for one in offered}:
                 yield placed(unknown_name(f'answer to "{name}",', answer, offered), at())
 

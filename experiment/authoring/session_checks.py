@@ -23,6 +23,13 @@ def answers(examined: Examined) -> Iterator[ParallaxError]:
     except ParallaxError:
         # It is named with its own key.
         return
+    if response.types and "keys" in study.trial.model_fields_set:
+        yield StudyError(
+            "the keys are of the whole session, but each of its tasks has keys of its own",
+            where=examined.at("trial", "keys"),
+            expected="keys = [...] below [trial.parameters.tasks.NAME], or none",
+        )
+        return
     try:
         answer_keys(study, response)
     except ParallaxError as error:
@@ -52,12 +59,13 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
             responder = RESPONDERS.load(name)
         except ParallaxError:
             continue
-        if not hasattr(responder, response.responder_method):
+        for one in response.types.values() or (response,):
+            if hasattr(responder, one.responder_method):
+                continue
             yield StudyError(
-                f'the simulated responder "{name}" cannot answer trials of the type '
-                f'"{response.name}"',
+                f'the simulated responder "{name}" cannot answer trials of the type "{one.name}"',
                 where=examined.at("simulation", "mix"),
-                expected=f'a responder with the method "{response.responder_method}"',
+                expected=f'a responder with the method "{one.responder_method}"',
                 remedy=f"{', '.join(RESPONDERS.built_in)} do",
             )
 

@@ -158,11 +158,21 @@ def _trial(asking: Asking, practice: str) -> Iterator[str]:
         yield ""
     if asking.parameters:
         yield "[trial.parameters]"
-        for name, value in asking.parameters.items():
-            comment = asking.response.comments.get(name, "")
-            line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
-            yield f"{line} # {comment}" if comment else line
-        yield ""
+        tables = {n: value for n, value in asking.parameters.items() if isinstance(value, dict)}
+        plain = {n: value for n, value in asking.parameters.items() if n not in tables}
+        yield from _keys(plain, asking.response.comments)
+        for name, table in tables.items():
+            for own, keys in table.items():
+                yield f"[trial.parameters.{name}.{own}]"
+                yield from _keys(keys, asking.response.comments)
+
+
+def _keys(values: Mapping[str, object], comments: Mapping[str, str]) -> Iterator[str]:
+    for name, value in values.items():
+        comment = comments.get(name, "")
+        line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        yield f"{line} # {comment}" if comment else line
+    yield ""
 
 
 def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Iterator[str]:

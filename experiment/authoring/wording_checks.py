@@ -7,7 +7,6 @@ from experiment.authoring.session_checks import missing_page
 from experiment.errors import ParallaxError, StudyError
 from experiment.plugins import unknown_name
 from experiment.studies.design import Design, holds
-from experiment.studies.load import PAGES
 
 # These come before a participant has a list.
 _BEFORE = ("consent",)
@@ -16,7 +15,7 @@ _BEFORE = ("consent",)
 def wording(examined: Examined) -> Iterator[ParallaxError]:
     """Yield levels, pages and questions that are none, and factors that change nothing."""
     study = examined.study
-    design, known = study.design, {*PAGES, *study.design.order.pages.values()}
+    design, known = study.design, {*study.texts, *study.design.order.pages.values()}
     for number, each in enumerate(design.wording):
         where = examined.at("design", "wording", number)
         yield from _unknown_levels(design, each.when, where)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import cycle
 
@@ -31,6 +32,8 @@ def arrangements(
     Raises:
         StudyError: An item cannot be shown.
     """
+    if response is not None and response.types:
+        return _by_task(entries, response, seed=seed, list_=list_, place=place)
     constructions = [entry.item.construction for entry in entries]
     if response is None or response.balance is Balance.SIDES:
         sides = target_positions(constructions, seed, list_, place)
@@ -51,6 +54,31 @@ def arrangements(
         )
         for entry, options in zip(entries, shown, strict=True)
     ]
+
+
+def _by_task(
+    entries: Sequence[ListEntry], response: ResponseType, *, seed: int, list_: int, place: int
+) -> list[Arrangement]:
+    """Return what is on the screen where each task of a session is balanced by itself."""
+    of_task: dict[str, list[int]] = {}
+    for index, entry in enumerate(entries):
+        of_task.setdefault(response.task_of(entry.item), []).append(index)
+    found = dict[int, Arrangement]()
+    for task, places in of_task.items():
+        # Each task has draws of its own, or all would begin with the same side.
+        own = generator(seed, "task", task).getrandbits(63)
+        shown = arrangements(
+            [entries[index] for index in places],
+            response.types[task],
+            seed=own,
+            list_=list_,
+            place=place,
+        )
+        found |= {
+            index: replace(one, options=(task, *one.options))
+            for index, one in zip(places, shown, strict=True)
+        }
+    return [found[index] for index in range(len(entries))]
 
 
 def _one_of_two(

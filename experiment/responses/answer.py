@@ -49,9 +49,9 @@ class Shown:
         return (self.first, *((self.second,) if self.second else ()), *self.more)
 
     @property
-    def texts(self) -> tuple[str, frozenset[str]]:
-        """The texts whichever side the options stand on: the same for all orders."""
-        return self.prefix, frozenset(self.options)
+    def texts(self) -> tuple[str, str, frozenset[str]]:
+        """The task of a mixed session, and the texts whichever side the options stand on."""
+        return str(self.besides.get("task", "")), self.prefix, frozenset(self.options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -80,6 +80,29 @@ class ResponseType(BaseModel, ABC):
     instructions: ClassVar[str] = "instructions"
     comments: ClassVar[Mapping[str, str]] = {}
 
+    # Which type a trial is of: a mixed session has several.
+
+    @property
+    def types(self) -> Mapping[str, "ResponseType"]:
+        """The types of a session's tasks by the tasks' names; empty where all trials are alike."""
+        return {}
+
+    def of_item(self, item: Item) -> "ResponseType":
+        """Return the type that an item's trials are of."""
+        return self
+
+    def task_of(self, item: Item) -> str:
+        """Return the name of an item's task; empty where all trials are alike."""
+        return ""
+
+    def within(self, block_of: Mapping[str, str]) -> Self:
+        """Return it as it is in a design.
+
+        Args:
+            block_of: The block of each template.
+        """
+        return self
+
     # What is shown.
 
     @abstractmethod
@@ -100,6 +123,12 @@ class ResponseType(BaseModel, ABC):
         """Return the texts of a trial that has these versions on the screen, in this order."""
         good_first = options[0] == Variant.GOOD
         return self.show(item, Side.FIRST if good_first else Side.SECOND, render)
+
+    def show_arranged(self, item: Item, shown: Arrangement, render: Render) -> Shown:
+        """Return the texts of a trial as it is stored."""
+        if shown.options:
+            return self.show_options(item, shown.options, render)
+        return self.show(item, shown.good_side or Side.FIRST, render)
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
         """Return every screen that an item can have, up to the options' order; good comes first."""

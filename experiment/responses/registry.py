@@ -17,6 +17,7 @@ from experiment.tables.schemas import EXPORT_TABLES, RESPONSES, TRIALS
 RESPONSE_TYPES = Registry(
     "type of response",
     {
+        "mixed": "experiment.responses.mixed.mixed:Mixed",
         "yes_no": "experiment.responses.yes_no.yes_no:YesNo",
         "maze": "experiment.responses.reading.maze:Maze",
         "self_paced": "experiment.responses.reading.self_paced:SelfPaced",
@@ -74,7 +75,8 @@ def load_response(
 
 def response_of(study: Study, *, own_code: bool = True) -> ResponseType:
     """Return what a study's trials ask for; see ``load_response``."""
-    return load_response(study.response, study.trial.parameters, own_code=own_code)
+    asked = load_response(study.response, study.trial.parameters, own_code=own_code)
+    return asked.within(study.design.block_of)
 
 
 def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
@@ -86,6 +88,9 @@ def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
         StudyError: The study names fewer keys, or more, than there are answers.
     """
     n, keys = response.n_answers, study.trial.keys
+    if response.types:
+        # Each task has its own; these stand for as many as the page can need.
+        return tuple(map(str, range(1, n + 1)))
     if "keys" not in study.trial.model_fields_set:
         keys = response.default_keys or tuple(map(str, range(1, n + 1)))
     if len(keys) != n:

@@ -1,15 +1,20 @@
 """Who may begin and who goes on: screening questions, a comprehension check, an attention check."""
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
 from experiment.studies.question import Question
 
+# What decides who begins is read by a machine, so it is a plain answer.
+_Plain = Literal["text", "choice", "number"]
+
 
 class ScreeningQuestion(Question):
     """A question before the start; people who give any other answer are sent back."""
+
+    type: _Plain = Field(default="text", description="the field")
 
     required: bool = Field(default=True, description="whether it must be answered")
     accept: list[str] = Field(
@@ -43,6 +48,8 @@ class ScreeningQuestion(Question):
 
 class ComprehensionQuestion(Question):
     """A question on the instructions."""
+
+    type: _Plain = Field(default="text", description="the field")
 
     required: bool = Field(default=True, description="whether it must be answered")
     correct: list[str] = Field(min_length=1, description="the right answer, or several")

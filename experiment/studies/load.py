@@ -15,7 +15,6 @@ from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 from experiment.studies.toml_lines import TomlLines
 
 BUILT_IN = Path(__file__).parent
-PAGES = ("consent", "instructions", "debrief")
 
 
 def built_in_studies() -> list[str]:
@@ -146,7 +145,7 @@ def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Stud
 
 def text_errors(study: Study) -> Iterator[StudyError]:
     """Yield the pages whose text is missing, empty or unreadable."""
-    for page in PAGES:
+    for page in study.texts:
         path = study.folder / "texts" / study.study.language / f"{page}.md"
         problem = ""
         try:

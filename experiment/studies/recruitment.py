@@ -38,6 +38,12 @@ class Recruitment(BaseModel):
     screen_out_places: int = Field(
         default=0, ge=0, description="how many who are screened out may get that"
     )
+    withdrawn_percent: int | None = Field(
+        default=None,
+        ge=8,
+        le=99,
+        description="what share of the reward who withdraws gets at once, where the platform can",
+    )
     median_minutes: float = Field(gt=0, description="how long it takes at the median")
     duration_minutes: PositiveInt = Field(
         default=60, description="how long a worker has, from accepting to handing in"
@@ -74,6 +80,10 @@ class Recruitment(BaseModel):
     )
     most_at_once: PositiveInt | None = Field(
         default=None, description="how many may work at the same time; any number if left out"
+    )
+    list_quotas: bool = Field(
+        default=False,
+        description="whether each list gets an address and a number of places of its own there",
     )
     label: str = Field(
         default="", max_length=64, description="what kind of work it is, by the platform's word"

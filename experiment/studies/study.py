@@ -25,7 +25,9 @@ from experiment.studies.design import Design, holds
 from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import FinalQuestion
 from experiment.studies.recruitment import Recruitment
+from experiment.studies.taking_part import TakingPart
 
+PAGES = ("consent", "instructions", "debrief")
 STUDY_FILE, PUBLISHED_FILE, PLAN_FILE = "study.toml", "published.csv", "plan.json"
 # What the key ``response`` was called.
 EARLIER_RESPONSE = "presentation"
@@ -246,6 +248,7 @@ class Study(_Table):
         default=None, description="when errors on catch trials end a session"
     )
     questionnaire: list[FinalQuestion] = Field(default=[])
+    taking_part: TakingPart = Field(default=TakingPart())
     recruitment: Recruitment | None = Field(
         default=None, description="on what terms it is offered on a paying platform"
     )
@@ -324,9 +327,20 @@ class Study(_Table):
         return minor_units(reward, self.currency) if reward else 0
 
     @property
+    def withdrawn_minor(self) -> int:
+        """The pay of participants who withdraw, in whole minor units; 0 where a person decides."""
+        percent = self.recruitment.withdrawn_percent if self.recruitment else None
+        return self.reward_minor * (percent or 0) // 100
+
+    @property
     def asks_before_start(self) -> bool:
-        """Whether people answer questions before they get a place."""
-        return bool(self.screening or self.comprehension)
+        """Whether people answer something before they get a place."""
+        return bool(self.screening or self.comprehension or self.taking_part.assent)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The pages that have a text of the study's own."""
+        return (*PAGES, "assent") if self.taking_part.assent else PAGES
 
     @property
     def name(self) -> str:

@@ -58,20 +58,32 @@ def datapackage(
 
 def _resources(folder: Path, tables: Sequence[TableSchema]) -> Iterator[dict[str, object]]:
     for schema in tables:
-        for suffix, media_type in MEDIA_TYPES.items():
-            path, format_ = folder / f"{schema.name}{suffix}", suffix.removeprefix(".")
-            yield {
-                "name": schema.name if format_ == "csv" else f"{schema.name}-{format_}",
-                "type": "table",
-                "path": path.name,
-                "format": format_,
-                "mediatype": media_type,
-                **({"encoding": "utf-8"} if media_type.startswith("text/") else {}),
-                "description": schema.description,
-                "bytes": path.stat().st_size,
-                "hash": _sha256(path),
-                "schema": _table_schema(schema),
-            }
+        csv, parquet = (f"{schema.name}{suffix}" for suffix in MEDIA_TYPES)
+        yield {
+            "name": schema.name,
+            "type": "table",
+            **_file(folder / csv, "csv"),
+            "encoding": "utf-8",
+            "description": schema.description,
+            "schema": _table_schema(schema),
+        }
+        # The table is the CSV, and this a file beside it. By the format "parquet" frictionless
+        # would read it as a table, and it reads empty whole numbers and times there wrongly.
+        yield {
+            "name": f"{schema.name}-parquet",
+            **_file(folder / parquet, "apache-parquet"),
+            "description": f"{csv} once more, as Parquet: the same rows in the same order.",
+        }
+
+
+def _file(path: Path, named: str) -> dict[str, object]:
+    return {
+        "path": path.name,
+        "format": named,
+        "mediatype": MEDIA_TYPES[path.suffix],
+        "bytes": path.stat().st_size,
+        "hash": _sha256(path),
+    }
 
 
 def _sha256(path: Path) -> str:

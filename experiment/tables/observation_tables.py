@@ -15,6 +15,7 @@ EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.SECOND_DEVICE: "the session was opened on another device",
     EventKind.COMPREHENSION_WRONG: "wrong answers about the instructions",
     EventKind.PASTED: "text was pasted into a questionnaire answer",
+    EventKind.ASSENTED: "the participant agreed as well, to the consent text that is named",
     EventKind.LEFT: "ended the session before the last trial",
     EventKind.WITHDRAWN: "stopped; the answers are kept",
     EventKind.ERASED: "stopped; the answers were erased",

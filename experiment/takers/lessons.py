@@ -13,12 +13,13 @@ from experiment.takers.prompt import Ask, Context, Prompter, Way
 from experiment.takers.readings.base import Reading, Situation
 from experiment.takers.session import Screens, TakerTrial
 
-_CONTEXTS = (
-    *(Context.ZERO_SHOT,) * 8,
-    Context.INSTRUCTIONS,
-    Context.PRACTICE,
-    *(Context.HISTORY,) * 2,
-)
+# How often each context is drawn: instructions are long, and the same words each time.
+_CONTEXTS = {
+    Context.ZERO_SHOT: 100,
+    Context.INSTRUCTIONS: 1,
+    Context.PRACTICE: 1,
+    Context.HISTORY: 2,
+}
 # How many trials a prompt with a history shows before the one that is asked.
 _MOST_EARLIER = 6
 # The reply that makes an answer certain, and the one of answers that are not it, in nats.
@@ -69,7 +70,7 @@ class Lessons:
             reading = self._rng.choice(self._readings)
             trials = [self._trial(item) for item in self._rng.sample(self._items, _MOST_EARLIER)]
             allowed = [one for one in _CONTEXTS if not reading.refusal(trials[0].form, one)]
-            context = self._rng.choice(allowed)
+            [context] = self._rng.choices(allowed, [_CONTEXTS[one] for one in allowed])
             way = Way(context, self._rng.choice(list(LABEL_SETS)), self._rng.random() < 0.5)
             n_before = self._rng.randrange(_MOST_EARLIER) if context.has_session else 0
             *earlier, last = trials[: n_before + 1]
@@ -80,6 +81,24 @@ class Lessons:
                 [(trial, self._right(trial)) for trial in earlier],
             )
             yield from answered(reading, last, situation, self._right(last))
+
+    def verdicts(self) -> Iterator[Lesson]:
+        """Yield questions whether a text is acceptable, answered by yes or no, without end.
+
+        Labels hide what is asked: the same text is right under one label and, in the other order,
+        under another. Here a text has one answer, so that what makes it right is learned sooner.
+        """
+        words = self._prompter.words
+        question = f"{words.accept.partition('?')[0].rstrip()}?"
+        while True:
+            trial = self._trial(self._rng.choice(self._items))
+            right = trial.answers.index(self._right(trial))
+            place = self._rng.randrange(len(trial.shown.options))
+            text = f"{trial.shown.prefix} {trial.shown.options[place]}".strip()
+            single = len(trial.shown.options) == 1
+            good = right == 0 if single else place == right
+            said = (words.yes, words.no)
+            yield Lesson(Ask(f"{question} {text}", said), said[0] if good else said[1])
 
     def _trial(self, item: Item) -> TakerTrial:
         trial = Trial(1, item.item_id, Kind.TARGET, self._rng.choice(PAIR))

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.design.session import compose, session_number
+from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Trial, Variant
 from experiment.responses.base import Arrangement, Given, Gives, ResponseType, Shown
 from experiment.responses.registry import response_of
@@ -69,15 +70,21 @@ class Screens:
 
     def __init__(self, study: Study, to_people: Render, to_model: Render) -> None:
         self.response = response_of(study)
+        if self.response.types or self.response.step_table:
+            raise StudyError(
+                f'no model takes sessions of the type "{self.response.name}"',
+                where=str(study.folder),
+                expected="a session of one task that asks for a choice, a rating, or yes or no",
+                remedy="For what is read step by step, `parallax reading surprisal` gives what a "
+                "model makes of each word",
+            )
         self._people, self._model = to_people, to_model
 
     def trial(self, trial: Trial, entry: ListEntry) -> TakerTrial:
         """Return a trial with its texts."""
         item, response = entry.item, self.response
-        if trial.options:
-            shown = response.show_options(item, trial.options, self._people)
-        else:
-            shown = response.show(item, trial.good_side or SIDES[0], self._people)
+        arranged = Arrangement(trial.good_side, trial.options, trial.points)
+        shown = response.show_arranged(item, arranged, self._people)
         form = form_of(response, shown)
         names = trial.options or _pair(item, trial)
         return TakerTrial(

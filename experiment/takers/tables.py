@@ -71,6 +71,13 @@ ASKED = TableSchema(
             "how many tokens it thought, in all samples; missing where the server does not tell",
             optional=True,
         ),
+        Column(
+            "seed",
+            "integer",
+            "what the first sample was drawn by, and the next by the numbers that follow; missing"
+            " without samples",
+            optional=True,
+        ),
         Column("raw_sha256", "string", "the SHA-256 of `logprobs_nats`, a line end and `raw`"),
         JUDGE,
     ),

@@ -53,6 +53,8 @@ class Reply:
         n_cut: Samples that ended at the limit of tokens before an answer.
         thoughts: What it wrote before its answers, where that is shown.
         n_hidden: How many tokens it thought in all samples; None where nobody tells.
+        seed: What the server was told to draw the first sample by, and the next ones by the numbers
+            that follow; None where it was not sampled.
     """
 
     logprobs_nats: tuple[float | None, ...]
@@ -62,6 +64,7 @@ class Reply:
     n_cut: int = 0
     thoughts: tuple[str, ...] = ()
     n_hidden: int | None = 0
+    seed: int | None = None
 
 
 class Answerer(Protocol):

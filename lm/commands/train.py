@@ -82,6 +82,7 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--steps", type=click.IntRange(1), help="Length of truncated backpropagation, in words."
 )
+@click.option("--optimizer", type=click.Choice(["sgd", "adam"]), help="What takes the steps.")
 @click.option("--lr", type=click.FloatRange(0, min_open=True), help="The initial learning rate.")
 @click.option(
     "--anneal",

@@ -17,6 +17,8 @@ from lm.scoring.trie import ROOT, Bools, Floats, Ints, Trie, build_tries
 
 # Attention grows with the square of the positions, the products' speed with their number.
 NODES_AT_A_TIME = 768
+# A trial reads so many times the tokens of the trie that it tries.
+_TRIED = 2
 # Packed and plain products add up in another order; beyond that, something else is computed.
 WORST_NATS = 1e-4
 
@@ -53,7 +55,7 @@ class TreePacking:
             For each string float64, shape ``(tokens,)``; the places of its context mean nothing.
         """
         found: list[Floats] = [np.empty(0)] * len(strings)
-        for trie in build_tries(strings, NODES_AT_A_TIME):
+        for trie in build_tries(strings, nodes_at_a_time(strings)):
             for string, scores in self.evaluate(trie, context_lengths):
                 found[string] = scores
         return found
@@ -107,9 +109,30 @@ def ancestors(parents: Ints) -> Bools:
     return found
 
 
+def nodes_at_a_time(strings: Sequence[Sequence[int]]) -> int:
+    """Return how many nodes a trie of these strings may have.
+
+    The prompts of one session are each the beginning of the next: they fit into a trie that is
+    little larger than the longest, which is as large by itself.
+    """
+    longest = max(map(len, strings), default=0)
+    return max(NODES_AT_A_TIME, longest + longest // 4)
+
+
+def _spread(packed: list[tuple[int, Floats]], n_tokens: int) -> list[tuple[int, Floats]]:
+    """Return strings evenly spread over all, of about so many tokens, with the longest."""
+    mean = sum(scores.size for _, scores in packed) / max(1, len(packed))
+    n = max(1, round(n_tokens / max(1.0, mean)))
+    if n >= len(packed):
+        return packed
+    longest = max(packed, key=lambda one: one[1].size)
+    return [longest, *(packed[place * len(packed) // n] for place in range(n))]
+
+
 class CheckedPacking:
     """Tree packing that is tried first: on the very texts, at the size at which they run.
 
+    Of many long texts that share most of their beginnings, only some are run in the plain way.
     A layout can fail only where it is large (attention that reaches back a fixed number of
     positions) or deep (positions that are counted in another way). So a trial holds for tries of at
     most as many nodes and levels as it had, and a larger one is tried first.
@@ -139,7 +162,7 @@ class CheckedPacking:
         """Set ``fault``, by a trial if these strings need one."""
         if not strings:
             return
-        tries = list(build_tries(strings, NODES_AT_A_TIME))
+        tries = list(build_tries(strings, nodes_at_a_time(strings)))
         largest = max(tries, key=lambda trie: trie.tokens.size)
         deepest = max(tries, key=lambda trie: trie.level_starts.size)
         nodes, levels = largest.tokens.size, deepest.level_starts.size - 1
@@ -156,7 +179,8 @@ class CheckedPacking:
         # What a model of some library makes of a mask that it does not expect, nobody can list.
         except Exception as error:
             return f"it does not take a mask of ancestors ({type(error).__name__})"
-        packed = list(chain.from_iterable(found))
+        n_tokens = _TRIED * sum(trie.tokens.size for trie in tries)
+        packed = _spread(list(chain.from_iterable(found)), n_tokens)
         plain = self._plain([strings[string] for string, _ in packed])
         pairs = zip((scores[1:] for _, scores in packed), plain, strict=True)
         worst = float(np.max([np.max(np.abs(a - b), initial=0.0) for a, b in pairs], initial=0.0))

@@ -27,6 +27,7 @@ class ServerAnswerer:
         tier: What the server tells, as the probe found.
         tier_note: Why it is of no higher tier; empty where it is of the first.
         budget: What calls cost.
+        terms: On what terms it is asked.
 
     Args:
         server: The server and its model.
@@ -38,7 +39,7 @@ class ServerAnswerer:
     """
 
     def __init__(self, server: ServerModel, terms: Terms, *, chat: bool = False) -> None:
-        self._server, self._terms, self._as_chat = server, terms, chat
+        self._server, self.terms, self._as_chat = server, terms, chat
         self.budget = Budget(terms)
         self.client = Client(server, terms.key)
         self.tier, self.tier_note = self._found_tier()
@@ -58,7 +59,10 @@ class ServerAnswerer:
     def identity(self) -> str:
         """The server, the model, its fingerprint, and what samples depend on."""
         own = (self._server.url, self._server.model, self.client.fingerprint, self.tier)
-        drawn = (self._terms.temperature, self._terms.samples, self._terms.max_tokens)
+        terms = self.terms
+        # Without an effort, which came later, takes that were begun before go on.
+        effort = (terms.effort,) if terms.effort else ()
+        drawn = (terms.temperature, terms.samples, terms.max_tokens, *effort)
         parts = (*own, *(drawn if self.tier is Tier.SAMPLES else ()))
         return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
@@ -92,8 +96,8 @@ class ServerAnswerer:
             return sum(self.budget.worst(f"{prompt} {answer}", 1) for answer in answers)
         if self.tier is Tier.NEXT:
             return self.budget.worst(prompt, 1)
-        most = self._terms.max_tokens + question.thinking
-        return self._terms.samples * self.budget.worst(prompt, most)
+        most = self.terms.max_tokens + question.thinking
+        return self.terms.samples * self.budget.worst(prompt, most)
 
     def _found_tier(self) -> tuple[Tier, str]:
         return find_tier(self._probing, chat=self._as_chat)
@@ -124,9 +128,10 @@ class ServerAnswerer:
         return Reply(tuple(found))
 
     def _by_samples(self, question: Question) -> Reply:
+        first = question.seed % 2**31
         texts, reasons, thoughts = [], [], list[Thought]()
-        for number in range(self._terms.samples):
-            answer = self._chatted(question, seed=(question.seed + number) % 2**31)
+        for number in range(self.terms.samples):
+            answer = self._chatted(question, seed=(first + number) % 2**31)
             texts.append(written(answer) or "")
             reasons.append((answer.get("choices") or [{}])[0].get("finish_reason"))
             thoughts.append(thought_of(answer))
@@ -149,30 +154,31 @@ class ServerAnswerer:
             n_cut=n_cut,
             thoughts=tuple(one.text for one in thoughts) if question.thinking else (),
             n_hidden=together(thoughts),
+            seed=first,
         )
 
     def _completed(self, prompt: str, *, max_tokens: int, **body: object) -> dict[str, Any]:
-        more = {"temperature": 0, **body}
-        return self._paid("completions", prompt, max_tokens, prompt=prompt, **more)
+        more: dict[str, object] = {"temperature": 0, **body}
+        more |= {"prompt": prompt, "max_tokens": max_tokens}
+        return self._paid("completions", prompt, max_tokens, **more)
 
     def _chatted(self, question: Question, *, seed: int) -> dict[str, Any]:
-        return self._paid(
-            "chat/completions",
-            question.prompt,
-            self._terms.max_tokens + question.thinking,
-            messages=[{"role": "user", "content": question.prompt}],
-            temperature=self._terms.temperature,
-            seed=seed,
-            **(asked_to_think(allowed=bool(question.thinking)) if self._as_chat else {}),
-        )
+        terms, most = self.terms, self.terms.max_tokens + question.thinking
+        body: dict[str, object] = {"max_tokens": most}
+        if self._as_chat:
+            body = asked_to_think(most, terms.effort, allowed=bool(question.thinking))
+        said = [{"role": "user", "content": question.prompt}]
+        body |= {"messages": said, "temperature": terms.temperature, "seed": seed}
+        return self._paid("chat/completions", question.prompt, most, **body)
 
     def _probing(self, path: str, **body: object) -> dict[str, Any]:
-        most = int(str(body.pop("max_tokens", 1)))
-        return self._paid(path, str(body), most, **body)
+        most = body.pop("max_tokens")
+        named = "max_completion_tokens" if self.terms.effort else "max_tokens"
+        return self._paid(path, str(body), int(str(most)), **{named: most}, **body)
 
     def _paid(self, path: str, asked: str, most: int, **body: object) -> dict[str, Any]:
         reservation = self.budget.reserve(self.budget.worst(asked, most))
-        answer = self.client.post(path, max_tokens=most, **body)
+        answer = self.client.post(path, **body)
         usage = answer.get("usage") or {}
         if {"prompt_tokens", "completion_tokens"} <= set(usage):
             self.budget.settle(

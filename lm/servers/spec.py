@@ -32,6 +32,7 @@ class Terms:
         samples: How many samples stand for probabilities where the server gives none.
         max_tokens: The most tokens of a sample.
         concurrency: How many calls are under way at once.
+        effort: How hard it is asked to think, in the server's own word; empty: by the template.
         key: The key that is sent as a bearer token; empty for none.
     """
 
@@ -42,7 +43,18 @@ class Terms:
     samples: int = 10
     max_tokens: int = 16
     concurrency: int = 4
+    effort: str = ""
     key: str = ""
+
+    @property
+    def of_samples(self) -> dict[str, object]:
+        """What samples depend on, as it is written into a take."""
+        return {
+            "temperature": self.temperature,
+            "samples": self.samples,
+            "max_tokens": self.max_tokens,
+            "reasoning_effort": self.effort,
+        }
 
 
 def parse_server(named: str) -> ServerModel:

@@ -21,9 +21,25 @@ class Thought:
     tokens: int | None
 
 
-def asked_to_think(*, allowed: bool) -> dict[str, object]:
-    """Return what a call says of thinking, as vLLM and others that render templates take it."""
-    return {"chat_template_kwargs": {"enable_thinking": allowed}}
+def asked_to_think(most_tokens: int, effort: str = "", *, allowed: bool) -> dict[str, object]:
+    """Return what a call says of thinking and of its tokens.
+
+    Args:
+        most_tokens: How many tokens the answer may have, its thought among them.
+        effort: A word of the server's own for how hard it thinks; without one, it is told as vLLM
+            and others that render templates take it.
+        allowed: Whether it may think.
+    """
+    if not effort:
+        return {
+            "max_tokens": most_tokens,
+            "chat_template_kwargs": {"enable_thinking": allowed},
+        }
+    # Servers that know this word count thoughts among these tokens, and refuse ``max_tokens``.
+    return {
+        "max_completion_tokens": most_tokens,
+        "reasoning_effort": effort if allowed else "none",
+    }
 
 
 def thought_of(answer: dict[str, Any]) -> Thought:

@@ -154,10 +154,11 @@ class _Handler(BaseHTTPRequestHandler):
         if Fault.REFUSES in self.server.faults:
             said = "I'm sorry, I cannot judge sentences."
         words = said.split()
-        most = int(body.get("max_tokens", 16))
+        most = int(body.get("max_completion_tokens") or body.get("max_tokens", 16))
         reason = "length" if len(words) > most else "stop"
         message = {"role": "assistant", "content": " ".join(words[:most])}
         thinking = (body.get("chat_template_kwargs") or {}).get("enable_thinking")
+        thinking = thinking or body.get("reasoning_effort", "none") != "none"
         thoughts = len(THOUGHT.split()) if thinking else 0
         usage: dict[str, Any] = _usage(prompt, len(words[:most]) + thoughts)
         if thinking:

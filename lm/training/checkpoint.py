@@ -13,7 +13,7 @@ from lm.errors import LmError
 from lm.model_folder import atomic_write
 from lm.rnn.network import State
 
-_WEIGHT, _STATE, _PROGRESS = "network.", "state.", "progress"
+_WEIGHT, _STATE, _PROGRESS, _REMEMBERED = "network.", "state.", "progress", "optimizer."
 
 
 @dataclass(slots=True)
@@ -52,12 +52,14 @@ class Checkpoint:
         weights: The network's weights as they are now, not those of the best epoch.
         states: Each task's hidden state over all columns; empty at the start of an epoch.
         identity: What the training depends on, to be compared before going on.
+        remembered: What the optimizer remembers, by name; nothing of gradient descent.
     """
 
     progress: Progress
     weights: Mapping[str, Tensor]
     states: list[State]
     identity: Mapping[str, object]
+    remembered: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -69,6 +71,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     tensors = {_WEIGHT + name: tensor for name, tensor in checkpoint.weights.items()}
     for task, state in enumerate(checkpoint.states):
         tensors |= {f"{_STATE}{task}.{part}": tensor for part, tensor in enumerate(state)}
+    tensors |= {_REMEMBERED + name: tensor for name, tensor in checkpoint.remembered.items()}
     saved = {"progress": asdict(checkpoint.progress), "identity": dict(checkpoint.identity)}
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with atomic_write(path) as temporary:
@@ -83,12 +86,15 @@ def load_checkpoint(path: Path) -> Checkpoint:
     """
     weights: dict[str, Tensor] = {}
     parts: dict[int, dict[int, Tensor]] = {}
+    remembered: dict[str, Tensor] = {}
     try:
         with safe_open(path, framework="pt") as file:
             saved = json.loads(file.metadata()[_PROGRESS])
             for name in file.keys():  # noqa: SIM118
                 if name.startswith(_WEIGHT):
                     weights[name.removeprefix(_WEIGHT)] = file.get_tensor(name)
+                elif name.startswith(_REMEMBERED):
+                    remembered[name.removeprefix(_REMEMBERED)] = file.get_tensor(name)
                 else:
                     task, part = map(int, name.removeprefix(_STATE).split("."))
                     parts.setdefault(task, {})[part] = file.get_tensor(name)
@@ -99,4 +105,4 @@ def load_checkpoint(path: Path) -> Checkpoint:
             "folder's weights.safetensors; to start again, choose another folder."
         ) from error
     states = [tuple(parts[task][part] for part in sorted(parts[task])) for task in sorted(parts)]
-    return Checkpoint(progress, weights, states, saved["identity"])
+    return Checkpoint(progress, weights, states, saved["identity"], remembered)

@@ -1,14 +1,15 @@
 """The one training loop of all recurrent models.
 
 Truncated back-propagation through time as in PyTorch's word language model, which both papers
-used: stochastic gradient descent, gradients cut off every few words and shortened to a largest
-norm, the learning rate divided whenever an epoch did not improve the validation loss, the best
-epoch's weights kept.
+used: stochastic gradient descent (or Adam), gradients cut off every few words and shortened to a
+largest norm, the learning rate divided whenever an epoch did not improve the validation loss, the
+best epoch's weights kept.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from lm.errors import LmError
 from lm.rnn.network import State, unshared
 from lm.training.checkpoint import Checkpoint, Progress
 from lm.training.objective import Objective
+from lm.training.optimizer import make_optimizer, remembered_by
 from lm.training.settings import TrainingSettings
 from lm.training.validation import Validation, validate
 
@@ -89,7 +91,8 @@ class Trainer:
         self.device = next(objective.parameters()).device
         self.progress = resumed.progress if resumed else Progress(lr=settings.lr)
         self.states = self._own(resumed.states) if resumed else []
-        self._optimizer = torch.optim.SGD(objective.parameters(), lr=self.progress.lr)
+        remembered = resumed.remembered if resumed else {}
+        self._optimizer = make_optimizer(settings, objective, self.progress.lr, remembered)
         self._step_module: nn.Module = objective
         if processes.world > 1:
             self._step_module = DistributedDataParallel(objective)
@@ -243,11 +246,9 @@ class Trainer:
             tuple(gathered(part, self.processes) for part in state) for state in self.states
         ]
         network = self.objective.network
-        self.hooks.save(
-            lambda: Checkpoint(
-                self.progress, unshared(network.state_dict(), network.shape), states, self.identity
-            )
-        )
+        weights = partial(unshared, network.state_dict(), network.shape)
+        kept = partial(remembered_by, self._optimizer)
+        self.hooks.save(lambda: Checkpoint(self.progress, weights(), states, self.identity, kept()))
 
 
 def _seed_dropout(seed: int, step: int, rank: int) -> None:

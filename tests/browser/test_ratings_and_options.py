@@ -5,9 +5,16 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.browser_steps import choose, consent, count, expect_page, start
+from tests.browser.browser_steps import (
+    assert_good,
+    choose,
+    consent,
+    count,
+    expect_page,
+    start,
+)
 from tests.experiment.trials.studies import PRESENTATIONS
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "yes_no"
@@ -34,6 +41,39 @@ def test_yes_and_no_are_what_was_pressed_clicked_and_announced(site, page, tmp_p
     expect_page(page, "questionnaire")
     [stored] = site.stored(link)
     assert [response.chosen_side for response in stored.responses] == pressed
+    answer_each_type_of_question(page)
+    expect_page(page, "closing")
+    [stored] = site.stored(link)
+    assert stored.questionnaire == {
+        "native_language": "English", "languages": "French; another language",
+        "other_language": "Welsh", "difficulty": "6", "confidence": "51",
+    }  # fmt: skip
+
+
+def answer_each_type_of_question(page: Page) -> None:
+    """Answer the example's questions with the keyboard, and look at them before."""
+    other = page.get_by_label("Which other language is that?")
+    expect(other).to_be_hidden()
+    page.get_by_label("What is your native language?").fill("English")
+    page.get_by_label("another language").press("Space")
+    expect(other).to_be_visible()
+    other.fill("Welsh")
+    # Whoever takes the answer back is not asked, and has said nothing, until they are asked again.
+    page.get_by_label("another language").press("Space")
+    expect(other).to_be_hidden()
+    assert_good(page, "questions")
+    page.get_by_label("another language").press("Space")
+    page.get_by_label("French").press("Space")
+    page.get_by_role("radio", name="5", exact=True).press("ArrowRight")
+    page.reload()
+    expect(page.get_by_role("radio", name="6", exact=True)).to_be_checked()
+    expect(page.get_by_label("French")).to_be_checked()
+    expect(other).to_have_value("Welsh")
+    slider = page.get_by_role("slider", name="How sure were you of your answers?")
+    expect(page.locator("#confidence")).to_have_value("")
+    slider.press("ArrowRight")
+    expect(page.locator("#confidence")).to_have_value("51")
+    page.get_by_role("button", name="Finish").click()
 
 
 @pytest.mark.parametrize("name", ["ratings", "german_case"])
@@ -44,12 +84,16 @@ def test_every_answer_is_the_one_that_was_chosen(site, page, tmp_path: Path, nam
     if name == "ratings":
         lines += 'practice = "practice.toml"\n'
         toml = toml.replace('practice = "practice.toml"\n', "")
+        # Each point has a label here; elsewhere the two ends have one.
+        labels = ["awful", "bad", "odd", "so-so", "fair", "good", "perfect"]
+        toml = re.sub("^lowest.*\nhighest.*$", f"labels = {labels}", toml, flags=re.MULTILINE)
     toml = toml.replace("[trial.parameters]", f"{lines}\n[trial.parameters]")
     (study / "study.toml").write_text(toml, encoding="utf-8")
     link = site.launch(study)
     consent(page, link)
     start(page)
     if name == "ratings":
+        expect(page.get_by_role("button", name="4, so-so")).to_be_visible()
         choose(page, lambda: page.keyboard.press("4"))
         expect(page.locator("#practised")).to_be_visible()
         page.keyboard.press("Enter")

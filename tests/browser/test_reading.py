@@ -131,3 +131,35 @@ def test_a_tap_on_a_phone_shows_the_next_region(site, browser, tmp_path: Path):
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0
     phone.close()
+
+
+def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_path: Path):
+    copied = study("mixed", tmp_path)
+    link = site.launch(copied)
+    consent(page, link)
+    work = json.loads(page.locator("#session").text_content())
+    start(page)
+    for number, trial in enumerate([*work["practice"], *work["trials"]]):
+        title = page.locator(".question")
+        let_frames_pass(page, 3)
+        if trial["task"] == "rating":
+            expect(title).to_have_text("How natural does this sentence sound?")
+            # Of the other task nothing is on the stage, and no key of it counts.
+            expect(page.locator(".step, [data-next]")).to_have_count(0)
+            page.keyboard.press("Space")
+            expect(page.locator("[data-rating]")).to_have_count(7)
+            expect(page.locator("#keys-text")).to_have_value("1 2 3 4 5 6 7")
+            page.keyboard.press("6")
+        else:
+            expect(title).to_have_text("Read at your own pace")
+            expect(page.locator("[data-rating]")).to_have_count(0)
+            page.keyboard.press("6")
+            read_one(page, lambda: page.keyboard.press("Space"))
+        if number < len(work["practice"]):
+            past_practice(page)
+    expect_page(page, "questionnaire")
+    [stored] = site.stored(link)
+    assert len(stored.responses) == 12
+    assert sorted({bool(one.rating) for one in stored.responses}) == [False, True]
+    for one in stored.responses:
+        assert (one.rating == 6) != bool(one.steps)

@@ -24,6 +24,13 @@ def test_pyproject_codemeta_and_citation_agree():
     assert meta["license"].endswith(project["license"]) and cited["license"] == project["license"]
 
 
+def test_the_licence_that_the_pages_name_is_the_one_whose_text_is_here():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["license"] == "MIT"
+    assert (ROOT / "LICENSE").read_text("utf-8").startswith("MIT License\n")
+    assert "\n| licence | MIT |\n" in (ROOT / "docs" / "approval.md").read_text("utf-8")
+
+
 def test_the_changelog_begins_with_the_version_and_day_of_the_release():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")

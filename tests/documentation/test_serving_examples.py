@@ -23,6 +23,7 @@ from tests.patience import PATIENCE_S
 from tests.prerequisites import CADDY, NGINX, SYSTEMD
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import WebappError
+from webapp.http.security_headers import PERMISSIONS
 from webapp.recruiters.settings import load_settings
 from webapp.server import process as server
 
@@ -76,6 +77,22 @@ def ask(port: int, path: str, trusted: Path | None) -> httpx.Response:
         return client.send(request)
 
 
+def upgrade(port: int, trusted: Path) -> str:
+    """Send what asks for another protocol with a body, byte by byte, and return the first line."""
+    context = ssl.create_default_context(cafile=str(trusted))
+    head = (
+        "POST /run/nowhere HTTP/1.1\r\nHost: study.example.org\r\nConnection: Upgrade\r\n"
+        "Upgrade: websocket\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        "Content-Length: 15\r\n\r\ndecision=accept"
+    )
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as plain,
+        context.wrap_socket(plain, server_hostname="study.example.org") as connection,
+    ):
+        connection.sendall(head.encode())
+        return connection.recv(4096).decode().partition("\r\n")[0]
+
+
 def go_through_faults(
     secure: int, plain: int, trusted: Path, instance: Path, port: int, logs: Callable[[], str]
 ) -> None:
@@ -86,10 +103,14 @@ def go_through_faults(
     moved = ask(plain, path, None)
     assert moved.status_code in (301, 308)
     assert re.match(r"https://study\.example\.org(:\d+)?/p/", moved.headers["location"])
+    assert re.match(r"HTTP/1.1 40[45] ", upgrade(secure, trusted))
+    page = ask(secure, "/nowhere", trusted)
+    assert page.headers.get_list("permissions-policy") == [PERMISSIONS]
     server.stop(instance)
     away = ask(secure, path, trusted)
     assert away.status_code == 503 and away.headers["retry-after"] == "5"
     assert away.headers["strict-transport-security"] == "max-age=31536000"
+    assert away.headers.get_list("permissions-policy") == [PERMISSIONS]
     assert 'http-equiv="refresh"' in away.text
     assert away.headers["content-type"].startswith("text/html")
     server.start(instance, port=port, workers=1)
@@ -190,6 +211,7 @@ def test_the_compose_file_s_caddy_finds_the_node_that_is_left(tmp_path, certific
             away = ask(secure, f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}", certificate[0])
             assert (away.status_code, away.headers["retry-after"]) == (503, "5")
             assert away.headers["strict-transport-security"] == "max-age=31536000"
+            assert away.headers.get_list("permissions-policy") == [PERMISSIONS]
         said = all_logs(tmp_path)()
         assert [secret for secret in SECRETS[:2] if secret in said] == []
     finally:

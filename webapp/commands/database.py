@@ -21,7 +21,7 @@ from webapp.server import process as server
 # Where what was erased may still stand, and what to do about it.
 _REMAINS = {
     "sqlite": ("log file", "Stop the server once to empty it."),
-    "postgresql": ("files", "Try again later: parallax db scrub"),
+    "postgresql": ("files", "Try again when it has ended: parallax db scrub"),
 }
 
 
@@ -63,9 +63,9 @@ def scrub_and_tell(instance: Path) -> bool:
     with opened(instance) as engine:
         where, remedy = _REMAINS[engine.dialect.name]
         try:
-            clean, why = scrub(engine), "another program kept reading the database"
+            why = scrub(engine)
         except (OSError, sqlite3.Error) as error:
-            clean, why = False, str(error)
-    if not clean:
+            why = str(error)
+    if why:
         click.echo(f"Erased data may remain in the database's {where} ({why}). {remedy}", err=True)
-    return clean
+    return not why

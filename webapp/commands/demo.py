@@ -128,9 +128,12 @@ def _compare(export: Path, report: Path, judges: Sequence[str]) -> None:
     if not report.exists():
         _run("compare", "--run", str(export), *judges, "--out", str(report))
         return
-    click.echo(f"\n{(report / 'tables' / 'table_1.txt').read_text(encoding='utf-8')}")
-    for path in (report / "report.html", *sorted(report.glob("figures/*.svg"))):
-        click.echo(path)
+    # Sessions of several tasks have a report for each.
+    for page in sorted(report.rglob("report.html")):
+        table = page.parent / "tables" / "table_1.txt"
+        click.echo(f"\n{table.read_text(encoding='utf-8')}")
+        for path in (page, *sorted(page.parent.glob("figures/*.svg"))):
+            click.echo(path)
 
 
 def _run(*command: str) -> object:

@@ -1,5 +1,6 @@
 """Commands of ``parallax recruitment`` that only some platforms can do."""
 
+import getpass
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from webapp.commands.options import with_instance
 from webapp.commands.payment_commands import with_live
 from webapp.commands.published_run import PublishedRun, open_published
 from webapp.commands.runs import link_base
+from webapp.core.clock import utc_now
 from webapp.core.settings import ENVIRONMENT_PREFIX, flat_name
 from webapp.core.settings_file import write_setting
 from webapp.database.engine import reading
@@ -21,7 +23,8 @@ from webapp.recruiters.capabilities import (
     StoppableOffers,
     Webhooks,
 )
-from webapp.runs.runs import named_run
+from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.second_person import refuse_one_person
 
 
 @click.command("stop")
@@ -55,11 +58,23 @@ def stop_(run: str, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> None:
-    """Show, or raise, RUN's paid screen-outs."""
+    """Show, or raise, RUN's paid screen-outs.
+
+    Where the study asks two people for publishing, it asks them for this too.
+    """
     found = open_published(instance, run, live=live)
     platform = found.platform
     if not isinstance(platform, ScreenOuts):
         raise _unable(found, "can pay screened-out participants")
+    if places is not None:
+        with reading(found.sessions) as session:
+            named = named_run(session, run)
+            study = study_as_launched(session, named)
+        told = f"up to {places} paid screen-outs"
+        refuse_one_person(
+            *(found.sessions, named, study, "publishing"),
+            digest=told, told=told, by=getpass.getuser(), now=utc_now(),
+        )  # fmt: skip
     for offer in found.offers:
         if places is not None:
             platform.add_screen_outs(offer, places)

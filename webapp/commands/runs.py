@@ -57,8 +57,11 @@ def launch(
     """
     loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
     recruits.check(loaded)
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        launch_flow.project_id(session, project)  # before the lists, which take long
     click.echo("Building and auditing the lists ...", err=True)
-    with open_sessions(instance).begin() as session:
+    with sessions.begin() as session:
         run = launch_flow.launch(
             session,
             loaded,

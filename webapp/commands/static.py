@@ -11,12 +11,14 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.version import code_version
 from webapp import create_app
-from webapp.commands.options import with_instance
+from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
+from webapp.database.engine import reading
 from webapp.errors import RunError
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
+from webapp.runs.launch import project_id
 from webapp.runs.static_mark import StaticMark
 from webapp.serverless.folder import (
     ARCHIVE,
@@ -80,6 +82,7 @@ REPORT = "report.html"
 @click.option(
     "--simulated", is_flag=True, help="Programs will answer, not people; every table says so."
 )
+@click.option("--project", metavar="NAME", default="", help="The project that the run belongs to.")
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
@@ -99,6 +102,7 @@ def static(
     no_counter: bool,
     recruiter: str,
     simulated: bool,
+    project: str,
     report: Path | None,
     instance: Path,
 ) -> None:
@@ -119,10 +123,12 @@ def static(
             expected="a name that ends in .jzip for --store jatos, and any other for other stores",
         )
     refuse_existing(out)
+    with reading(open_sessions(instance)) as session:
+        project_id(session, project)
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
     n_sessions = sessions or loaded.design.n_places
     pages = Pages(create_app(instance), loaded, recruits, store.keeper, simulated)
-    built, ref = _written(pages, store, seed, n_sessions, out, beside)
+    built, ref = _written(pages, store, seed, n_sessions, out, beside, project)
     mark = built.mark
     click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
@@ -135,7 +141,13 @@ def static(
 
 
 def _written(
-    pages: Pages, store: Store, seed: int, n_sessions: int, out: Path, report: bytes | None
+    pages: Pages,
+    store: Store,
+    seed: int,
+    n_sessions: int,
+    out: Path,
+    report: bytes | None,
+    project: str,
 ) -> tuple[StaticStudy, str]:
     """Launch the study and write it; return what was written, and its run."""
     with pages.speaking():
@@ -152,6 +164,7 @@ def _written(
             now=utc_now(),
             code_version=code_version(),
             simulated=pages.simulated,
+            project=project,
         )
         in_one_file = out.suffix.lower() in ONE_FILE
         built = static_study(

@@ -7,7 +7,7 @@ import click
 from experiment.studies.load import load_study
 from experiment.tables.atomic_write import atomic_write
 from webapp.errors import WebappError
-from webapp.participant.data_notice import stored_data
+from webapp.participant.data_notice import rights_notice, stored_data
 from webapp.privacy.drafts import platform_of, privacy_drafts
 
 
@@ -26,7 +26,7 @@ def privacy(study: str, out: Path | None) -> None:
     """
     loaded = load_study(study)
     stored = stored_data(loaded, known_to_platform=bool(platform_of(loaded)))
-    drafts = privacy_drafts(loaded, stored)
+    drafts = privacy_drafts(loaded, [*stored, rights_notice()])
     if out is None:
         for text in drafts.values():
             click.echo(text)

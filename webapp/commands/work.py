@@ -9,9 +9,11 @@ from webapp.commands.options import with_instance
 from webapp.core.logging import write_logs
 from webapp.core.metrics import METRICS
 from webapp.errors import WebappError
-from webapp.jobs.consume import consume
+from webapp.jobs.consume import Embedded, consume
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import do, open_queue
+from webapp.long_jobs.queue import open_long_queue
+from webapp.long_jobs.work import leaving
 from webapp.server.waiting import wait_for_app
 from webapp.services import EXTENSION
 
@@ -28,7 +30,12 @@ def work(once: bool, instance: Path) -> None:
     services, folder = app.extensions[EXTENSION], Path(app.instance_path)
     write_logs(services.settings.log_format, services.settings.log_level)
     if not once:
-        consume(open_queue(services, folder, app.extensions[METRICS]))
+        beside = Embedded(open_long_queue(services, folder).huey)
+        try:
+            consume(open_queue(services, folder, app.extensions[METRICS]))
+        finally:
+            leaving.set()
+            beside.stop()
         return
     failed = [name for name, job in PERIODIC.items() if not do(name, job, services, folder, None)]
     services.engine.dispose()

@@ -44,12 +44,10 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
     Raises:
         RequestError: It took longer and was ended.
     """
-    command = [sys.executable, "-m", "parallax", *arguments]
-    settings = {INSTANCE_VARIABLE: str(instance), OWN_CODE_VARIABLE: "refuse"}
     try:
         ended = subprocess.run(
-            command,
-            env=os.environ | settings,
+            command_of(*arguments),
+            env=os.environ | environment_of(instance),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -64,10 +62,20 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
             code="too_slow",
         ) from error
     worked = ended.returncode == 0
-    return Done(worked, ended.stdout if worked else _told(instance, ended.stdout + ended.stderr))
+    return Done(worked, ended.stdout if worked else told(instance, ended.stdout + ended.stderr))
 
 
-def _told(instance: Path, text: str) -> str:
+def command_of(*arguments: str) -> list[str]:
+    """Return how a ``parallax`` command is started."""
+    return [sys.executable, "-m", "parallax", *arguments]
+
+
+def environment_of(instance: Path) -> dict[str, str]:
+    """Return what such a command is given: the instance, and that nobody's own code is imported."""
+    return {INSTANCE_VARIABLE: str(instance), OWN_CODE_VARIABLE: "refuse"}
+
+
+def told(instance: Path, text: str) -> str:
     """Return what a page says of a failure: no trace and no path of the server."""
     if _TRACE in text or not text.strip():
         _LOG.error("a command of the researcher's pages failed: %s", text)

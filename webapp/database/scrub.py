@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, String
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from webapp.database.models import Base
+from webapp.database.old_views import who_sees_what_was_deleted
 from webapp.database.write_lock import WriteLock
 
 _LOG = logging.getLogger(__name__)
@@ -23,23 +24,29 @@ _PATIENCE_FOR_TABLE = "SET lock_timeout = '3s'"
 _EXAMPLES = "pg_catalog.pg_statistic"
 
 
-def scrub(engine: Engine) -> bool:
+def scrub(engine: Engine) -> str:
     """Rewrite the database's files without what was deleted or replaced.
 
     On SQLite readers continue and writers wait. On PostgreSQL each table is closed to everybody
     while it is rewritten; its write-ahead log is the server's own, and keeps old pages for longer.
 
     Returns:
-        Whether nothing is left in the files; false where somebody reads for so long that a table
-        or SQLite's log could not be rewritten.
+        Why something may be left in the files, which is logged as well: somebody reads for so long
+        that a table or SQLite's log could not be rewritten, or still sees what was deleted. Empty
+        where nothing is left.
 
     Raises:
         OSError: The lock beside the database cannot be used.
         sqlite3.Error: The disk is full, or the file is in use by another program.
     """
     if engine.dialect.name != "sqlite":
-        return _rewritten(engine)
-    return _written(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
+        why = _rewritten(engine)
+    else:
+        done = _written(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
+        why = "" if done else "another program kept reading the database"
+    if why:
+        _LOG.warning("erased data may remain in the database's files: %s", why)
+    return why
 
 
 def empty_log(engine: Engine) -> bool:
@@ -69,17 +76,27 @@ def empty_log_soon(engine: Engine) -> None:
         _LOG.warning("the database's log was not emptied after an erasure: %s", error)
 
 
-def _rewritten(engine: Engine) -> bool:
-    """Write every table of PostgreSQL anew; one that somebody keeps open is left as it is."""
+def _rewritten(engine: Engine) -> str:
+    """Write every table of PostgreSQL anew; one that somebody keeps open is left as it is.
+
+    Returns:
+        What may be left, and by whom; empty where nothing is.
+    """
     names = [*sorted(Base.metadata.tables), _EXAMPLES]
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        readers = who_sees_what_was_deleted(connection)
         connection.exec_driver_sql(_PATIENCE_FOR_TABLE)
         try:
             # Each is tried, whether or not the one before could be rewritten.
-            done = [_table_rewritten(connection, name) for name in names]
-            return all(done)
+            kept = [name for name in names if not _table_rewritten(connection, name)]
         finally:
             connection.exec_driver_sql("RESET lock_timeout")
+    told = []
+    if readers:
+        told.append(f"a transaction that began before still sees it: {', '.join(readers)}")
+    if kept:
+        told.append(f"another program kept these tables open: {', '.join(kept)}")
+    return "; ".join(told)
 
 
 def _table_rewritten(connection: Connection, name: str) -> bool:

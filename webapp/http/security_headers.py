@@ -21,12 +21,26 @@ _CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 # Nothing here needs a sensor or a purse, and no page that is framed may ask for one.
-_PERMISSIONS = ", ".join(
+PERMISSIONS = ", ".join(
     f"{name}=()"
     for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 )
 _OF_PAGES = ("text/javascript", "application/javascript", "text/css")
 _A_YEAR = "max-age=31536000"
+# A page that was made elsewhere and brings its own styles, shown to a reader. The browser runs
+# nothing in it, and treats it as of another site.
+PAGE_OF_ITS_OWN = "; ".join(
+    (
+        "sandbox allow-popups",
+        "default-src 'none'",
+        "style-src 'unsafe-inline'",
+        "img-src data:",
+        "font-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
 # The researchers' pages, which nobody may frame: a click there may pay.
 _ROOM = "/researcher"
 # Only the replies to these are ever kept where nothing says so.
@@ -54,16 +68,16 @@ def add_headers(
     public = bool(public_url) and not is_loopback(public_url)
     app.extensions[_PUBLIC] = public
     sites = tuple(_reachable(platforms, public=public))
-    always = _always(public_url)
+    always = always_sent(public_url)
     app.after_request(partial(_with_headers, fetched, ancestors, sites, always))
 
 
 def headers_of_programs(public_url: str) -> dict[str, str]:
     """Return the headers of a reply in JSON to what a program sent."""
-    return {"Content-Type": "application/json", **_always(public_url)}
+    return {"Content-Type": "application/json", **always_sent(public_url)}
 
 
-def _always(public_url: str) -> dict[str, str]:
+def always_sent(public_url: str) -> dict[str, str]:
     """Return the headers of every response; a public address with https is never left again."""
     secure = public_url.startswith("https:") and not is_loopback(public_url)
     transport = {"Strict-Transport-Security": _A_YEAR} if secure else {}
@@ -84,6 +98,9 @@ def _reachable(sites: Iterable[str], *, public: bool) -> Iterator[str]:
 
 
 def _policy(fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]) -> str:
+    own: str | None = g.get("own_policy")
+    if own is not None:
+        return own
     if request.path == _ROOM or request.path.startswith(f"{_ROOM}/"):
         return f"{fetched}; form-action 'self'; frame-ancestors 'none'"
     sites = g.get("platform_sites")
@@ -108,7 +125,7 @@ def _with_headers(
         response.headers["Referrer-Policy"] = "no-referrer"
     if response.mimetype == "text/html":
         # What is a page alone has a use for it.
-        response.headers["Permissions-Policy"] = _PERMISSIONS
+        response.headers["Permissions-Policy"] = PERMISSIONS
     if request.method in _KEPT:
         # Programs and styles say themselves how they may be kept; nothing else may be.
         response.headers.setdefault("Cache-Control", "no-store")

@@ -8,6 +8,7 @@ from webapp.jobs.platforms import finish_payments, poll_platforms
 from webapp.jobs.reports import send_reports
 from webapp.jobs.retention import empty_database_log, erase_due_identities
 from webapp.jobs.summaries import summarise_runs
+from webapp.long_jobs.outdated import remove_outdated_reports
 from webapp.services import Services
 
 
@@ -30,6 +31,7 @@ PERIODIC: Mapping[str, PeriodicJob] = {
     "delete_addresses": PeriodicJob(300, delete_addresses),
     "empty_log": PeriodicJob(60, empty_database_log),
     "erase_identities": PeriodicJob(3600, erase_due_identities),
+    "remove_outdated_reports": PeriodicJob(300, remove_outdated_reports),
     "summarise_runs": PeriodicJob(60, summarise_runs),
     "poll_platforms": PeriodicJob(120, poll_platforms),
     "send_reports": PeriodicJob(60, send_reports),

@@ -13,18 +13,16 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from huey import Huey, PostgresHuey, SqliteHuey
+from huey import Huey
 from huey.storage import BaseStorage
-from sqlalchemy import Engine
 
 from webapp.core.metrics import Metrics
 from webapp.database.locks import exclusive
+from webapp.database.queue_store import open_store
 from webapp.jobs.periodic import PERIODIC, PeriodicJob
 from webapp.services import Services
 
 _LOG = logging.getLogger("parallax.jobs")
-_FILE = "jobs.sqlite3"
-_TABLES = "parallax_jobs"
 
 
 def open_queue(
@@ -41,7 +39,7 @@ def open_queue(
         metrics: Where the jobs that ended are counted; None where nobody asks.
         jobs: The periodic jobs by name.
     """
-    queue = _queue(services.engine, folder)
+    queue = open_store("parallax", services.engine, folder)
     for name, job in jobs.items():
 
         def tick(name: str = name, job: PeriodicJob = job) -> None:
@@ -116,25 +114,3 @@ def _forget_claims(store: BaseStorage, name: str, number: int) -> None:
         of, _, claimed = key.rpartition(" ")
         if of == name and abs(int(claimed) - number) > 1:
             store.pop_data(key)
-
-
-def _queue(engine: Engine, folder: Path) -> Huey:
-    if engine.dialect.name != "postgresql":
-        # A claim lost in a power cut is one tick done twice, which does no harm.
-        return SqliteHuey(
-            "parallax", filename=str(folder / _FILE), results=False, fsync=False, cache_mb=1
-        )
-    with exclusive(engine, folder, "job_tables", wait=True):
-        # Two servers that start at once would both make the tables.
-        return PostgresHuey(
-            "parallax",
-            connection=partial(_connect, engine),
-            table_prefix=_TABLES,
-            blocking=False,
-            results=False,
-        )
-
-
-def _connect(engine: Engine) -> object:
-    arguments, named = engine.dialect.create_connect_args(engine.url)
-    return engine.dialect.loaded_dbapi.connect(*arguments, **named)

@@ -13,6 +13,7 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunCount, RunSummary
 from webapp.database.row_counts import RESPONSES
 from webapp.errors import WebappError
+from webapp.runs.charts import charts_of
 from webapp.runs.summaries import batches, n_responses, store, summary_rows
 from webapp.services import Services
 
@@ -78,8 +79,13 @@ def summarise(
     for some in batches(rows):
         with sessions.begin() as session:
             store(session, some)
+    with reading(sessions) as session:
+        drawn = charts_of(session, run, study_of(session, run), now)
     with sessions.begin() as session:
         session.execute(delete(RunSummary).where(RunSummary.run_id == run.id))
         took_s = time.monotonic() - began
-        session.add(RunSummary(run_id=run.id, made_at=now, took_s=took_s, responses=responses))
+        summary = RunSummary(
+            run_id=run.id, made_at=now, took_s=took_s, responses=responses, charts=drawn
+        )
+        session.add(summary)
     return len(rows)

@@ -7,6 +7,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.question import Question
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
@@ -15,9 +16,10 @@ from webapp.participant.lookup import requested_participant
 from webapp.participant.markdown import as_html
 from webapp.services import current_services
 from webapp.sessions.admission import Step, check_comprehension, next_step, screen, tries_used
-from webapp.sessions.consent import NoRoomError
+from webapp.sessions.assent import assent
+from webapp.sessions.consent import Decision, NoRoomError
 from webapp.sessions.crowding import from_where
-from webapp.sessions.finish import LONGEST_TEXT
+from webapp.sessions.finish import form_texts
 from webapp.sessions.leave import leave_on_request
 from webapp.sessions.sharing import Sender
 
@@ -27,6 +29,28 @@ _Problems = Mapping[str, str]
 _Take = Callable[
     [Session, Run, Participant, Study, Mapping[str, str], datetime, Sender], dict[str, str]
 ]
+
+
+@admission_pages.post("/p/<token>/assent")
+def decide_for_oneself(token: str) -> ResponseReturnValue:
+    """Take what the participant decides, for whom somebody else consented."""
+
+    def decided(
+        session: Session,
+        run: Run,
+        participant: Participant,
+        study: Study,
+        given: Mapping[str, str],
+        now: datetime,
+        sender: Sender,
+    ) -> dict[str, str]:
+        accepts = given.get("decision") == Decision.ACCEPT
+        wanted = Decision.ACCEPT if accepts else Decision.DECLINE
+        if "decision" in given:
+            assent(session, run, participant, study, wanted, now, sender)
+        return {}
+
+    return _taken(token, decided)
 
 
 @admission_pages.post("/p/<token>/screening")
@@ -59,21 +83,21 @@ def admission_page(session: Session, participant: Participant, _run: Run, study:
 
 
 def _taken(token: str, take: _Take) -> ResponseReturnValue:
-    services = current_services()
+    services, given = current_services(), form_texts(request.form)
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_of(session, run)
         # Who was counted when they came counts here too.
         sender = Sender(from_where(session, participant) or "", services.settings.unanswered_places)
         try:
-            problems = take(session, run, participant, study, request.form, services.now(), sender)
+            problems = take(session, run, participant, study, given, services.now(), sender)
         except NoRoomError as error:
             session.rollback()
             return turned_away_at_last(session, run, study, participant, error)
         report_ending(session, run, study, participant)
         session.commit()
         if problems:
-            return _page(session, participant, study, request.form, problems), 422
+            return _page(session, participant, study, given, problems), 422
     return redirect(url_for("session.show", token=token), 303)
 
 
@@ -85,6 +109,8 @@ def _page(
     problems: _Problems,
 ) -> str:
     step = next_step(session, participant, study)
+    if step is Step.ASSENT:
+        return render_template("assent.html", study=study, text=as_html(study.text("assent")))
     questions: Sequence[Question] = study.screening
     instructions = None
     if step is Step.COMPREHENSION and study.comprehension is not None:

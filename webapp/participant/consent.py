@@ -17,7 +17,7 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
-from webapp.participant.data_notice import answerable, consent_text, stored_data
+from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
 from webapp.participant.leaving import report_ending, turned_away, turned_back
 from webapp.participant.lookup import requested_run
 from webapp.participant.markdown import as_html
@@ -90,8 +90,8 @@ def decide(ref: str) -> ResponseReturnValue:
         _refuse_other_offers(session, run, arrival)
         refuse_unconfirmed(arrival, confirmed, is_second=False)
         text = _text(study, arrival)
-        if decision is Decision.ACCEPT and _text_shown() not in ("", text_hash(text)):
-            return _consent(study, arrival, changed=True), 409
+        if decision is Decision.ACCEPT and (again := _asks_again(study, arrival, text)):
+            return again, 409
         known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
         is_second = known is None and platform_id != arrival.platform_id
         refuse_unconfirmed(arrival, confirmed, is_second=is_second)
@@ -215,6 +215,7 @@ def _consent(study: Study, arrival: Arrival, *, changed: bool = False) -> str:
         text_hash=text_hash(_text(study, arrival)),
         text=as_html(study.text("consent")),
         stored=stored_data(study, known_to_platform=not is_of_link(arrival.platform_id)),
+        rights=rights_notice(),
         answerable=list(answerable(study)),
         known_to_platform=not is_of_link(arrival.platform_id),
         visit=new_reference(),
@@ -258,6 +259,16 @@ def _decision() -> Decision:
             status=400,
             code="no_decision",
         ) from error
+
+
+def _asks_again(study: Study, arrival: Arrival, text: str) -> str:
+    """Return the page again where somebody agrees to another text, or on a device refused."""
+    if _text_shown() not in ("", text_hash(text)):
+        return _consent(study, arrival, changed=True)
+    # The page says which kind of device it is on, and has no button there that would lead here.
+    allowed = study.taking_part.devices
+    refused = allowed and request.form.get("device", "") not in allowed
+    return _consent(study, arrival) if refused else ""
 
 
 def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:

@@ -7,7 +7,7 @@ the exported columns against it.
 from collections.abc import Iterator
 
 from experiment.exclusion.by_score import decided_by_score
-from experiment.responses.registry import response_class
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 
@@ -43,7 +43,9 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
     yield gettext(
         "For an hour, a code made of your network address, so that nobody takes all the places."
     )
-    if study.asks_before_start:
+    if study.taking_part.assent:
+        yield gettext("That you and whoever decides for you agreed, to which texts, and when.")
+    if study.screening or study.comprehension:
         yield gettext("Your answers to the questions before the start, unless you are sent back.")
     if study.questionnaire:
         yield gettext(
@@ -60,7 +62,11 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
             " closed: %(days)s.",
             days=days,
         )
-    yield gettext(
+
+
+def rights_notice() -> str:
+    """Return what somebody may ask for, in a sentence."""
+    return gettext(
         "You may see your data, have them corrected or erased, have them kept without being used,"
         " object, and complain to your country's data protection authority."
     )
@@ -74,7 +80,12 @@ def _of_answers(study: Study) -> Iterator[str]:
         " moved; presses that came too early; how often the choice was shown; the size of the page,"
         " whether the page was hidden or lost focus meanwhile, and the time of day."
     )
-    if response_class(study.response).step_table:
+    if study.taking_part.traces:
+        yield gettext(
+            "The path of the mouse, pen or finger during each choice, and when keys were pressed"
+            " and let go, but not which keys."
+        )
+    if response_of(study).step_table:
         yield gettext(
             "For each word or part of a sentence: when it appeared and how long you took, and where"
             " there were two words, which ones you chose."
@@ -92,7 +103,8 @@ def consent_text(study: Study, *, known_to_platform: bool) -> str:
         f"- {sentence}" for sentence in stored_data(study, known_to_platform=known_to_platform)
     )
     heading = gettext("What is stored about you")
-    parts = (study.text("consent").strip(), heading, *stored, *answerable(study))
+    said = (heading, *stored, f"- {rights_notice()}", *answerable(study))
+    parts = (study.text("consent").strip(), *said)
     return "\n\n".join(parts) + "\n"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from flask import render_template
 from sqlalchemy.orm import Session
 
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Participant
@@ -16,7 +17,6 @@ from webapp.database.scrub import empty_log_soon
 from webapp.privacy.corrections import answers_of, correct, correctable
 from webapp.privacy.restriction import release, restrict
 from webapp.services import current_services
-from webapp.sessions.finish import LONGEST_TEXT
 
 CODE, WISH = "_code", "_wish"
 _SAVE, _RESTRICT, _RELEASE = "correct", "restrict", "release"

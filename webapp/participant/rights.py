@@ -22,6 +22,7 @@ from webapp.participant.own_page import CHANGES, CODE, WISH, changed, own_page
 from webapp.participant.session import page_of
 from webapp.privacy.own_data import own_data, participant_of_code
 from webapp.services import current_services
+from webapp.sessions.finish import form_texts
 from webapp.sessions.withdraw import Wish, withdraw
 
 rights_pages = Blueprint("rights", __name__)
@@ -102,7 +103,7 @@ def send_data(ref: str) -> ResponseReturnValue:
             problem = gettext("Nobody in this study was shown this code.")
             return render_template("own_data.html", study=study, problem=problem), 404
         if amending:
-            return changed(session, study, participant, request.form)
+            return changed(session, study, participant, form_texts(request.form))
         if wish == "look":
             return own_page(session, study, participant)
         if wish in ("", "download"):

@@ -7,6 +7,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, State
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.engine import reading
@@ -22,10 +23,10 @@ from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
 from webapp.sessions.finish import (
-    LONGEST_TEXT,
     asked_already,
     finish,
     finish_without_questions,
+    form_texts,
 )
 from webapp.sessions.leave import ending_of, note_late_work
 from webapp.sessions.links import is_of_link
@@ -73,7 +74,8 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_for(session, run, participant)
-        problems = finish(session, participant, study.questionnaire, request.form, services.now())
+        given = form_texts(request.form)
+        problems = finish(session, participant, study.questionnaire, given, services.now())
         if participant.state == State.FINISHED:
             report_ending(session, run, study, participant)
         session.commit()
@@ -82,7 +84,7 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
             # Nothing was answered, which may be: this is not asked for ever.
             return _too_late(session, participant, run, study)
     if problems:
-        return _questionnaire(study, request.form, problems), 422
+        return _questionnaire(study, given, problems), 422
     return redirect(url_for("session.show", token=token), 303)
 
 

@@ -1,14 +1,18 @@
 """The working page: instructions, practice and trials in one."""
 
+from collections.abc import Callable, Sequence
+from typing import cast
+
 from flask import current_app, render_template
 
-from experiment.records import SIDES
+from experiment.records import SIDES, Side
+from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.participant.assets import assets_of
 from webapp.participant.markdown import as_html
 from webapp.participant.response_files import script_name
-from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
 
 
@@ -21,19 +25,40 @@ def working_page(study: Study, work: Work, *, invitation: str = "", lease_minute
         invitation: Where somebody else would begin; empty where no address is for everybody.
         lease_minutes: For how long a silent participant keeps the place; 0 where nobody has one.
     """
+    response, address = response_of(study), assets_of(current_app).address
     return render_template(
         "working.html",
         study=study,
         script=trial_script(study),
         instructions=as_html(study.text("instructions")),
-        response=response_of(study),
-        work=work,
+        response=response,
+        work=with_scripts(work, response, address),
         invitation=invitation,
         lease_minutes=lease_minutes,
         longest_text=LONGEST_TEXT,
         pages={position: as_html(study.text(name)) for position, name in work["pages"].items()},
-        sides=list(zip(SIDES, work["keys"], strict=False)),
+        sides=_sides(work["keys"]),
+        task_sides={name: _sides(task["keys"]) for name, task in work.get("tasks", {}).items()},
     )
+
+
+def _sides(keys: Sequence[str]) -> list[tuple[Side, str]]:
+    return list(zip(SIDES, keys, strict=False))
+
+
+def with_scripts(work: Work, response: ResponseType, address: Callable[[str], str]) -> Work:
+    """Return a session whose tasks, if it has several, say where their scripts are.
+
+    Args:
+        work: The session.
+        response: What its trials ask for.
+        address: From a script's name on the wire to where it is.
+    """
+    if "tasks" not in work:
+        return work
+    scripts = {task: address(script_name(one.script)) for task, one in response.types.items()}
+    tasks = {task: {**own, "script": scripts[task]} for task, own in work["tasks"].items()}
+    return cast(Work, {**work, "tasks": tasks})
 
 
 def trial_script(study: Study) -> str:

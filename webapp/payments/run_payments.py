@@ -38,7 +38,7 @@ from webapp.recruiters.registry import open_platform
 from webapp.recruitment.limits import limits_of
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import published, recruitment_hits
-from webapp.recruitment.terms import task_of
+from webapp.recruitment.terms import refuse_other_purse, task_of
 from webapp.runs.runs import named_run, study_as_launched
 from webapp.runs.second_person import done_by_two, first_of_two
 from webapp.users.audit_log import record_act
@@ -305,9 +305,8 @@ class RunPayments:
                     where=f"run {self.run.ref}, offer {offer}",
                     expected=f"{self._amount(ours)}, as it was published",
                     remedy=(
-                        "Restore the reward on the platform's own site; or approve there, "
-                        "and record the payment in the ledger with: parallax reconcile "
-                        f"{self.run.ref} --fix"
+                        "Restore the reward on the platform's own site; or approve there, and "
+                        f"write it into the ledger with: parallax reconcile {self.run.ref} --fix"
                     ),
                 )
 
@@ -376,14 +375,15 @@ def open_run_payments(
 
     Raises:
         UnknownNameError: There is no such run.
-        RunError: Its recruiter pays nobody, or it was published on another platform.
+        RunError: Its recruiter pays nobody, or it was published elsewhere or in other money.
         PlatformError: The platform cannot be asked.
     """
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         platform = open_platform(run.recruiter, settings, live=live)
         study = study_as_launched(session, run)
-        published(session, run, platform.endpoint)
+        where_it_is = published(session, run, platform.endpoint)
+    refuse_other_purse(run, study, where_it_is, platform)
     poll(sessions, platform, run_ref, now())
     with sessions.begin() as session:
         taken_up(session, run)

@@ -91,12 +91,15 @@ def owed_minor(account: PayeeAccount, study: Study) -> int | None:
     status = account.assignment.status if account.assignment is not None else None
     if status == AssignmentStatus.SCREENED_OUT:
         return study.screen_out_minor
+    in_part = status == AssignmentStatus.PARTIALLY_APPROVED
+    if in_part and not account.finished and account.assignment is not None:
+        return account.assignment.paid_minor or 0
     if not account.finished or (account.rejected and not account.approved):
         return 0
     bonus = bonus_owed_minor(study.payment, account.finisher)
     if bonus is None:
         return None
-    if status == AssignmentStatus.PARTIALLY_APPROVED and account.assignment is not None:
+    if in_part and account.assignment is not None:
         return (account.assignment.paid_minor or 0) + bonus
     return study.reward_minor + bonus
 

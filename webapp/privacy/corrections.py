@@ -63,11 +63,11 @@ def correct(
     Raises:
         WebappError: It cannot be written down; then nothing is done.
     """
-    named = [question for question in questions if question.name in given]
-    answers, problems = checked_answers(named, given)
-    if problems:
-        return problems
     before = answers_of(session, participant)
+    # One correction may decide whether another question is asked at all.
+    answers, wrong = checked_answers(questions, {**before, **given})
+    if problems := {name: problem for name, problem in wrong.items() if name in given}:
+        return problems
     new = {name: value for name, value in answers.items() if value != before.get(name, "")}
     if new:
         record.note_again(session, Deed.CORRECTED, mark_of(participant.ref), now, new)

@@ -69,10 +69,7 @@ def refuse_another_participant(session: Session, run: Run) -> None:
     project = held(session, run.project_id)
     if project.most_participants and at_work(session, project) >= project.most_participants:
         raise RequestError(
-            gettext(
-                "Many people are taking part right now. Your answers so far are safe. Please reload"
-                " the page in a few seconds."
-            ),
+            gettext("Many people are taking part right now. Please reload the page in a minute."),
             status=429,
             code="busy",
         )

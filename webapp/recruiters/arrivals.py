@@ -64,7 +64,8 @@ class Arrival:
         link: The identifier in one of the run's own links, or an access code that was typed in;
             empty if there must be one and is none. None if the recruiter has no such links.
         acceptance: The paid work they come for; None where there is none.
-        proven: Whether the platform has signed all this, so that nobody else can have written it.
+        proven: Whether the platform has signed all this a moment ago, so that nobody else can have
+            written it, and the platform need not be asked.
         parameters: Other values in the link that are kept, by the platform's own names. They go
             back to the platform at the end, and are in no export.
     """

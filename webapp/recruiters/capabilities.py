@@ -3,7 +3,7 @@
 Nothing outside a recruiter's folder asks which platform it is.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from webapp.recruiters.platform import Bonus, Offer, Task
@@ -95,6 +95,19 @@ class GrowingOffers(Protocol):
 
     def grow(self, offer_id: str, places: int) -> None:
         """Let an offer have so many places in all, and be found; as many as it has is success."""
+        ...
+
+
+@runtime_checkable
+class ListQuotas(Protocol):
+    """Gives each list of an offer an address and a number of places of its own."""
+
+    def list_places(self, offer_id: str) -> Mapping[str, int]:
+        """Return how many places each address of an offer still has for somebody."""
+        ...
+
+    def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
+        """Add places to addresses of an offer; it is never repeated by itself."""
         ...
 
 

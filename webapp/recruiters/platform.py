@@ -80,6 +80,7 @@ class Task:
         median_minutes: How long it takes at the median; None where nobody knows.
         screen_out_minor: The pay of participants who are screened out; 0 for nothing.
         screen_out_places: How many may get that.
+        withdrawn_percent: What share of the reward who withdraws gets; None where a person decides.
         devices: With which kinds of device it can be taken; empty for any.
         filters: Who may take it, by the platform's own filters.
         filter_set: A filter set of the platform, in their place.
@@ -87,6 +88,7 @@ class Task:
         peripherals: What else participants need.
         naivety: How much newcomers to the platform are preferred; None for its own choice.
         most_at_once: How many may work at the same time; None for any number.
+        list_quotas: Whether each list has an address and a number of places of its own.
         label: What kind of work it is, by the platform's word.
         group: A group of the platform's that whoever finishes is put into; empty for none.
         content_warning: What participants are warned of.
@@ -104,6 +106,7 @@ class Task:
     median_minutes: float | None = None
     screen_out_minor: int = 0
     screen_out_places: int = 0
+    withdrawn_percent: int | None = None
     devices: tuple[str, ...] = ()
     filters: tuple[Mapping[str, object], ...] = field(default=(), hash=False)
     filter_set: str = ""
@@ -111,6 +114,7 @@ class Task:
     peripherals: tuple[str, ...] = ()
     naivety: float | None = None
     most_at_once: int | None = None
+    list_quotas: bool = False
     label: str = ""
     group: str = ""
     content_warning: str = ""
@@ -127,6 +131,8 @@ class Offer:
         lifetime: For how long it can be found.
         token: Another one for each offer; it also marks the offer, so that it can be found again.
         frame_height_px: The frame's height; 0 for the worker's whole window.
+        quotas: Addresses in place of the link, each with how many of the places it has; empty
+            where the link is for all.
     """
 
     link: str
@@ -134,6 +140,7 @@ class Offer:
     lifetime: timedelta
     token: str
     frame_height_px: int = 0
+    quotas: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def name_to_work_under(
         RequestError: The worker of that id has handed in another assignment.
     """
     acceptance, worker_id = arrival.acceptance, arrival.platform_id
-    if acceptance is None or worker_id is None or arrival.proven:
+    if acceptance is None or worker_id is None:
         return None, worker_id
     rows = session.execute(
         select(Assignment, Participant)

@@ -10,9 +10,8 @@ from webapp.errors import RunError
 from webapp.recruiters.capabilities import CountedAudience, PublishNotes
 from webapp.recruiters.platform import Platform
 from webapp.recruitment.publish import PublishPlan
+from webapp.runs import second_person
 from webapp.runs.runs import named_run
-from webapp.runs.second_person import done_by_two, first_of_two
-from webapp.users.audit_log import record_act
 
 
 def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
@@ -64,14 +63,9 @@ def refuse_one_person(
     told = f"places to be offered for {in_words(cost.total_minor, cost.currency)}"
     with reading(sessions) as session:
         run = named_run(session, plan.run_ref)
-    first = first_of_two(
+    second_person.refuse_one_person(
         sessions, run, plan.study, "publishing", digest=digest, told=told, by=by, now=now
     )
-    if first:
-        with sessions.begin() as session:
-            done_by_two(session, run, "publishing", digest)
-            after = {"what": told, "asked for by": first}
-            record_act(session, by, "publishing confirmed", now, run_ref=run.ref, after=after)
 
 
 def digest_of(plan: PublishPlan, platform: Platform) -> str:

@@ -26,6 +26,7 @@ from webapp.recruiters.statuses import (
     AssignmentStatus,
 )
 from webapp.recruitment.claims import confirm_claim, give_up
+from webapp.recruitment.part_paid import part_paid_minor
 from webapp.recruitment.publish import published
 from webapp.runs.runs import named_run, study_as_launched
 
@@ -146,7 +147,7 @@ def upsert_submission(
         session, hit.run_id, assignment, submission.status, now
     )
     assignment.status, assignment.submitted_at = submission.status, submission.submitted_at
-    assignment.paid_minor = submission.paid_minor
+    assignment.paid_minor = part_paid_minor(session, assignment, submission)
     assignment.receipt = submission.fields.get(_RECEIPT, "")[:_LONGEST_RECEIPT]
     assignment.seen_at = now
     session.flush()

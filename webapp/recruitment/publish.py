@@ -23,8 +23,15 @@ from webapp.database.models import Hit, Recruitment, Run
 from webapp.errors import RunError
 from webapp.gate.gate import ledger_begun, ledger_written, refuse
 from webapp.gate.premises import Act
-from webapp.recruiters.capabilities import Drafts, GrowingOffers, Qualifications, ScreenOuts
+from webapp.recruiters.capabilities import (
+    Drafts,
+    GrowingOffers,
+    ListQuotas,
+    Qualifications,
+    ScreenOuts,
+)
 from webapp.recruiters.platform import Offer, Platform, Task
+from webapp.recruitment.list_quotas import Quotas, make_list_links, quotas
 from webapp.recruitment.lost_offers import (
     RECRUITMENT,
     LostOffer,
@@ -70,6 +77,7 @@ class PublishPlan:
         lost: Offers that are posted and not written down, which they will be.
         offers: The offers to be posted, those first that were written down before.
         cost: What all of these cost at most; the platform set nothing aside for what expired.
+        quotas: How many more places each list's address gets, where each list has one.
     """
 
     run_ref: str
@@ -83,6 +91,7 @@ class PublishPlan:
     lost: tuple[LostOffer, ...]
     offers: tuple[Offer, ...]
     cost: Cost
+    quotas: Quotas = ()
 
     @property
     def is_empty(self) -> bool:
@@ -99,6 +108,24 @@ def draft(
         RunError: The run may not be published there.
         PlatformError: The platform cannot tell how far the run's HITs have come.
     """
+    plan = _draft(sessions, platform, run_ref, link, now)
+    if not plan.task.list_quotas:
+        return plan
+    with reading(sessions) as session:
+        run = named_run(session, run_ref)
+        hits = recruitment_hits(session, run)
+        posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
+        posted += [each.offer_id for each in plan.lost]
+        by_list = quotas(session, run, link, platform, posted, plan.unfilled - plan.open)
+    places = sum(n for _, n in by_list)
+    offers = [replace(each, places=places, quotas=by_list) for each in plan.offers[:1] if by_list]
+    grow = plan.grow if by_list else ()
+    return replace(plan, quotas=by_list, offers=tuple(offers), grow=grow)
+
+
+def _draft(
+    sessions: Sessions, platform: Platform, run_ref: str, link: str, now: datetime
+) -> PublishPlan:
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         study = study_as_launched(session, run)
@@ -207,7 +234,7 @@ def publish(
         move_expiry(sessions, platform, hit_id, now() + lifetime_of(terms_of(plan.study)))
         yield hit_id, platform.state(hit_id).available
     for offer_id, places in plan.grow:
-        yield offer_id, _grow(sessions, platform, offer_id, places)
+        yield offer_id, _grow(sessions, platform, offer_id, places, plan.quotas)
     lacking = [own_qualification or id_ if id_ == _YET_TO_BE_MADE else id_
                for id_ in plan.task.audience.lacking]  # fmt: skip
     task = replace(plan.task, audience=replace(plan.task.audience, lacking=tuple(lacking)))
@@ -265,6 +292,8 @@ def _record_hits(
         # Another publisher may have come in between, with other credentials.
         refuse_other_account(run, recruitment, account)
         recruitment.account = account
+        if plan.task.list_quotas:
+            make_list_links(session, run, now)
         for lost in plan.lost:
             write_down(session, run, lost, now)
         written = {hit.token for hit in recruitment_hits(session, run)}
@@ -275,9 +304,15 @@ def _record_hits(
         )
 
 
-def _grow(sessions: Sessions, platform: Platform, offer_id: str, places: int) -> int:
-    assert isinstance(platform, GrowingOffers)
-    platform.grow(offer_id, places)
+def _grow(
+    sessions: Sessions, platform: Platform, offer_id: str, places: int, by_list: Quotas
+) -> int:
+    if by_list and isinstance(platform, ListQuotas):
+        platform.grow_lists(offer_id, by_list)
+        places = platform.state(offer_id).places
+    else:
+        assert isinstance(platform, GrowingOffers)
+        platform.grow(offer_id, places)
     with sessions.begin() as session:
         session.scalars(select(Hit).where(Hit.platform_id == offer_id)).one().places = places
     return platform.state(offer_id).available

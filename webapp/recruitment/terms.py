@@ -100,8 +100,21 @@ def refuse_other_account(run: Run, where_it_is: Recruitment | None, account: str
             f" settings now choose {account}",
             where=f"the settings of {run.recruiter}",
             expected="the token and the workspace with which it was published",
-            remedy="Nothing was published. Restore those settings, or launch another run",
+            remedy="Nothing was done. Restore those settings, or launch another run",
         )
+
+
+def refuse_other_purse(
+    run: Run, study: Study, where_it_is: Recruitment, platform: Platform
+) -> None:
+    """Let pass only the account from which a run was published, and only the study's money.
+
+    Raises:
+        RunError: It is another account, or its currency is not the study's.
+        PlatformError: The platform cannot be asked.
+    """
+    refuse_other_account(run, where_it_is, account_of(platform))
+    refuse_other_currency(study, platform)
 
 
 def account_of(platform: Platform) -> str | None:
@@ -161,6 +174,7 @@ def task_of(
         median_minutes=terms.median_minutes,
         screen_out_minor=study.screen_out_minor,
         screen_out_places=terms.screen_out_places,
+        withdrawn_percent=terms.withdrawn_percent,
         devices=tuple(terms.devices),
         filters=tuple(terms.filters),
         filter_set=terms.filter_set,
@@ -168,6 +182,7 @@ def task_of(
         peripherals=tuple(terms.peripherals),
         naivety=terms.naivety,
         most_at_once=terms.most_at_once,
+        list_quotas=terms.list_quotas,
         label=terms.label,
         group=terms.group,
         content_warning=terms.content_warning,

@@ -12,7 +12,10 @@ from webapp.researcher.access import PREFIX, guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
 from webapp.researcher.audit import audit_pages
+from webapp.researcher.charts import chart_pages
 from webapp.researcher.code import code_pages
+from webapp.researcher.editor import editor_pages
+from webapp.researcher.film import film_pages
 from webapp.researcher.installation import installation_pages
 from webapp.researcher.joining import joining_pages
 from webapp.researcher.launch import launch_pages
@@ -21,14 +24,16 @@ from webapp.researcher.money import money_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
 from webapp.researcher.projects import project_pages
+from webapp.researcher.read_reports import reading_pages
 from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
-from webapp.researcher.report import report_pages
+from webapp.researcher.reports import reports_pages
 from webapp.researcher.rights import rights_of_people_pages
 from webapp.researcher.runs import run_pages
 from webapp.researcher.second_factor import second_factor_pages
 from webapp.researcher.sign_in import sign_in_pages
 from webapp.researcher.signed_in_elsewhere import elsewhere_pages
+from webapp.researcher.studies import study_pages
 from webapp.researcher.tokens import token_pages
 
 _PAGES = (
@@ -39,14 +44,19 @@ _PAGES = (
     password_pages,
     account_pages,
     run_pages,
+    chart_pages,
+    study_pages,
+    editor_pages,
     launch_pages,
     live_pages,
     participant_pages,
+    film_pages,
     rights_of_people_pages,
     money_pages,
     reconciling_pages,
     recruitment_pages,
-    report_pages,
+    reports_pages,
+    reading_pages,
     audit_pages,
     installation_pages,
     project_pages,

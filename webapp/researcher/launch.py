@@ -2,30 +2,28 @@
 
 import re
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from pathlib import Path
 
-from flask import Blueprint, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
 from webapp.core.own_process import parallax
-from webapp.database.engine import reading
-from webapp.database.models import Project
 from webapp.errors import RequestError
-from webapp.projects.limits import job_of, refuse_upload
 from webapp.projects.projects import ProjectError
 from webapp.projects.rights import Right
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.boundary import present_project
-from webapp.researcher.uploads import (
-    LARGEST_ZIP_BYTES,
-    known_studies,
-    store_upload,
-    uploaded_bytes,
-    uploads_of,
+from webapp.researcher.study_place import (
+    counted,
+    in_project,
+    instance,
+    known,
+    note,
+    project_name,
+    refuse_large,
+    uploads,
 )
+from webapp.researcher.uploads import LARGEST_ZIP_BYTES, store_upload
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 
@@ -41,9 +39,9 @@ def choose() -> str:
     """Show the studies that can be launched."""
     return render_template(
         "researcher/launch.html",
-        studies=known_studies(_instance(), present_project()),
+        studies=known(),
         recruiters=list(RECRUITERS),
-        project=_project(),
+        project=project_name(),
     )
 
 
@@ -52,20 +50,9 @@ def choose() -> str:
 def upload() -> ResponseReturnValue:
     """Store a study folder that came as a zip file, and go on to its checks."""
     file = request.files.get("file")
-    services, project_id = current_services(), present_project()
-    uploads = uploads_of(_instance(), project_id)
-
-    def check_size(more_bytes: int) -> None:
-        if project_id is not None:
-            with reading(services.sessions) as session:
-                project = session.get_one(Project, project_id)
-            refuse_upload(project, uploaded_bytes(uploads), more_bytes)
-
-    study = store_upload(uploads, file.read() if file else b"", check_size)
-    with services.sessions.begin() as session:
-        name, now = current_user().name, services.now()
-        record_act(session, name, "study uploaded", now, after=_in_project(study=study))
-    project = _project() or None
+    study = store_upload(uploads(), file.read() if file else b"", refuse_large)
+    note("study uploaded", study=study)
+    project = project_name() or None
     address = url_for("launch.check", study=study, seed="1", recruiter="direct", project=project)
     return redirect(address, 303)
 
@@ -75,15 +62,15 @@ def upload() -> ResponseReturnValue:
 def check() -> str:
     """Show what launching the study would find, and what the study looks like."""
     study, folder, seed, recruiter = _asked(request.args)
-    with _job():
-        done = parallax(_instance(), "study", "check", "--show", "--seed", seed, "--", folder)
+    with counted():
+        done = parallax(instance(), "study", "check", "--show", "--seed", seed, "--", folder)
     found, _, shown = done.text.partition(SHOWN_BELOW)
     return render_template(
         "researcher/launch_check.html",
         study=study,
         seed=seed,
         recruiter=recruiter,
-        project=_project(),
+        project=project_name(),
         found=found,
         shown=shown if done.worked else "",
     )
@@ -97,10 +84,10 @@ def launch() -> ResponseReturnValue:
     options = ["--seed", seed, "--recruiter", recruiter]
     if request.form.get("simulated"):
         options.append("--simulated")
-    if project := _project():
+    if project := project_name():
         options += ["--project", project]
-    with _job():
-        done = parallax(_instance(), "launch", *options, "--", folder)
+    with counted():
+        done = parallax(instance(), "launch", *options, "--", folder)
     found = _LAUNCHED.search(done.text)
     if not done.worked or found is None:
         return (
@@ -115,7 +102,7 @@ def launch() -> ResponseReturnValue:
             "run launched",
             services.now(),
             run_ref=found[1],
-            after=_in_project(study=study, seed=seed, recruiter=recruiter),
+            after=in_project(study=study, seed=seed, recruiter=recruiter),
         )
     return redirect(url_for("runs.show", ref=found[1]), 303)
 
@@ -123,7 +110,7 @@ def launch() -> ResponseReturnValue:
 def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
     """Return the study's name and folder, the seed and the recruiter that a form asks for."""
     study, seed = form.get("study", ""), form.get("seed", "").strip()
-    recruiter, studies = form.get("recruiter", ""), known_studies(_instance(), present_project())
+    recruiter, studies = form.get("recruiter", ""), known()
     problem = ""
     if study not in studies:
         problem = f"There is no study {study!r} here."
@@ -139,27 +126,5 @@ def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
 @launch_pages.errorhandler(ProjectError)
 def refuse(error: ProjectError) -> ResponseReturnValue:
     """Show the paragraph: the project may not use more."""
-    page = render_template("researcher/launch_refused.html", study=_project(), text=str(error))
+    page = render_template("researcher/launch_refused.html", study=project_name(), text=str(error))
     return page, 409
-
-
-def _job() -> AbstractContextManager[None]:
-    services = current_services()
-    return job_of(services.sessions, present_project(), services.now())
-
-
-def _project() -> str:
-    """Return the name of the project in which something is launched; empty for none."""
-    project_id = present_project()
-    if project_id is None:
-        return ""
-    with reading(current_services().sessions) as session:
-        return session.get_one(Project, project_id).name
-
-
-def _in_project(**after: str) -> dict[str, str]:
-    return after | ({"project": project} if (project := _project()) else {})
-
-
-def _instance() -> Path:
-    return Path(current_app.instance_path)

@@ -26,6 +26,7 @@ from webapp.payments.statement import statements
 from webapp.projects.rights import Right
 from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.paging import page_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import audit_entries
@@ -212,12 +213,13 @@ def _page(ref: str, problem: str = "") -> str:
         acts = [each for each in audit_entries(session, ref) if each.act in _ACTS_OF_MONEY]
     of_payee = {each.payee: each for each in statements(owed, ledger, study)}
     people = [(account, of_payee.pop(account.participant.ref)) for account in owed]
+    shown = page_of("people", people)
     return render_template(
         "researcher/money.html",
         run=run,
         problem=problem,
-        people=people,
-        strangers=list(of_payee.values()),
+        **shown,
+        strangers=list(of_payee.values()) if shown["page"] == 1 else [],
         refs={account.participant.id: account.participant.ref for account, _ in people},
         unsettled=[line for line in ledger if line.state not in SETTLED_FOR_GOOD],
         published=recruitment,

@@ -1,15 +1,19 @@
 """One run's page, whole or only the part that is live."""
 
+from datetime import UTC, datetime
+
 from flask import render_template
 
 from experiment.money import in_words
 from webapp.database.engine import reading
+from webapp.database.models import Run
 from webapp.privacy.retention import erase_at, is_due
 from webapp.projects.projects import name_of_project
 from webapp.recruiters.base import PayingRecruiter
+from webapp.runs.charts import charts_seen
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
-from webapp.runs.unblind import unblinding_of
+from webapp.runs.unblind import is_blind, unblinding_of
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
@@ -22,7 +26,17 @@ def run_page(ref: str, problem: str = "") -> str:
         ref: The run's reference.
         problem: Why what was asked for was not done; empty where nothing was.
     """
-    return render_template("researcher/run.html", problem=problem, **_facts(ref))
+    facts = _facts(ref)
+    services, run = current_services(), facts["run"]
+    assert isinstance(run, Run)
+    with reading(services.sessions) as session:
+        charts, charts_at = charts_seen(session, run)
+        facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
+    return render_template("researcher/run.html", problem=problem, utc=_utc, **facts)
+
+
+def _utc(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def live_part(ref: str) -> str:

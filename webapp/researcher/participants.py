@@ -7,7 +7,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from experiment.participation import State
-from experiment.records import SIDES
+from experiment.records import SIDES, Side
 from experiment.responses.registry import response_of
 from webapp.database.engine import reading
 from webapp.database.models import Run
@@ -15,6 +15,7 @@ from webapp.errors import RequestError
 from webapp.privacy.corrections import correctable, corrected_since_verdict
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
+from webapp.researcher.paging import page_asked_for
 from webapp.runs.integrity import flags_of
 from webapp.runs.people import Judged, record_of
 from webapp.runs.people_table import Wanted, people_table
@@ -23,7 +24,7 @@ from webapp.runs.summaries import flag_texts
 from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.sessions.session_payload import shown_trial
+from webapp.sessions.session_payload import ShownTrial, shown_trial
 
 participant_pages = Blueprint("participants", __name__)
 
@@ -44,7 +45,6 @@ SORTS: dict[str, str] = {
 VERDICTS = {"kept": True, "excluded": False}
 # What tells of single answers, and is not told while a run is blind.
 _OF_ANSWERS = frozenset({"rt", "fast", "side", "hidden", "waited"})
-_DIGITS = 6
 
 
 @participant_pages.get("/runs/<ref>/participants")
@@ -77,6 +77,13 @@ def show_all(ref: str) -> str:
     )
 
 
+def _text_of_any_side(trial: ShownTrial, side: Side) -> str | None:
+    """Return one of a trial's options, in an order that says nothing of where they stood."""
+    there = [each for each in SIDES if each in trial]
+    options = sorted(str(trial.get(each)) for each in there)
+    return dict(zip(there, options, strict=True)).get(side)
+
+
 def _flags(run: Run, judged: Judged | None) -> list[str]:
     return [] if judged is None else flag_texts(run, judged.certificate)
 
@@ -84,13 +91,12 @@ def _flags(run: Run, judged: Judged | None) -> list[str]:
 def _wanted(sorts: Mapping[str, str]) -> Wanted:
     """Return what the address asks for; what nobody can ask for is left out."""
     state, sort = request.args.get("state", ""), request.args.get("sort", "")
-    page = request.args.get("page", "")
     return Wanted(
         state=State(state) if state in set(State) else None,
         kept=VERDICTS.get(request.args.get("verdict", "")),
         search=request.args.get("search", "").strip(),
         sort=sort if sort in sorts else "arrival",
-        page=max(1, int(page)) if page.isascii() and page.isdigit() and len(page) <= _DIGITS else 1,
+        page=page_asked_for(),
     )
 
 
@@ -136,6 +142,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         twins=judged.twins if judged else [],
         flags=flags_of(run, judged.certificate) if judged else {},
         sides=[side for side in SIDES if any(side in trial for _, trial, _ in shown)],
+        text_of=_text_of_any_side if blind else ShownTrial.get,
         blind=blind,
         restricted=restricted,
         questions=questions,

@@ -17,11 +17,14 @@ from webapp.projects.projects import ProjectError, projects_of, runs_seen_by
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.overview_page import run_page
+from webapp.researcher.paging import page_asked_for
 from webapp.researcher.zipped import zipped
 from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export
 from webapp.runs.grow import grow
+from webapp.runs.people_table import ON_A_PAGE
 from webapp.runs.runs import close_run, open_run, progress
+from webapp.runs.titles import titles_of
 from webapp.runs.unblind import refuse_blind, unblind_by_two
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -36,11 +39,21 @@ run_pages = Blueprint("runs", __name__)
 @allowed(Role.MEMBER)
 def show_all() -> str:
     """List the runs, the latest first."""
+    page = page_asked_for()
     with reading(current_services().sessions) as session:
-        found = progress(session, runs_seen_by(current_user()))[::-1]
+        seen, before = runs_seen_by(current_user()), (page - 1) * ON_A_PAGE
+        found = progress(session, seen, latest=ON_A_PAGE + 1, after=before)[::-1]
         projects = projects_of(session, current_user())
-    names = {each.id: each.name for each in projects}
-    return render_template("researcher/runs.html", runs=found, projects=projects, names=names)
+        titles = titles_of(session, [each.run for each in found])
+    return render_template(
+        "researcher/runs.html",
+        runs=found[:ON_A_PAGE],
+        more=len(found) > ON_A_PAGE,
+        page=page,
+        titles=titles,
+        projects=projects,
+        names={each.id: each.name for each in projects},
+    )
 
 
 @run_pages.get("/runs/<ref>")

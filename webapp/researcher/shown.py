@@ -2,10 +2,13 @@
 
 from flask import g
 
+from experiment.exclusion.words import said_of_rule
 from webapp.database.engine import reading
-from webapp.database.models import User
+from webapp.database.models import Run, User
 from webapp.gate.gate import objections
 from webapp.projects.rights import Right
+from webapp.runs.titles import titles_of
+from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.users.roles import Role
 
@@ -19,12 +22,27 @@ def _warnings_of_gate() -> list[tuple[str, str, str]]:
         ]
 
 
+def title_of(run: Run) -> str:
+    """Return what a run is called."""
+    with reading(current_services().sessions) as session:
+        return titles_of(session, [run])[run.id]
+
+
+def _is_blind(run: Run) -> bool:
+    """Return whether a run's results are hidden."""
+    with reading(current_services().sessions) as session:
+        return is_blind(session, run)
+
+
 def shown_everywhere() -> dict[str, object]:
     """Return what every template of the room is given."""
     user: User | None = g.get("user")
     return {
         "user": user,
         "warnings_of_gate": _warnings_of_gate() if user is not None else [],
+        "title_of": title_of,
+        "said_of_rule": said_of_rule,
+        "is_blind": _is_blind,
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
         "can": lambda right: Right(right) in g.get("rights", ()),

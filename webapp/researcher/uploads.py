@@ -98,7 +98,7 @@ def store_upload(
             target = folder / name / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
             raise

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.study import Study
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.roles import Role, roles_of_items
-from experiment.tables.schemas import ITEMS, LISTS, PARTICIPANTS
+from experiment.tables.schemas import ANSWERS, ITEMS, LISTS, PARTICIPANTS
 from webapp.database.models import Answer, Participant, Run
 from webapp.runs.export_queries import export_rows
 
@@ -40,6 +40,8 @@ class DesignColumns:
                 for column in table.columns
             ]
             return table.with_columns(roles)
+        if table.name == ANSWERS.name:
+            return self._with_questions(table)
         if table.name not in (LISTS.name, PARTICIPANTS.name):
             return table
         what = "the list's level of a factor between participants"
@@ -58,6 +60,18 @@ class DesignColumns:
             ]
         known = set(table.column_names)
         return table.with_columns([column for column in added if column.name not in known])
+
+    def _with_questions(self, table: TableSchema) -> TableSchema:
+        """Return the table of answers with what each field asked and may hold."""
+        check = self.study.comprehension
+        before = (*self.study.screening, *(check.questions if check else ()))
+        asked = "; ".join(f"{q.name}: {q.in_words}" for q in (*before, *self.study.questionnaire))
+        return table.with_columns(
+            replace(column, description=f"{column.description}. {asked}")
+            if column.name == "field" and asked
+            else column
+            for column in table.columns
+        )
 
     def free_texts(self, table: TableSchema) -> tuple[str, ...]:
         """Return the columns of a table that hold what participants wrote."""

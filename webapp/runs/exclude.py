@@ -15,6 +15,7 @@ from experiment.participation import State
 from experiment.records import Judgment, Kind
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
+from experiment.studies.answers import asked_questions
 from experiment.studies.study import Study
 from experiment.tables.schemas import ITEMS
 from webapp.database.models import (
@@ -130,12 +131,13 @@ def _certificates(session: Session, run: Run, study: Study) -> dict[int, Certifi
 
 def _answered(session: Session, participant: Participant, study: Study) -> Answered:
     of_these = study.of_list(participant.list).questionnaire
-    asked = dict.fromkeys((question.name for question in of_these), "")
-    given = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
+    query = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
+    given = dict(session.execute(query).all())
+    asked = dict.fromkeys(asked_questions(of_these, given), "")
     n_trials = select(func.count(Trial.id)).where(Trial.participant_id == participant.id)
     return Answered(
         judgments=tuple(_judgments(session, participant, response_of(study))),
-        questionnaire=asked | dict(session.execute(given).all()),
+        questionnaire=asked | given,
         n_trials=session.execute(n_trials).scalar_one(),
     )
 

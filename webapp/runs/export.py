@@ -19,6 +19,7 @@ from experiment.tables.files import write_table
 from experiment.tables.reading_table import READINGS
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES
 from experiment.tables.spreadsheet import spreadsheet_safe
+from experiment.tables.trace_table import TRACES
 from experiment.version import code_version
 from webapp.database.models import Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError
@@ -32,7 +33,7 @@ from webapp.sessions.consent_texts import consent_texts
 SUFFIXES = tuple(MEDIA_TYPES)
 STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "README.md"
 _ENTRIES = {
-    *(table.name + suffix for table in (*EXPORT_TABLES, READINGS) for suffix in SUFFIXES),
+    *(table.name + suffix for table in (*EXPORT_TABLES, READINGS, TRACES) for suffix in SUFFIXES),
     *(STUDY, CONSENT, CODEBOOK, README),
 }
 
@@ -130,7 +131,7 @@ def _write_tables(
             # Closed also where writing breaks off, because PostgreSQL keeps the rest ready.
             with closing(export_rows(session, run, table)) as stored:
                 rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
-                texts = ("value",) if table is ANSWERS else columns.free_texts(table)
+                texts = ("value",) if table.name == ANSWERS.name else columns.free_texts(table)
                 if suffix == ".csv" and texts:
                     rows = map(partial(_for_spreadsheets, texts), rows)
                 write_table(table, rows, folder / f"{table.name}{suffix}")

@@ -73,7 +73,7 @@ def launch(
         language=study.study.language,
         lease_minutes=study.design.lease_minutes,
         currency=study.currency,
-        project_id=_in_project(session, project),
+        project_id=project_id(session, project, change=True),
     )
     session.add(run)
     session.flush()
@@ -84,11 +84,20 @@ def launch(
     return run
 
 
-def _in_project(session: Session, name: str) -> int | None:
-    """Return the project of that name, which may have another run; None for no name."""
+def project_id(session: Session, name: str, *, change: bool = False) -> int | None:
+    """Return the id of the project of that name; None for no name.
+
+    Args:
+        session: An open session.
+        name: The project's, or nothing.
+        change: Whether a run is about to begin in it: then nobody else begins one.
+
+    Raises:
+        ProjectError: There is no such project, or it has as many open runs as it may have.
+    """
     if not name:
         return None
-    project = open_project(session, name, change=True)
+    project = open_project(session, name, change=change)
     refuse_another_run(session, project)
     return project.id
 

@@ -76,12 +76,20 @@ def study_as_launched(session: Session, run: Run) -> Study:
     return frozen_study(files, Path(run.study_folder))
 
 
-def progress(session: Session, only: ColumnElement[bool] | None = None) -> list[Progress]:
+def progress(
+    session: Session,
+    only: ColumnElement[bool] | None = None,
+    *,
+    latest: int | None = None,
+    after: int = 0,
+) -> list[Progress]:
     """Return the runs in order of launch, with how far each has come.
 
     Args:
         session: An open session.
         only: A condition on ``Run``; None for every run.
+        latest: At most so many, the latest; None for all of them.
+        after: How many of the latest are left out first.
     """
     finished = participants_in(State.FINISHED)
     excluded = (
@@ -96,6 +104,9 @@ def progress(session: Session, only: ColumnElement[bool] | None = None) -> list[
     ).order_by(Run.id)
     if only is not None:
         query = query.where(only)
+    if latest is not None:
+        query = query.order_by(None).order_by(Run.id.desc()).limit(latest).offset(after)
+        return [Progress(*row) for row in session.execute(query)][::-1]
     return [Progress(*row) for row in session.execute(query)]
 
 

@@ -80,6 +80,33 @@ def first_of_two(
     )
 
 
+def refuse_one_person(
+    sessions: Sessions,
+    run: Run,
+    study: Study,
+    act: GuardedAct,
+    *,
+    digest: str,
+    told: str,
+    by: str,
+    now: datetime,
+) -> None:
+    """Let an act be done only after a second person asked for it, where the study says so.
+
+    Who confirmed it is in the audit log. The arguments are those of `first_of_two`.
+
+    Raises:
+        SecondPersonError: Nobody else has asked for it; then nothing may be done.
+    """
+    first = first_of_two(sessions, run, study, act, digest=digest, told=told, by=by, now=now)
+    if not first:
+        return
+    with sessions.begin() as session:
+        done_by_two(session, run, act, digest)
+        after = {"what": told, "asked for by": first}
+        record_act(session, by, f"{act} confirmed", now, run_ref=run.ref, after=after)
+
+
 def done_by_two(session: Session, run: Run, act: GuardedAct, digest: str) -> None:
     """Note in the transaction that does an act that nobody needs to confirm it any more."""
     session.execute(delete(AskedAct).where(*_of(run, act, digest)))

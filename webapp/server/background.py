@@ -10,9 +10,12 @@ from webapp.core.metrics import METRICS
 from webapp.http.health import STOPPING
 from webapp.jobs.consume import Embedded
 from webapp.jobs.queue import open_queue
+from webapp.long_jobs.queue import open_long_queue
+from webapp.long_jobs.work import leaving
 from webapp.services import EXTENSION, Services
 
 _JOBS = "parallax_jobs"
+_LONG_JOBS = "parallax_long_jobs_at_work"
 
 
 def start(app: Flask, stopping: Callable[[], bool]) -> None:
@@ -27,9 +30,14 @@ def start(app: Flask, stopping: Callable[[], bool]) -> None:
     if services.settings.jobs_in_server:
         queue = open_queue(services, Path(app.instance_path), app.extensions[METRICS])
         app.extensions[_JOBS] = Embedded(queue)
+        app.extensions[_LONG_JOBS] = Embedded(
+            open_long_queue(services, Path(app.instance_path)).huey
+        )
 
 
 def stop(app: Flask) -> None:
     """End it, and return once nothing is half done."""
-    if _JOBS in app.extensions:
-        app.extensions[_JOBS].stop()
+    leaving.set()
+    for name in (_JOBS, _LONG_JOBS):
+        if name in app.extensions:
+            app.extensions[name].stop()

@@ -17,12 +17,13 @@ from sqlalchemy.orm import Session
 
 from experiment.panels.panel import only_value
 from experiment.responses.registry import response_of
-from experiment.studies.question import Question
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import text_direction
 from webapp.database.models import Place, Run, StudyFile
 from webapp.errors import RunError
 from webapp.participant.response_files import response_scripts, script_name
+from webapp.participant.trial_page import with_scripts
 from webapp.recruiters.base import Recruiter
 from webapp.runs.launch import launch
 from webapp.runs.runs import close_run, named_run
@@ -30,9 +31,9 @@ from webapp.runs.static_mark import STATIC_FILE, StaticMark, static_runs
 from webapp.serverless.bundle import bundle
 from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
 from webapp.serverless.pages import Pages
+from webapp.serverless.questions import question_data
 from webapp.serverless.stores import Store
 from webapp.serverless.study_archive import study_archive
-from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
 
 _PAGE = "index.html"
@@ -72,6 +73,7 @@ def launch_static(
     now: datetime,
     code_version: str,
     simulated: bool = False,
+    project: str = "",
 ) -> tuple[Run, StaticMark, list[DrawnSession]]:
     """Return the run of a study without a server, made now unless the same was made before.
 
@@ -86,16 +88,27 @@ def launch_static(
         now: The time.
         code_version: Which code launches it.
         simulated: Whether programs are to answer.
+        project: The project that the run belongs to; empty for none. The same study in another
+            project is another folder, whose sessions are read into that project's run.
 
     Raises:
         ParallaxError: As ``launch`` has it.
     """
+    if study.taking_part.assent:
+        raise RunError(
+            "the participant agrees after somebody else has, and both are recorded by a server",
+            where="study.toml, taking_part.assent",
+            expected="a study without it, where there is no server",
+            remedy="Launch the study on a server",
+        )
     run = launch(
-        session, study, seed, recruiter, now=now, code_version=code_version, simulated=simulated
-    )
+        *(session, study, seed, recruiter),
+        now=now, code_version=code_version, simulated=simulated, project=project,
+    )  # fmt: skip
     kept = {each.name: each.content for each in _files(session, run)}
     drawn = list(drawn_sessions(session, run, study, sessions))
-    version = folder_version({**kept, "": consent.encode()}, seed, drawn)
+    told = f"{consent}\0{project}" if project else consent
+    version = folder_version({**kept, "": told.encode()}, seed, drawn)
     mark = StaticMark(version, sessions, store.assignment, consent)
     for known, of_it in static_runs(session):
         if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
@@ -148,13 +161,16 @@ def static_study(
             "pages": pages.rendered(dict(works.values())),
         }
         common = next(iter(works.values()))[1]
-        script = script_name(response_of(study).script)
+        response = response_of(study)
+        script = script_name(response.script)
+        scripts = [script, *(script_name(one.script) for one in response.types.values())]
+        common = with_scripts(common, response, lambda name: name)
         data["work"] = {
             **{key: value for key, value in common.items() if key not in (*_OWN, "pages")},
             "script": script,
         }
         data["drawn"] = sessions if in_one_file else None
-        page = _page(app, study, data, _program(app, script), recruiter, store, code_version)
+        page = _page(app, study, data, _program(app, scripts), recruiter, store, code_version)
     files = {f"{number}.json": _json(each) for number, each in enumerate(sessions, start=1)}
     return StaticStudy(run, mark, page, {} if in_one_file else files)
 
@@ -222,11 +238,12 @@ def _data(study: Study, pages: Pages, mark: StaticMark, store: Store) -> dict[st
         "longest_text": LONGEST_TEXT,
         "words": pages.words(),
         "asked": {
-            "screening": [_question(each, accept=each.accept) for each in study.screening],
+            "screening": [question_data(each, accept=each.accept) for each in study.screening],
             "comprehension": [
-                _question(each, accept=each.correct) for each in (check.questions if check else ())
+                question_data(each, accept=each.correct)
+                for each in (check.questions if check else ())
             ],
-            "questionnaire": [_question(each) for each in study.questionnaire],
+            "questionnaire": [question_data(each) for each in study.questionnaire],
             "tries": check.tries if check else 0,
         },
     }
@@ -247,28 +264,16 @@ def _parameters(study: Study) -> dict[str, Any]:
     }
 
 
-def _question(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
-    known = {
-        "name": question.name,
-        "type": question.type,
-        "options": question.options,
-        "required": question.required,
-    }
-    if accept is None:
-        return known
-    limits = {name: getattr(question, name, None) for name in ("at_least", "at_most")}
-    return {**known, **limits, "accept": [each.strip().lower() for each in accept]}
-
-
-def _program(app: Flask, script: str) -> str:
+def _program(app: Flask, scripts: Iterable[str]) -> str:
     static = Path(app.root_path) / "static"
     modules = {
         path.relative_to(static).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(static.rglob("*.js"))
         if path.name != "boot.js"
     }
-    own = response_scripts()[script].read_text(encoding="utf-8")
-    return bundle(modules, {script: own})
+    known = response_scripts()
+    own = {name: known[name].read_text(encoding="utf-8") for name in dict.fromkeys(scripts)}
+    return bundle(modules, own)
 
 
 def _page(

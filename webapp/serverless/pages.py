@@ -10,18 +10,18 @@ from urllib.parse import quote
 from flask import Flask, g, render_template
 
 from experiment.participation import Ending
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.catalogue import own_messages
 from experiment.studies.question import Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext, set_language
 from webapp.http.error_handlers import heading
-from webapp.participant.data_notice import answerable, consent_text, stored_data
+from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
 from webapp.participant.markdown import as_html
 from webapp.participant.trial_page import working_page
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit
 from webapp.sessions.consent_texts import text_hash
-from webapp.sessions.finish import LONGEST_TEXT
 from webapp.sessions.session_payload import Work
 
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
@@ -122,6 +122,7 @@ class Pages:
             text_hash=text_hash(text := self.consent_text()),
             text=as_html(self.study.text("consent")),
             stored=[*stored, self._where_kept()],
+            rights=rights_notice(),
             answerable=list(answerable(self.study)),
             known_to_platform=self.known_to_platform,
             visit="",

@@ -17,6 +17,7 @@ from experiment.studies.question import Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Answer, Event, Participant, Run
+from webapp.sessions.assent import has_assented
 from webapp.sessions.consent import give_place
 from webapp.sessions.finish import checked_answers
 from webapp.sessions.leave import leave
@@ -28,12 +29,15 @@ _Give = Callable[[Session, Run, Study, Participant, datetime, Sender | None], No
 class Step(StrEnum):
     """What somebody has to answer before the first trial."""
 
+    ASSENT = "assent"
     SCREENING = "screening"
     COMPREHENSION = "comprehension"
 
 
 def next_step(session: Session, participant: Participant, study: Study) -> Step:
     """Return what a participant without a place has to answer next."""
+    if not has_assented(session, participant, study):
+        return Step.ASSENT
     if study.screening and not _screened(session, participant, study):
         return Step.SCREENING
     return Step.COMPREHENSION

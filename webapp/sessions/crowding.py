@@ -42,10 +42,7 @@ class CrowdedError(RequestError):
 
     def __init__(self) -> None:
         super().__init__(
-            gettext(
-                "Many people are taking part right now. Your answers so far are safe. Please reload"
-                " the page in a few seconds."
-            ),
+            gettext("Many people are taking part right now. Please reload the page in a minute."),
             status=429,
             code="busy",
         )

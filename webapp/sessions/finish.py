@@ -1,25 +1,19 @@
 """Finishing: the questionnaire is checked and stored, and the session is complete."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
 
 from experiment.participation import State, move
-from experiment.studies.question import Question
-from webapp.core.i18n import gettext
+from experiment.studies.answers import asked_questions, cleaned, mistake
+from experiment.studies.question import BETWEEN_CHOICES, Question
 from webapp.database.models import Answer, Participant
 from webapp.sessions.lease import come_back
+from webapp.sessions.mistakes import said_of
 from webapp.sessions.pasted import pasted_events
-
-LONGEST_TEXT = 5000
-_LONGEST_NUMBER = 32
-_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?", re.ASCII)
-# Databases refuse the null character and nobody types the others; tabs and line ends are text.
-_LINE_END = re.compile(r"\r\n?")
-_UNTYPEABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def finish(
@@ -83,13 +77,24 @@ def finish_without_questions(
     return not finish(session, participant, questions, {}, now)
 
 
+def form_texts(form: MultiDict[str, str]) -> dict[str, str]:
+    """Return a form's fields; one that came several times, as several choices do, as one text."""
+    several = {name: [one for one in texts if one] for name, texts in form.lists()}
+    return {name: BETWEEN_CHOICES.join(texts) for name, texts in several.items()}
+
+
 def checked_answers(
     questions: Sequence[Question], given: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the cleaned answers to some questions, and what is wrong with them, by field names."""
-    answers = {question.name: _clean(given.get(question.name, "")) for question in questions}
-    checked = {question.name: _problem(question, answers[question.name]) for question in questions}
-    return answers, {name: problem for name, problem in checked.items() if problem}
+    """Return the cleaned answers to some questions, and what is wrong with them, by field names.
+
+    A question that is not asked of who gave these answers has none, whatever was sent.
+    """
+    written = {question.name: cleaned(given.get(question.name, "")) for question in questions}
+    asked = asked_questions(questions, written)
+    answers = {name: text if name in asked else "" for name, text in written.items()}
+    found = ((question, mistake(question, answers[name])) for name, question in asked.items())
+    return answers, {question.name: said_of(question, wrong) for question, wrong in found if wrong}
 
 
 def asked_already(
@@ -101,21 +106,3 @@ def asked_already(
     of_them = (Answer.participant_id == participant.id,
                Answer.field.in_([question.name for question in questions]))  # fmt: skip
     return session.scalar(select(Answer.id).where(*of_them).limit(1)) is not None
-
-
-def _clean(text: str) -> str:
-    return _UNTYPEABLE.sub("", _LINE_END.sub("\n", text)).strip()
-
-
-def _problem(question: Question, answer: str) -> str:
-    if not answer:
-        return gettext("Please answer this question.") if question.required else ""
-    if question.type == "choice" and answer not in map(_clean, question.options):
-        return gettext("Please choose one of the answers.")
-    if question.type == "number" and (
-        len(answer) > _LONGEST_NUMBER or not _NUMBER.fullmatch(answer)
-    ):
-        return gettext("Please give a number, such as 7 or 7.5.")
-    if len(answer) > LONGEST_TEXT:
-        return gettext("Please write at most %(number)s characters.", number=LONGEST_TEXT)
-    return ""

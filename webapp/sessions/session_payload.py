@@ -11,7 +11,8 @@ from experiment.materials.read import item_from_row
 from experiment.materials.render import render
 from experiment.records import PAIR, SIDES, Item, Kind, Side
 from experiment.records import Trial as DrawnTrial
-from experiment.responses.base import Gives
+from experiment.responses.base import Arrangement, Gives
+from experiment.responses.mixed.mixed import Mixed
 from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before
@@ -24,7 +25,7 @@ _PREVIEWED_TRIALS = 30
 class ShownTrial(TypedDict):
     """A trial as the browser gets it: its texts by name, the options each on its side.
 
-    The text that is rated is the first.
+    The text that is rated is the first. In a mixed session ``task`` names the trial's task.
     """
 
     position: int
@@ -38,6 +39,7 @@ class ShownTrial(TypedDict):
     eighth: NotRequired[str]
     ninth: NotRequired[str]
     prefix: NotRequired[str]
+    task: NotRequired[str]
 
 
 class ShownPractice(ShownTrial):
@@ -45,6 +47,13 @@ class ShownPractice(ShownTrial):
 
     correct: str
     feedback: str
+
+
+class TaskWork(TypedDict):
+    """What the page needs of one task of a mixed session: its keys, and what stands above."""
+
+    keys: list[str]
+    title: str
 
 
 class Work(TypedDict):
@@ -62,6 +71,7 @@ class Work(TypedDict):
         pages: The position before which each text of the study's comes, with its name.
         device_known: Whether the browser has described its device.
         preview: Whether the page must send nothing.
+        tasks: The tasks of a mixed session, by name.
     """
 
     trials: list[ShownTrial]
@@ -75,6 +85,7 @@ class Work(TypedDict):
     pages: dict[int, str]
     device_known: bool
     preview: bool
+    tasks: NotRequired[dict[str, TaskWork]]
 
 
 def serve(session: Session, participant: Participant, study: Study) -> Work:
@@ -198,10 +209,8 @@ class _Screen:
             good_side: Where the good option stands.
             options: The versions on the screen, joined by spaces; None of a pair.
         """
-        if options is not None:
-            shown = self._response.show_options(item, options.split(), self._render)
-        else:
-            shown = self._response.show(item, good_side or Side.FIRST, self._render)
+        arranged = Arrangement(good_side, tuple((options or "").split()))
+        shown = self._response.show_arranged(item, arranged, self._render)
         texts: dict[str, str] = dict(zip(SIDES, shown.options, strict=False))
         if shown.prefix:
             texts["prefix"] = shown.prefix
@@ -209,7 +218,8 @@ class _Screen:
 
     def _practice(self, number: int, each: Practice) -> ShownPractice:
         shown = self._response.practised(each.item, each.good_side)
-        right = shown.good_side if Gives.RIGHT in self._response.gives else None
+        gives = self._response.of_item(each.item).gives
+        right = shown.good_side if Gives.RIGHT in gives else None
         return ShownPractice(
             **self.trial(number, each.item, shown.good_side, " ".join(shown.options) or None),
             correct=right or "",
@@ -231,7 +241,7 @@ class _Screen:
             self._practice(number, each)
             for number, each in enumerate(read_practice(self._study), start=1)
         ]
-        return Work(
+        work = Work(
             trials=trials,
             answered=answered or [],
             practice=practice,
@@ -244,3 +254,9 @@ class _Screen:
             device_known=device_known,
             preview=preview,
         )
+        if isinstance(self._response, Mixed):
+            work["tasks"] = {
+                name: TaskWork(keys=list(task.chosen_by), title=task.title)
+                for name, task in self._response.tasks.items()
+            }
+        return work

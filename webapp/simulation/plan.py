@@ -18,8 +18,8 @@ from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run, RunItem
 from webapp.errors import RunError
 
-# A prefix, which may be empty, and the two options: Shown.texts.
-Texts = tuple[str, frozenset[str]]
+# A task and a prefix, which may be empty, and the options: Shown.texts.
+Texts = tuple[str, str, frozenset[str]]
 _UNPUBLISHED_ACCURACY = 0.9
 
 
@@ -37,7 +37,6 @@ class Plan:
         free: How many more participants the run can take.
         response: What the trials ask for.
         items: The run's items by what a screen shows of them, whatever the sides.
-        median_rt_ms: A typical reaction time, in milliseconds.
         accepted: The answers to questions that the exclusion rules keep people for: programs give
             them, as what a rehearsal shows is about the trials.
     """
@@ -50,7 +49,6 @@ class Plan:
     free: int
     response: ResponseType
     items: Mapping[Texts, Known]
-    median_rt_ms: float
     accepted: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -91,7 +89,6 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
         free,
         response,
         _known(session, run, study, response),
-        study.simulation.median_rt_ms or response.typical_rt_ms,
         _accepted(study),
     )
 

@@ -13,7 +13,8 @@ from experiment.seeds import generator
 from experiment.simulation.responders import load_responder
 from experiment.simulation.session import reaction_time_ms
 from experiment.studies.admission import ScreeningQuestion
-from experiment.studies.question import Question
+from experiment.studies.answers import is_asked
+from experiment.studies.question import BETWEEN_CHOICES, Question
 from webapp.core.clock import utc_now
 from webapp.errors import WebappError
 from webapp.sessions.session_payload import ShownTrial
@@ -60,6 +61,7 @@ class SimulatedSession:
 
     def _agree(self, link: str) -> None:
         form = {**self._open(link, "consent").hidden, "decision": "accept"}
+        form["device"] = next(iter(self._plan.study.taking_part.devices), "")
         agreed = self._request(303, "POST", link, form=form)
         self._home = agreed.headers["location"]
         self._answer_before_start()
@@ -67,6 +69,9 @@ class SimulatedSession:
     def _answer_before_start(self) -> None:
         """Answer what is asked between the consent and the first trial, as the study wants it."""
         study = self._plan.study
+        if study.taking_part.assent:
+            form = {**self._open(self._home, "assent").hidden, "decision": "accept"}
+            self._request(303, "POST", f"{self._home}assent", form=form)
         steps: dict[str, dict[str, str]] = {
             "screening": {each.name: _wanted(each) for each in study.screening},
             "comprehension": {
@@ -93,7 +98,10 @@ class SimulatedSession:
             page = self._open(self._home, "questionnaire")
             # Participants of another level may be asked other questions.
             asked = [question for question in questions if question.name in page.fields]
-            form = page.hidden | {question.name: self._reply(question) for question in asked}
+            form = page.hidden
+            for question in asked:
+                if is_asked(question, form):
+                    form[question.name] = self._reply(question)
             self._request(303, "POST", f"{self._home}questionnaire", form=form)
         return self._open(self._home, "closing")
 
@@ -108,7 +116,9 @@ class SimulatedSession:
     def _answer(self, trial: ShownTrial) -> dict[str, object]:
         shown: Mapping[str, object] = {**trial}
         options = [str(shown[side]) for side in SIDES if side in shown]
-        known = self._plan.items.get((trial.get("prefix", ""), frozenset(options)))
+        known = self._plan.items.get(
+            (trial.get("task", ""), trial.get("prefix", ""), frozenset(options))
+        )
         if known is None:
             raise SimulatedSessionError(
                 f"the page shows {' against '.join(map(repr, options))}",
@@ -125,7 +135,7 @@ class SimulatedSession:
 
     def _answered(self, known: Known, options: Sequence[str]) -> dict[str, object]:
         """Return what is answered, as the page would send it."""
-        response = self._plan.response
+        response = self._plan.response.of_item(known.item)
         if not hasattr(self._responder, response.responder_method):
             raise SimulatedSessionError(
                 f'the responder "{self.responder}" cannot answer trials of the type '
@@ -134,23 +144,33 @@ class SimulatedSession:
             )
         given = response.simulate(self._responder, known, options, self._rng)
         sent = {name: value for name, value in asdict(given).items() if value is not None}
-        took_ms = round(reaction_time_ms(self._rng, self._plan.median_rt_ms), 1)
+        median_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
+        took_ms = round(reaction_time_ms(self._rng, median_ms), 1)
         return sent | {"rt_ms": given.steps.total_ms if given.steps else took_ms}
 
     def _reply(self, question: Question) -> str:
         wanted = self._plan.accepted.get(question.name, ())
-        offered = {option.strip().casefold(): option for option in question.options}
+        offered = {option.strip().casefold(): option for option in question.offered}
         for answer in wanted:
             if not offered:
                 return answer
             if answer.strip().casefold() in offered:
                 return offered[answer.strip().casefold()]
         match question.type:
-            case "choice":
-                return self._rng.choice(question.options)
+            case "choice" | "scale":
+                return self._rng.choice(question.offered)
+            case "choices":
+                fewest, most = question.fewest or 1, question.most or len(question.options)
+                some = self._rng.sample(
+                    range(len(question.options)), self._rng.randint(fewest, most)
+                )
+                return BETWEEN_CHOICES.join(question.options[n] for n in sorted(some))
+            case "slider":
+                low, high, step = question.numbers
+                return f"{low + step * self._rng.randint(0, int((high - low) / step)):g}"
             case "number":
                 return str(self._rng.randint(18, 80))
-            case "text":
+            case _:
                 return "simulated" if question.required else ""
 
     def _request(

@@ -2,6 +2,7 @@
 /** The consent page: the decision is sent until the server has it. */
 
 import { recall, remember } from "./memory.js";
+import { kindOfDevice, refusesDevice } from "./device.js";
 import { lastSession, sessionOfRun } from "./own_session.js";
 import { send } from "./navigation.js";
 import { server } from "./server.js";
@@ -24,6 +25,9 @@ export function openConsent(signal) {
   void offerTheWayBack();
   const form = document.querySelector("form");
   if (form) form.hidden = false;
+  const device = document.querySelector("input[name=device]");
+  if (device instanceof HTMLInputElement) device.value = kindOfDevice();
+  if (refusesDevice()) form?.querySelector("button[value=accept]")?.remove();
   form?.addEventListener(
     "submit",
     (event) => {

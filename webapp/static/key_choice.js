@@ -14,9 +14,13 @@ export function openKeys(place, keys, signal) {
   /** @type {HTMLElement | null} */
   const problem = place.querySelector("#keys-problem");
   if (!on || !text || !problem) return;
-  on.checked = keys.on;
-  text.value = keys.keys.join(" ");
-  label(place, keys);
+  const tell = () => {
+    on.checked = keys.on;
+    text.value = keys.keys.join(" ");
+    label(place, keys);
+  };
+  tell();
+  keys.onBecome = tell;
   const take = () => {
     const wanted = [...text.value.replace(/\s/g, "")];
     const sound = wanted.length === keys.keys.length && keys.wish({ on: on.checked, keys: wanted });

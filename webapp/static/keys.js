@@ -10,16 +10,26 @@ const ASCII = /^[a-z0-9]$/;
 const DIGIT = /^\p{Nd}$/u;
 
 export class Keys {
-  #study;
   /** @type {KeyWishes} */
-  #wishes;
+  #wishes = { on: true, keys: [] };
+  /** Called when they have become those of another task. */
+  onBecome = () => {};
 
   /** @param {string[]} study The study's keys, one for each option. */
   constructor(study) {
-    this.#study = study.map((key) => key.toLowerCase());
+    this.become(study);
+  }
+
+  /**
+   * Becomes the keys of a task, or those that the participant wishes in their place.
+   * @param {string[]} study The task's keys, one for each option.
+   */
+  become(study) {
     const wishes = recall(WISHES);
     const fits = wishes?.keys?.length === study.length;
-    this.#wishes = { on: wishes?.on ?? true, keys: fits ? wishes.keys : this.#study };
+    const own = study.map((key) => key.toLowerCase());
+    this.#wishes = { on: wishes?.on ?? this.on, keys: fits ? wishes.keys : own };
+    this.onBecome();
   }
 
   get on() {

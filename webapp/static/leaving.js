@@ -3,6 +3,7 @@
 
 import { send } from "./navigation.js";
 import { forgetLastSession } from "./own_session.js";
+import { openQuestions } from "./questions.js";
 
 /** @param {AbortSignal} signal Aborted when the page is left. */
 export function openLeaving(signal) {
@@ -31,7 +32,8 @@ export function openWithdrawn(signal) {
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openOwnData(signal) {
-  for (const form of document.querySelectorAll("form[data-code-form]"))
+  for (const form of document.querySelectorAll("form[data-code-form]")) {
+    openQuestions(/** @type {HTMLFormElement} */ (form), signal);
     form.addEventListener(
       "submit",
       (/** @type {any} */ event) => {
@@ -41,4 +43,5 @@ export function openOwnData(signal) {
       },
       { signal },
     );
+  }
 }

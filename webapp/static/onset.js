@@ -16,11 +16,13 @@ const FINE_MS = 0.1;
 /** @type {Onset} */
 const UNKNOWN = { ms: Infinity, source: null, uncertaintyMs: null };
 
+// Of all clocks of the page: what one has painted is not another's.
+let count = 0;
+
 export class OnsetClock {
   /** @type {Onset} */
   #onset = UNKNOWN;
   #name = "";
-  #count = 0;
   /** @type {PerformanceObserver | undefined} */
   #observer;
 
@@ -45,7 +47,7 @@ export class OnsetClock {
    */
   watch(texts, onPainted) {
     this.#onset = UNKNOWN;
-    this.#name = `trial ${(this.#count += 1)}`;
+    this.#name = `trial ${(count += 1)}`;
     const name = this.#name;
     for (const text of texts) text.setAttribute("elementtiming", name);
     // The first frame callback comes before the painting, the second after it.

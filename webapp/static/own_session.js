@@ -11,7 +11,7 @@ import { leadsTo, server, sessionShown } from "./server.js";
 
 const LAST = "session";
 /** The pages at which somebody is in the middle of a session, and those at which it has ended. */
-const WITHIN = ["screening", "comprehension", "working", "questionnaire"];
+const WITHIN = ["assent", "screening", "comprehension", "working", "questionnaire"];
 const OVER = ["closing", "declined", "left", "withdrawn"];
 
 /** @type {Set<string>} The sessions of people who have left this window to the next. */

@@ -4,7 +4,7 @@
 import { openClosing } from "./closing.js";
 import { offerTheWayBack, openConsent } from "./consent.js";
 import { openLeaving, openOwnData, openWithdrawn } from "./leaving.js";
-import { goTo, opener } from "./navigation.js";
+import { goTo, opener, openTitle } from "./navigation.js";
 import { keepSession, passOver } from "./own_session.js";
 import { openQuestionnaire } from "./questionnaire.js";
 import { leadsTo, server } from "./server.js";
@@ -12,6 +12,7 @@ import { openWorking } from "./working.js";
 
 /** @type {Record<string, (signal: AbortSignal) => void | Promise<void>>} */
 const PAGES = {
+  assent: openQuestionnaire,
   closing: openClosing,
   comprehension: openQuestionnaire,
   consent: openConsent,
@@ -51,17 +52,11 @@ export function start() {
 }
 
 function open() {
-  entitle();
+  openTitle();
   keepSession();
   leaving.abort();
   leaving = new AbortController();
   PAGES[document.body.dataset.page ?? ""]?.(leaving.signal);
-}
-
-/** Says in the window's title which page of the study this is, as its heading does. */
-function entitle() {
-  const heading = document.querySelector("main h1:not([hidden] *)")?.textContent?.trim();
-  if (heading && !document.title.startsWith(heading)) document.title = `${heading} - ${document.title}`;
 }
 
 /** @param {HTMLElement} button Says what it copies, and what to say then. */

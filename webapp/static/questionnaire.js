@@ -3,6 +3,7 @@
 
 import { recallSession, updateSession } from "./memory.js";
 import { send } from "./navigation.js";
+import { BETWEEN_CHOICES, formTexts, openQuestions } from "./questions.js";
 import { server } from "./server.js";
 
 // The hidden field that says into which answers something was pasted, and how much.
@@ -11,7 +12,10 @@ const PASTED = "_pasted";
 /** @param {AbortSignal} signal Aborted when the page is left. */
 export function openQuestionnaire(signal) {
   const form = document.querySelector("main form");
-  if (form instanceof HTMLFormElement) keepWritten(form, signal);
+  if (form instanceof HTMLFormElement) {
+    keepWritten(form, signal);
+    openQuestions(form, signal);
+  }
   document.addEventListener(
     "submit",
     (event) => {
@@ -40,15 +44,16 @@ function keepWritten(form, signal) {
     if (kept === undefined) continue;
     if (field instanceof HTMLTextAreaElement || field.getAttribute("type") === "text") {
       /** @type {HTMLTextAreaElement} */ (field).value = kept;
-    } else if (field instanceof HTMLInputElement && field.type === "radio") {
-      field.checked = field.value === kept;
+    } else if (field instanceof HTMLInputElement && ["radio", "checkbox"].includes(field.type)) {
+      const several = field.type === "checkbox" ? kept.split(BETWEEN_CHOICES) : [];
+      field.checked = field.value === kept || several.includes(field.value);
     } else if (field === form.elements.namedItem(PASTED)) field.value = kept;
   }
   const keep = () => {
     const now = new FormData(form);
     now.delete("try");
     updateSession(here, (remembered) => {
-      remembered.written = Object.fromEntries([...now].map(([name, text]) => [name, String(text)]));
+      remembered.written = formTexts(now);
     });
   };
   form.addEventListener("input", keep, { signal });

@@ -14,6 +14,8 @@ import { Presses, released } from "./presses.js";
  * @property {(option: HTMLElement) => { side?: string, rating?: number }} answer
  * @property {(option: HTMLElement, trial: Trial) => boolean} offered
  * @property {(tools: Tools) => View} [view] What shows its trials, where that is not ``TrialView``.
+ * @property {(session: any, fetched: (url: string) => Promise<ReadsAnswers | undefined>) =>
+ *   Promise<void>} [prepare] Fetches what it needs before the first trial.
  */
 /**
  * A way of showing trials.
@@ -32,6 +34,7 @@ import { Presses, released } from "./presses.js";
  * @property {AbortSignal} signal
  * @property {typeof OnsetClock} OnsetClock
  * @property {typeof Presses} Presses
+ * @property {typeof viewOf} viewOf
  */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms">} Choice */
 
@@ -48,11 +51,11 @@ const MOST_PREMATURE = 20;
 /**
  * What shows the trials of a type of response.
  * @param {ReadsAnswers} reads
- * @param {Omit<Tools, "OnsetClock" | "Presses">} given
+ * @param {Omit<Tools, "OnsetClock" | "Presses" | "viewOf">} given
  * @returns {View}
  */
 export function viewOf(reads, given) {
-  if (reads.view) return reads.view({ ...given, OnsetClock, Presses });
+  if (reads.view) return reads.view({ ...given, OnsetClock, Presses, viewOf });
   const { place, keys, settings, onChoice, signal } = given;
   return new TrialView(place, keys, settings, reads, onChoice, signal);
 }

@@ -1,11 +1,11 @@
 // @ts-check
 /** The working page: instructions, practice, one trial after the other, each answer sent at once. */
 
-import { deviceFacts } from "./device.js";
+import { deviceFacts, refusesDevice } from "./device.js";
 import { openKeys } from "./key_choice.js";
 import { Keys } from "./keys.js";
 import { isLasting, recallSession, updateSession } from "./memory.js";
-import { asked, goTo, show } from "./navigation.js";
+import { asked, entitle, goTo, show } from "./navigation.js";
 import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
 import { server } from "./server.js";
@@ -44,9 +44,14 @@ const LONGEST_WAIT_MS = 8_000;
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export async function openWorking(signal) {
+  if (refusesDevice()) {
+    byId("instructions").hidden = true;
+    return;
+  }
   const session = JSON.parse(byId("session").textContent ?? "");
   const reads = await fetchedScript(session.script, signal);
-  if (reads) new WorkingPage(session, reads, signal);
+  await reads?.prepare?.(session, (url) => fetchedScript(url, signal));
+  if (reads && !signal.aborted) new WorkingPage(session, reads, signal);
 }
 
 /**
@@ -414,6 +419,7 @@ class WorkingPage {
     /** @type {HTMLElement | null} */
     const beginning = id && id !== "trial" ? byId(id).querySelector("h1, .text") : null;
     beginning?.focus();
+    entitle();
   }
 }
 

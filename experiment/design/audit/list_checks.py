@@ -39,7 +39,7 @@ def _unknown_items(index: MaterialsIndex, built: BuiltLists) -> Iterator[str]:
 
 def _contrasts(response: ResponseType, built: BuiltLists) -> Iterator[str]:
     for entry in (entry for entries in built.lists for entry in entries):
-        is_alone = response.alone and not entry.item.alternative
+        is_alone = response.of_item(entry.item).alone and not entry.item.alternative
         if not is_alone and entry.item.alternative in ("", entry.item.good):
             yield f'{entry.item.item_id}: "{entry.item.good}" / "{entry.item.alternative}"'
 

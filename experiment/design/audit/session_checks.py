@@ -22,7 +22,16 @@ def session_checks(study: Study, built: BuiltLists, composition: Composition) ->
     sessions = composition.sessions
     yield check("sessions composed", f"{study.design.n_places}", composition.failures)
     yield check("trials of a session", "each item once, as listed", _incomplete(built, sessions))
-    response = composition.response
+    for task, own in composition.by_task():
+        for each in _balance_checks(study, own):
+            yield replace(each, name=f"{each.name}, task {task}" if task else each.name)
+    found = _excluded(study, composition.response, sessions)
+    yield check("a session without an error", "kept by every rule", found)
+
+
+def _balance_checks(study: Study, composition: Composition) -> Iterator[Check]:
+    """Yield the checks on what one type of response balances."""
+    response, sessions = composition.response, composition.sessions
     if response.balance is Balance.PLACES:
         yield from option_checks(sessions)
     else:
@@ -33,8 +42,6 @@ def session_checks(study: Study, built: BuiltLists, composition: Composition) ->
             "half on each, at most three running, where there are two",
             _uneven(response, sessions),
         )
-    found = _excluded(study, response, sessions)
-    yield check("a session without an error", "kept by every rule", found)
 
 
 def _uneven(response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The sessions of all places of built lists, for the audit to count in."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.design.ordering.declared import labels
@@ -50,6 +51,29 @@ class Composition:
     response: ResponseType
     sessions: list[Session] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+
+    def by_task(self) -> Iterator[tuple[str, "Composition"]]:
+        """Yield the trials of each task of a mixed session, as a study of that task has them.
+
+        Yields:
+            The task's name, and its sessions; an empty name and all there is where trials are of
+            one type.
+        """
+        if not self.response.types:
+            yield "", self
+        for task, own in self.response.types.items():
+            sessions = [
+                replace(
+                    session,
+                    trials=tuple(
+                        replace(trial, options=trial.options[1:])
+                        for trial in session.trials
+                        if trial.options[0] == task
+                    ),
+                )
+                for session in self.sessions
+            ]
+            yield task, Composition(own, sessions)
 
 
 def compose_all(study: Study, built: BuiltLists) -> Composition:

@@ -67,14 +67,15 @@ def without_bars(
 
     Args:
         drafts: The drafts.
-        everywhere: Whether bars divide regions only where every sentence has some.
+        everywhere: Whether bars divide regions only where every sentence has some, or in a session
+            of several tasks every sentence of the tasks that have any.
     """
     marked = [
         version
         for version in (Variant.GOOD, Variant.BAD)
         if any(BAR in getattr(draft, version) or BAR in draft.context for draft in drafts)
     ]
-    if not marked or (everywhere and not all(BAR in draft.good for draft in drafts)):
+    if not marked or (everywhere and _partly(drafts)):
         return list(drafts), []
     found = []
     for draft in drafts:
@@ -83,6 +84,14 @@ def without_bars(
         found.append(replace(draft, extra={**draft.extra, **regions}, **plain))
     columns = " and ".join(f"{name}_regions" for name in marked)
     return found, [f"The bars divide regions; the column {columns} keeps them."]
+
+
+def _partly(drafts: Sequence[Draft]) -> bool:
+    """Return whether some sentences of a task have bars and others have none."""
+    of_task: dict[str, set[bool]] = {}
+    for draft in drafts:
+        of_task.setdefault(draft.extra.get("task", ""), set()).add(BAR in draft.good)
+    return any(len(found) > 1 for found in of_task.values())
 
 
 def _whole(draft: Draft, name: str) -> str:

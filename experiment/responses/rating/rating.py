@@ -3,9 +3,9 @@
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, cast
+from typing import ClassVar, Self, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
@@ -120,6 +120,24 @@ class Rating(Scale):
     points: int = Field(default=7, ge=2, le=9, description="how many points the scale has")
     lowest: str = Field(default="", description="the label of the scale's lowest point")
     highest: str = Field(default="", description="the label of its highest point")
+    labels: tuple[str, ...] = Field(
+        default=(), description="a label for each point, from the lowest to the highest"
+    )
+
+    @model_validator(mode="after")
+    def _one_label_each(self) -> Self:
+        if not self.labels:
+            return self
+        if len(self.labels) != self.points:
+            raise ValueError(
+                f"labels has {len(self.labels)} texts for {self.points} points: each point needs "
+                "one, or labels is left out"
+            )
+        if not all(label.strip() for label in self.labels):
+            raise ValueError("labels has an empty text: each point needs one that is seen")
+        if self.lowest or self.highest:
+            raise ValueError("labels names the two ends as well: leave lowest and highest out")
+        return self
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:

@@ -120,6 +120,17 @@ def test_the_report_holds_the_tables_of_takers_and_says_how_many_were_looked_at(
     assert "12 intervals of each kind were looked at" in " ".join(tables["taker_conclusions"].notes)
 
 
+def test_a_figure_has_a_panel_for_each_model_and_marks_for_each_reading(found):
+    [drawing] = [one for one in found.drawings if one.name == "taker_readings"]
+    panels = drawing.draw().axes
+    assert [axes.get_title(loc="right") for axes in panels] == ["wise", "biased"]
+    for axes in panels:
+        marked = {line.get_label(): line.get_xdata() for line in axes.lines}
+        assert len(marked["sentence"]) == len(marked["forced choice"]) == 3
+    biased = {line.get_label(): line.get_xdata()[0] for line in panels[1].lines}
+    assert (biased["sentence"], biased["forced choice"]) == (1.0, 0.5)
+
+
 def test_the_effect_of_the_session_so_far_is_a_difference_on_the_same_items(
     tmp_path: Path, people: ExportedRun
 ):

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from analysis.commands.import_judgments import judgments
 from analysis.errors import AnalysisError
+from experiment.tables.atomic_write import WritingError
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from parallax import cli
@@ -96,9 +97,35 @@ def test_an_import_can_be_undone_unless_its_files_were_changed(imported, tmp_pat
     (out / "judgments.csv").write_text("mine")
     with pytest.raises(AnalysisError, match=r"judgments\.csv was changed after the import"):
         CliRunner().invoke(cli, ["import", "undo", str(out)], catch_exceptions=False)
-    imported(GOOD)
+    imported(GOOD, None, "--replace")
     CliRunner().invoke(cli, ["import", "undo", str(out)], catch_exceptions=False)
     assert not out.exists()
+
+
+def test_importing_again_replaces_what_nobody_changed_and_says_so(imported, tmp_path):
+    assert "is replaced" not in imported(GOOD).output
+    assert f"{tmp_path / 'out'}: an earlier import is replaced." in imported(GOOD).output
+    mine = tmp_path / "out" / "judgments.csv"
+    mine.write_text("mine")
+    with pytest.raises(AnalysisError, match=r"judgments\.csv was changed after an earlier import"):
+        imported(GOOD)
+    assert mine.read_text() == "mine"
+    assert "12 judgments; " in imported(GOOD, None, "--replace").output
+    # What somebody put beside an import is never replaced.
+    (tmp_path / "out" / "scores_mine.parquet").write_text("")
+    with pytest.raises(WritingError, match=r"would remove scores_mine\.parquet"):
+        imported(GOOD, None, "--replace")
+
+
+def test_the_mapping_that_an_import_wrote_can_be_corrected_in_its_place(imported, tmp_path):
+    imported(GOOD)
+    mapping = tmp_path / "out" / "mapping.toml"
+    corrected = mapping.read_text() + '# Ben fell asleep.\n[drop]\nparticipant = "Ben"\n'
+    mapping.write_text(corrected)
+    with pytest.raises(AnalysisError, match=r"mapping\.toml was changed"):
+        imported(GOOD)
+    assert "8 judgments; " in imported(GOOD, None, "--mapping", str(mapping)).output
+    assert mapping.read_text() == corrected
 
 
 def test_what_nobody_recorded_is_absent_from_the_report(imported, tmp_path):

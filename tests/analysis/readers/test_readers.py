@@ -294,7 +294,7 @@ def test_a_conversion_never_takes_away_what_it_did_not_write(tmp_path):
     (out / "judgments.csv").write_text("")
     (out / "notes.txt").write_text("mine")
     (tmp_path / "some.csv").write_text("item,correct\ns-1,1\n")
-    with pytest.raises(WritingError, match=r"would remove notes\.txt"):
+    with pytest.raises(WritingError, match=r"would remove judgments\.csv, notes\.txt"):
         CliRunner().invoke(
             import_judgments,
             [str(tmp_path / "some.csv"), "--out", str(out)],

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.report.summary import summary
-from analysis.report.verdict import Verdict, verdict
+from analysis.report.verdict import BESIDES, Verdict, verdict
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
@@ -75,7 +75,7 @@ def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, s
 
 def _named_constructions_are_the_tables(first, rows):
     own = rows[rows["construction"] != ""].set_index("construction")
-    apart = own[own["p_holm"] < 0.05]
+    apart = own[own["p_holm"] < BESIDES]
     if len(own) < 2:
         assert "Holm" not in first
         return
@@ -99,8 +99,11 @@ def _errors_are_the_tables(first, found):
     if pd.isna(own["low"]):
         assert "same items" not in first
         return
-    assert ("on the same items as people more often than chance" in first) == (own["low"] > 0)
-    assert ("on other items than people more often" in first) == (own["high"] < 0)
+    said = own["p"] < BESIDES
+    assert ("It errs on the same items as people more often" in first) == (said and own["low"] > 0)
+    assert ("on other items than people more often" in first) == (said and own["high"] < 0)
+    # The interval and the p that decides never contradict each other.
+    assert (own["p"] < 0.05) == (own["low"] > 0 or own["high"] < 0)
 
 
 PLAIN = Situation("plain", people=(0.9, 0.8), model=(0.9, 0.8))

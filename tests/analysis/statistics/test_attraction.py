@@ -1,12 +1,15 @@
+import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.statistics.attraction import (
     attraction,
     attraction_by_configuration,
+    attraction_by_reading,
     configurations,
     feature_columns,
 )
+from analysis.statistics.takers import by_reading, conclusions
 
 ITEMS = pd.DataFrame(
     {
@@ -73,3 +76,47 @@ def test_mismatch_lowers_accuracy_by_the_effect():
     few = attraction(judgments.iloc[:8], *tables[1:])
     assert few.loc[0, "effect"] == pytest.approx(0.75)
     assert few.loc[0, ["low", "high"]].isna().all()
+
+
+def answers(reading: str, right_where_mismatched: float, seed: int) -> pd.DataFrame:
+    """A taker's answers to many items of two configurations, right in .9 of matching ones."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    return pd.DataFrame(
+        {
+            "model": "toy",
+            "reading": reading,
+            "participant": np.repeat([f"{reading}{one}" for one in range(8)], n),
+            "session": np.repeat(range(8), n),
+            "item_id": np.tile([f"i{one}" for one in range(n)], 8),
+            "construction": "across",
+            "chose_good": (
+                rng.random(8 * n)
+                < np.tile(np.where(np.arange(n) % 2, right_where_mismatched, 0.9), 8)
+            ).astype(float),
+        }
+    )
+
+
+def test_attraction_holds_in_the_readings_in_which_it_was_planted():
+    features = ["main=singular embedded=singular", "main=singular embedded=plural"] * 30
+    features[0] = "main=plural embedded=plural"
+    items = pd.DataFrame(
+        {"item_id": [f"i{n}" for n in range(60)], "construction": "across", "features": features}
+    )
+    taken = pd.concat([answers("sentence", 0.5, 1), answers("forced_choice", 0.9, 2)])
+    effects = attraction_by_reading(taken, configurations(items))
+    assert effects.set_index("reading")["effect"].to_dict() == pytest.approx(
+        {"sentence": 0.4, "forced_choice": 0.0}, abs=0.1
+    )
+    people = answers("people", 0.8, 3).astype({"chose_good": bool})
+    held = conclusions(by_reading(people, taken, 0.1), 0.5, effects)
+    row = held[held["conclusion"].str.startswith("attraction")]
+    assert row[["holds", "opposite", "n_readings", "readings"]].values.tolist() == [
+        [1, 0, 2, "sentence"]
+    ]
+
+
+def test_items_without_features_of_one_kind_show_no_attraction():
+    none = configurations(ITEMS.assign(features="main=singular"))
+    assert attraction_by_reading(answers("sentence", 0.5, 1), none).empty

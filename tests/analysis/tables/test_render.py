@@ -130,3 +130,10 @@ def test_latex_sets_numbers_options_and_quotations_in_notes_as_a_printer_would()
 def test_a_column_of_words_stands_left_in_latex(table):
     columns = (table.columns[0], Column("label", "again", "text"), *table.columns[1:])
     assert r"\begin{tabular}{@{}llr" in to_latex(replace(table, columns=columns))
+
+
+def test_what_is_printed_in_per_cent_is_called_a_share_in_csv(table):
+    shares = replace(table, columns=(*table.columns[:3], Column("m_judged", "% (SD)", "spread")))
+    assert "x_1" in to_text(shares) and "66.7" in to_text(shares)
+    assert "# In this file shares from 0 to 1, not per cent: m_judged.\n" in to_csv(shares)
+    assert "not per cent" not in to_csv(table)

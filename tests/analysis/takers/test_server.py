@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -166,8 +167,31 @@ def test_a_chat_may_think_first_which_is_counted_stored_and_a_factor(model: Path
         n_words = len(THOUGHT.split())
         assert row["hidden_tokens"] == (str(3 * n_words) if thinks else "0")
         assert row["thoughts"] == (json.dumps([THOUGHT] * 3) if thinks else "")
+    seeds = [int(row["seed"]) for row in rows(folder, "asked")]
+    assert len(set(seeds)) == len(seeds) and max(seeds) < 2**31
     described = json.loads((tmp_path / "out" / "take.json").read_text())
     assert described["tier"] == "samples" and described["thought_tokens"] == 9
+    assert (described["temperature"], described["samples"], described["seed"]) == (1.0, 3, 1)
+
+
+def test_a_server_is_told_the_effort_in_its_own_word_and_it_is_written_down(
+    model: Path, tmp_path: Path
+):
+    own = request_("", tmp_path / "out", terms=replace(OWN, samples=1, effort="low"))
+    factors = replace(own.factors, thinking=(False, True), thought_tokens=9)
+    with serving(model, Tier.TEXT) as server:
+        named = replace(own, model=f"api:{server.url}#toy", chat=True)
+        with pytest.raises(LmError, match='reasoning effort "low" is told to servers that may'):
+            list(run_take(named, NOW))
+        assert not (tmp_path / "out").exists()
+        list(run_take(replace(named, factors=factors), NOW))
+        asked = [json.loads(body) for body in server.billed]
+    assert all("max_tokens" not in body and "chat_template_kwargs" not in body for body in asked)
+    told = Counter((body.get("reasoning_effort"), body["max_completion_tokens"]) for body in asked)
+    n_prompts = len(rows(tmp_path / "out" / "forced_choice", "asked")) // 2
+    assert told["none", OWN.max_tokens] == told["low", OWN.max_tokens + 9] == n_prompts
+    described = json.loads((tmp_path / "out" / "take.json").read_text())
+    assert described["reasoning_effort"] == "low"
 
 
 def test_a_take_in_process_and_one_over_http_are_the_same_row_for_row(tmp_path: Path):

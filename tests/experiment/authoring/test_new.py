@@ -13,7 +13,7 @@ from experiment.authoring.check import check_folder
 from experiment.authoring.schema import study_schema
 from experiment.authoring.words import languages_with_words
 from experiment.commands import study as commands
-from experiment.studies.load import BUILT_IN, PAGES, built_in_studies, load_study
+from experiment.studies.load import BUILT_IN, built_in_studies, load_study
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_study_in_another_language_has_its_texts(run, tmp_path, language, pres
     assert "in English" not in done.output
     report = check_folder("mine", 1)
     assert (report.errors, report.notes) == ((), ())
-    texts = [report.study.text(page) for page in PAGES]
+    texts = [report.study.text(page) for page in report.study.texts]
     assert not [text for text in texts if re.search(r"[{}]", text)], "a gap that is not filled"
 
 

@@ -49,6 +49,8 @@ class Whispered(SentencePair):
 
 
 OWN = f"{__name__}:Whispered"
+# What a type cannot be without.
+LEAST = {"mixed": {"tasks": {name: {"response": name} for name in ("rating", "sentence_pair")}}}
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +60,12 @@ def minimal_study():
 
 @pytest.fixture(params=[*RESPONSE_TYPES, OWN])
 def present(request):
-    return load_response(request.param, {})
+    return load_response(request.param, LEAST.get(request.param, {}))
 
 
 @pytest.mark.parametrize("name", [*RESPONSE_TYPES])
 def test_a_type_of_response_bears_the_name_it_is_registered_under(name: str):
-    assert load_response(name, {}).name == name
+    assert load_response(name, LEAST.get(name, {})).name == name
 
 
 def test_its_parameters_are_a_model_that_explains_them(present):
@@ -74,7 +76,7 @@ def test_its_parameters_are_a_model_that_explains_them(present):
 def test_the_part_of_the_page_that_shows_it_is_there(present):
     text = (TEMPLATES / present.template).read_text(encoding="utf-8")
     parts = ("options.html", "data-side", "reading/question.html")
-    assert any(part in text for part in parts)
+    assert any(part in text for part in parts) or present.types
 
 
 def test_its_columns_are_exported_and_its_numbers_have_units(present):
@@ -193,6 +195,19 @@ def test_one_version_is_rated_at_a_time():
         "No authors had ever been famous.",
     )
     assert present.versions(replace(ITEM, bad="")) == ("good",)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"labels": ["bad", "good"]}, "wrong parameters: labels has 2 texts for 3 points"),
+        ({"labels": ["bad", " ", "good"]}, "wrong parameters: labels has an empty text"),
+        ({"labels": ["bad", "so-so", "good"], "lowest": "bad"}, "leave lowest and highest out"),
+    ],
+)
+def test_each_point_has_a_label_or_none_has(given, told):
+    with pytest.raises(StudyError, match=told):
+        load_response("rating", {"points": 3, **given})
 
 
 @pytest.mark.parametrize(

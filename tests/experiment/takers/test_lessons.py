@@ -47,6 +47,19 @@ def test_the_answer_is_the_right_one(reading: str):
     assert len(seen) == 6
 
 
+def test_a_verdict_is_yes_for_the_good_text_alone():
+    items = load_items(load_study("minimal"))
+    shown = render(load_study("minimal").materials.shown_to_people)
+    good = {shown(item.good) for item in items}
+    seen = set[str]()
+    for lesson in islice(lessons("minimal", "acceptability").verdicts(), 50):
+        question, _, text = lesson.ask.prompt.partition("? ")
+        assert question == "Does this sentence sound acceptable"
+        assert lesson.answer == ("yes" if text in good else "no")
+        seen.add(lesson.answer)
+    assert seen == {"yes", "no"}
+
+
 def test_a_study_with_too_few_items_beside_its_lists_is_refused():
     with pytest.raises(StudyError, match="too few to make prompts of"):
         lessons("minimal", "rating", 3)

@@ -16,6 +16,8 @@ from transformers import (
     GPTNeoForCausalLM,
     GPTNeoXConfig,
     GPTNeoXForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
     MambaConfig,
     MambaForCausalLM,
     MistralConfig,
@@ -34,7 +36,7 @@ from transformers import (
 from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder
 from lm.huggingface.scorer import HfScorer
-from lm.scoring.tree_packing import NODES_AT_A_TIME, CheckedPacking
+from lm.scoring.tree_packing import NODES_AT_A_TIME, CheckedPacking, TreePacking
 from tests.lm.toy_models import WORDS, tiny_gpt2, word_tokenizer
 
 N_WORDS = len(WORDS) + 1
@@ -138,6 +140,36 @@ def test_a_trial_holds_for_what_is_no_larger(monkeypatch: pytest.MonkeyPatch):
         scorer.score([("", text) for text in texts(n)])
     assert len(tried) == 2
     assert tried == sorted(tried)
+
+
+def session(n_trials: int) -> list[str]:
+    """Prompts of which each begins with all before it, and their answers."""
+    told, found = "", []
+    for number, text in enumerate(texts(n_trials)):
+        found += [f"{told}{text} {answer}" for answer in ("a", "the")]
+        told = f"{told}{text} {WORDS[number % 6]} "
+    return found
+
+
+def test_the_prompts_of_one_session_are_read_once(monkeypatch: pytest.MonkeyPatch):
+    torch.manual_seed(1)
+    config = LlamaConfig(**SIZES, **HEADS, max_position_embeddings=4096)
+    encoder = TextEncoder(word_tokenizer(masked=False), window=4096, masked=False, name="toy")
+    scorer = HfScorer(LlamaForCausalLM(config).eval(), encoder, name="toy", trained_on="nothing")
+    prompts = session(150)
+    plain = scorer.reference_logprobs(prompts, [[len(text.split()) - 1] for text in prompts])
+    read, evaluate = [], TreePacking.evaluate
+
+    def counting(self, trie, lengths):
+        read.append(trie.tokens.size)
+        return evaluate(self, trie, lengths)
+
+    monkeypatch.setattr(TreePacking, "evaluate", counting)
+    scores = scorer.score([tuple(text.rsplit(" ", 1)) for text in prompts])
+    assert np.allclose([one.logprobs_nats[-1] for one in scores], np.concatenate(plain), atol=1e-4)
+    assert scorer.packing_fault == ""
+    longest = max(len(text.split()) for text in prompts)
+    assert longest > NODES_AT_A_TIME and sum(read) < 4 * longest
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,13 @@ def test_a_model_learns(data: Path, tmp_path: Path, changes: dict[str, object]):
 
 @pytest.mark.parametrize(
     ("changes", "n"),
-    [({}, 5), ({}, 60), ({"type": "multitask"}, 60), ({"type": "windowed"}, 60)],
+    [
+        ({}, 5),
+        ({}, 60),
+        ({"optimizer": "adam", "lr": 0.01}, 60),
+        ({"type": "multitask"}, 60),
+        ({"type": "windowed"}, 60),
+    ],
     ids=str,
 )
 def test_a_resumed_training_is_bit_identical(

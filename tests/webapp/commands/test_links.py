@@ -63,6 +63,17 @@ def test_a_link_for_one_is_one_person_however_often_and_by_whomever_it_is_opened
     assert (len(homes), people(sessions)) == (2, 2)
 
 
+def test_no_two_links_are_alike_and_a_researcher_finds_each_again(made, links, sessions):
+    rows = [*made("--single", "20"), *made("--single", "20")]
+    assert len({row["link"] for row in rows}) == 40
+    listed = links("show")
+    assert [row["link"] for row in rows if row["link"] not in listed] == []
+    with reading(sessions) as session:
+        tokens = session.scalars(select(Link.token)).all()
+    assert {len(token) for token in tokens} == {12}
+    assert len({token[0] for token in tokens}) > 5, "they do not count on"
+
+
 def test_a_link_for_many_brings_a_new_person_each_time(made, app, sessions):
     [row] = made("--multi")
     for _ in range(2):

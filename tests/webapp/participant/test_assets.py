@@ -75,6 +75,9 @@ def test_a_further_attempt_is_another_address_and_another_version_is_never_sent(
     [base] = set(re.findall(r'data-base="(.*?)"', page))
     again = client.get(f"{base}.2/page.js")
     assert again.status_code == 200 and "immutable" in again.headers["Cache-Control"]
+    head = client.head(f"{base}/page.js")
+    assert (head.status_code, head.data) == (200, b"")
+    assert head.headers["Content-Length"] == again.headers["Content-Length"]
     for address in ("/assets/000000000000/page.js", "/assets/000000000000.1/new.js"):
         other = client.get(address)
         assert (other.status_code, other.headers["Cache-Control"]) == (503, "no-store")

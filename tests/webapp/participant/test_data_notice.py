@@ -5,7 +5,7 @@ import pytest
 from experiment.studies.load import load_study
 from experiment.studies.study import Privacy, Rule
 from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES, TIMINGS
-from webapp.participant.data_notice import answerable, stored_data
+from webapp.participant.data_notice import answerable, consent_text, stored_data
 
 # What the sentences tell of; a new column is told of there and then named here.
 TOLD = {
@@ -65,7 +65,7 @@ def test_a_score_that_excludes_by_itself_is_told_of_before_anybody_agrees():
 
 def test_the_legal_basis_and_the_authority_are_named():
     study = load_study("minimal")
-    assert "data protection authority" in "".join(stored_data(study, known_to_platform=False))
+    assert "data protection authority" in consent_text(study, known_to_platform=False)
     assert not [line for line in answerable(study) if "Legal basis" in line]
     named = study.model_copy(update={"privacy": Privacy(legal_basis="your consent")})
     assert "Legal basis: your consent" in list(answerable(named))

@@ -82,6 +82,23 @@ def test_after_that_nothing_more_is_taken(visitor, theirs):
     assert theirs() == before
 
 
+@pytest.mark.parametrize("wish", ["keep", "erase"])
+def test_withdrawing_needs_the_session_s_token_is_never_too_often_and_writes_once(
+    visitor, client, rows, wish
+):
+    visitor.answer(1)
+    before = rows()
+    for address in ("/p/forged/withdraw", f"{visitor.home[:-2]}x/withdraw"):
+        assert client.post(address, data={"wish": wish}).status_code in (401, 404)
+    assert rows() == before
+    leave(visitor, wish)
+    once = rows()
+    assert once != before
+    for _ in range(50):
+        assert leave(visitor, wish).status_code == 303
+    assert rows() == once
+
+
 def test_the_place_is_free_for_somebody_else(visitor, sessions):
     leave(visitor, "keep")
     with reading(sessions) as session:

@@ -116,6 +116,21 @@ def test_a_person_is_forgotten_everywhere_and_the_books_still_agree(
 
 
 @pytest.mark.one_database
+def test_whoever_does_not_say_yes_changes_nothing(visitor, sessions, instance, stored):
+    visitor.answer(1)
+    with reading(sessions) as session:
+        ref = session.scalars(select(Participant.ref)).one()
+    before = stored()
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+    for answer in ("n\n", ""):
+        asked = runner.invoke(parallax.cli, ["forget", ref], input=answer)
+        assert "This cannot be undone. Forget them?" in asked.output
+        assert asked.exit_code == 1 and stored() == before
+    assert runner.invoke(parallax.cli, ["forget", ref], input="y\n").exit_code == 0
+    assert stored() != before
+
+
+@pytest.mark.one_database
 def test_a_restored_backup_forgets_them_again(
     known,
     pay_rewards,  # noqa: F811

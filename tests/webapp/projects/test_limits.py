@@ -2,12 +2,16 @@
 
 import io
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+import parallax
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
+from tests.webapp.projects.groups import ROLES, Groups
 from webapp.projects.limits import at_work, job_of
 from webapp.projects.members import set_member
 from webapp.projects.projects import ProjectError, add_project, named_project, set_limits
@@ -41,6 +45,16 @@ def groups(sessions, password_hash) -> dict[str, str]:
     return {name: start(sessions, name) for name in GROUPS}
 
 
+@pytest.mark.one_database
+def test_everybody_of_a_group_asks_for_everything_of_another_and_gets_nothing(tmp_path):
+    groups, counted = Groups(tmp_path / "its_instance", 2), Counter[tuple[str, str]]()
+    assert groups.walk(0, 0, counted) == [] == groups.walk(0, 1, counted)
+    assert all(counted[who, "own yes"] and not counted[who, "other yes"] for who in ROLES)
+    assert counted["tokens", "own yes"] and counted["tokens", "other no"]
+    assert groups.use_up() == (7, 1, []), "the second has a newcomer already"
+    groups.close()
+
+
 def arrive(app, ref: str) -> int:
     return app.test_client().post(f"/run/{ref}", data={"decision": "accept"}).status_code
 
@@ -53,6 +67,31 @@ def test_what_one_group_uses_up_is_refused_to_it_and_to_nobody_else(app, session
     assert [arrive(app, groups[name]) for name in others] == [303] * 19
     with sessions() as session:
         assert [at_work(session, named_project(session, name)) for name in GROUPS] == [2] + [1] * 19
+
+
+@pytest.mark.one_database
+def test_a_newcomer_beyond_the_limit_is_told_to_come_again_and_nothing_of_answers(app, groups):
+    for _ in range(2):
+        arrive(app, groups[GROUPS[0]])
+    at = f"/run/{groups[GROUPS[0]]}"
+    refused = app.test_client().post(at, data={"decision": "accept"})
+    assert refused.status_code == 429
+    assert "Please reload the page in a minute" in refused.text
+    assert "answers so far" not in refused.text
+
+
+@pytest.mark.one_database
+def test_a_project_that_is_none_is_refused_before_any_list_is_built(groups, instance, monkeypatch):
+    def build(*_):
+        raise AssertionError("the lists were built")
+
+    monkeypatch.setattr("webapp.runs.launch.require_sound", build)
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+    for command in (("launch", "minimal"), ("study", "static", "minimal", "--out", "folder")):
+        words = [*command, "--seed", "1", "--project", "group-77", "--simulated"]
+        said = runner.invoke(parallax.cli, words)
+        assert 'there is no project "group-77"' in str(said.exception)
+        assert "Building" not in said.output
 
 
 @pytest.mark.one_database

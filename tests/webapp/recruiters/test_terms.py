@@ -1,6 +1,7 @@
 """Every key of what a study offers and pays has an answer of every recruiter."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ OTHER = {
     "recruitment.keywords": '["english"]',
     "recruitment.screen_out_reward": '"0.15"',
     "recruitment.screen_out_places": "5",
+    "recruitment.withdrawn_percent": "50",
     "recruitment.duration_minutes": "90",
     "recruitment.lifetime_hours": "5",
     "recruitment.auto_approve_days": "9",
@@ -43,6 +45,7 @@ OTHER = {
     "recruitment.peripherals": '["audio"]',
     "recruitment.naivety": "0.5",
     "recruitment.most_at_once": "10",
+    "recruitment.list_quotas": "true",
     "recruitment.label": '"decision_making_task"',
     "recruitment.group": '"5f0c1e2d3b4a59687786a5b4"',
     "recruitment.content_warning": '"sensitive"',
@@ -120,6 +123,8 @@ def asked_of_prolific(study) -> object:
     parts = [["b" * 24]] if study.recruitment.after else []
     task = task_of(study, not_again=[], not_of=earlier, one_of=parts)
     offer = offer_of(study.recruitment, "https://s.example/run/r", 9, "token")
+    if task.list_quotas:
+        offer = replace(offer, quotas=(("https://s.example/run/r?link=one", 9),))
     return draft_of(task, offer, ProlificSettings())
 
 

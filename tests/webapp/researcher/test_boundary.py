@@ -15,7 +15,8 @@ ENDING = ("sign_in.leave", "sign_in.leave_everywhere")
 def world(app, sessions, monkeypatch):
     # What the commands print is none of this; whether they are reached is.
     monkeypatch.setattr("webapp.researcher.launch.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.report.parallax", lambda *_: _Done())
+    monkeypatch.setattr("webapp.researcher.studies.parallax", lambda *_: _Done())
+    monkeypatch.setattr("webapp.researcher.editor.parallax", lambda *_: _Done())
     monkeypatch.setattr("webapp.researcher.installation.parallax", lambda *_: _Done())
     monkeypatch.setattr("webapp.researcher.live._ROUNDS", 1)
     return boundary.build(app, sessions)

@@ -38,7 +38,9 @@ def participant_page(here, run) -> str:
 def test_a_run_shows_its_lists_and_people(finished, start, run, researcher):
     start(run)
     page = researcher(Role.VIEWER).get(f"/runs/{run.ref}").text
-    assert re.search(r"<dt>finished</dt><dd><a [^>]*state=finished[^>]*>1</a> / 8</dd>", page)
+    assert re.search(
+        r"finished</dt><dd><a [^>]*state=finished[^>]*>1</a> <small>/ 8</small></dd>", page
+    )
     assert "<dt>at work</dt><dd>1</dd>" in page
 
 

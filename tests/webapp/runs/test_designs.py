@@ -88,11 +88,12 @@ def test_the_codebook_names_the_role_of_each_column_of_the_design(study, folder)
     fields = {
         (one["name"], field["name"]): field.get("role")
         for one in package["resources"]
+        if one.get("type") == "table"
         for field in one["schema"]["fields"]
     }
     for factor in study.design.factors:
         assert fields["participants", factor] == "factor between participants"
-        assert fields["lists-parquet", factor] == "factor between participants"
+        assert fields["lists", factor] == "factor between participants"
     assert fields["items", "frame"] == "unit that repeats"
     assert fields["items", "kind"] == "kind"
     assert fields["items", "good"] is None

@@ -85,6 +85,24 @@ def test_a_script_is_flagged_and_excluded_and_a_person_is_neither(program, sessi
     assert "28.0 s claimed, 0.3 s passed" in verdicts[1].evidence
 
 
+def test_every_sign_of_automation_together_excludes_nobody_by_itself(
+    sessions, tmp_path, study, start, clock
+):
+    plain = start_run(sessions, study)
+    visitor = start(plain)
+    visitor.client.post(f"{visitor.home}device", json={"mark": "a" * 32, "webdriver": True})
+    for n in range(1, 9):
+        clock.go_on(milliseconds=40)
+        assert visitor.answer(n, rt_ms=3500.0, trusted=False).status_code == 200
+    visitor.questionnaire(native_language="English")
+    with sessions.begin() as session:
+        found = list(certificates(session, plain, study_as_launched(session, plain)))
+        assert {"impossible_time", "agent_likelihood"} <= set(flags_of(plain, found[0][1]))
+        exclude(session, plain, clock())
+        rules = {verdict.rule for verdict in session.scalars(select(Verdict))}
+    assert not rules & set(flags_of(plain, found[0][1]))
+
+
 def test_an_export_tells_of_both_and_of_the_events(program, sessions, run, tmp_path):
     with reading(sessions) as session:
         export(session, run, tmp_path / "export")

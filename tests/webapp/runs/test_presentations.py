@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from analysis import comparison
 from analysis.data.load import load_run
+from analysis.data.tasks import of_task, parts
+from analysis.errors import AnalysisError
+from analysis.options import ComparisonOptions
 from analysis.statistics.withheld import CONTRAST, MEAN
 from experiment.studies.load import load_study
 from tests.analysis.small_run import compared, write_scores
@@ -17,6 +21,7 @@ from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "yes_no"
+MIXED = EXAMPLE.parent / "mixed"
 
 
 @pytest.fixture
@@ -137,3 +142,30 @@ def test_yes_and_no_are_stored_exported_and_reported(folder, study):
     assert models.loc[("", "5-gram", "sum"), "spearman"] > 0.8
     assert found.by_construction.empty
     assert found.summary[0].startswith("People said yes to 100% of what is acceptable and to 0%")
+
+
+@pytest.mark.parametrize("study", [MIXED], indirect=True, ids=["mixed"])
+def test_the_tasks_of_a_session_are_stored_exported_and_compared_each_by_itself(folder, study):
+    run = load_run(folder)
+    assert Counter(run.responses["task"].astype(str)) == {"self_paced": 120, "rating": 120}
+    rated = run.responses["task"] == "rating"
+    assert run.responses.loc[rated, "rating"].notna().all()
+    assert run.responses.loc[~rated, "rating"].isna().all()
+    assert run.responses.loc[rated, "n_steps"].isna().all()
+    assert set(run.trials["options"].astype(str).str.split().str[0]) == {"good"}
+
+    reading, judgment = (of_task(run, name) for name in ("self_paced", "rating"))
+    assert len(reading.responses) == len(judgment.responses) == 120
+    assert len(reading.readings) == 600 and judgment.readings is None
+    assert "rating" not in reading.responses and "n_steps" not in judgment.responses
+    assert [one.name for one in reading.study.constructions] == ["garden path"]
+    assert {one.name for one in judgment.study.constructions} == {"attraction", "filler"}
+    for part, expected in ((reading, "reading_times"), (judgment, "ratings")):
+        found = comparison.compare(part, [], ComparisonOptions(resamples=100), code_version="x")
+        assert expected in {table.name for table in found.tables}
+    places = [place for _, place in parts(run, "", Path("out"))]
+    assert places == [Path("out/self_paced"), Path("out/rating")]
+    with pytest.raises(AnalysisError, match="each is analysed by itself"):
+        comparison.compare(run, [], ComparisonOptions(), code_version="x")
+    with pytest.raises(AnalysisError, match="one of self_paced, rating"):
+        of_task(run, "ratings")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -128,6 +129,17 @@ def test_who_keeps_asking_at_a_stop_is_told_to_go_elsewhere(started, connect):
             # The socket may close between the two halves of a connection's beginning.
             with suppress(ConnectionResetError):
                 connect().close()
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("protocol", ["websocket", "h2c", "TLS/1.3", "nonsense"])
+def test_who_asks_for_another_protocol_is_answered_in_this_one(started, connect, protocol):
+    asked = f"Host: x\r\nConnection: Upgrade\r\nUpgrade: {protocol}\r\nContent-Length: 15\r\n\r\n"
+    with connect() as connection:
+        for _ in range(2):  # the connection stays open, and nothing of the body is left in it
+            connection.sendall(f"POST /run/x HTTP/1.1\r\n{asked}decision=accept".encode())
+            assert re.match(rb"HTTP/1.1 40[45] ", connection.recv(65_536))
+    assert is_well(started)
 
 
 @pytest.mark.one_database

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from benchmarks.static_study import Browser, Person, larger_minimal, opened, run_command
 from parallax import cli
+from webapp.database.engine import make_engine
 from webapp.serverless.session_files import checksum
 
 
@@ -55,6 +56,30 @@ def test_entries_that_come_twice_count_once(tmp_path, site):
     told = imported(tmp_path)
     assert "5 entries came more than once, and count once." in told
     assert "1 finished" in told
+
+
+def test_the_same_study_in_two_projects_is_two_folders_whose_sessions_stay_apart(tmp_path, study):
+    instance = ("--instance", str(tmp_path / "instance"))
+    sites = {}
+    for name in ("lab", "clinic"):
+        run_command("projects", "add", name, *instance)
+        sites[name] = written(tmp_path, study, name, "--project", name)
+    again = run_command("projects", "list", *instance)
+    assert sites["lab"].joinpath("index.html").read_bytes() != (
+        sites["clinic"].joinpath("index.html").read_bytes()
+    )
+    keep(tmp_path, "one.json", browser(sites["clinic"], 1).entries)
+    told = imported(tmp_path)
+    engine = make_engine(f"sqlite:///{tmp_path}/instance/parallax.sqlite3")
+    with engine.connect() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT project.name, run.ref, (SELECT count(*) FROM participant WHERE run_id = run.id)"
+            " FROM run JOIN project ON project.id = run.project_id"
+        ).all()
+    engine.dispose()
+    assert {(name, people) for name, _, people in rows} == {("lab", 0), ("clinic", 1)}
+    [ref] = [ref for name, ref, _ in rows if name == "clinic"]
+    assert ref in told and "clinic" in again
 
 
 def test_an_entry_that_was_changed_by_hand_is_named_and_left_out(tmp_path, site):

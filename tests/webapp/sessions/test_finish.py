@@ -4,10 +4,11 @@ import pytest
 from sqlalchemy import select
 
 from experiment.participation import State
+from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.question import Question
 from webapp.database.models import Answer
 from webapp.sessions.consent import Decision, enroll
-from webapp.sessions.finish import LONGEST_TEXT, finish
+from webapp.sessions.finish import finish
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 QUESTIONS = [

@@ -63,7 +63,7 @@ def test_the_page_shows_the_prefix_once_and_the_options_alone(start, run):
 
 
 def test_simulated_participants_play_it_as_any_other(send, sessions, ready):
-    assert ready().median_rt_ms == 2500
+    assert ready().response.typical_rt_ms == 2500
     outcomes = send(responder="accurate", accuracy=1.0)
     assert not [outcome.problem for outcome in outcomes if outcome.problem]
     with sessions() as session:

@@ -56,3 +56,5 @@ class RunSummary(Base):
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
     took_s: Mapped[float]
     responses: Mapped[int]  # of the run, when it was begun
+    # What the run's page draws: webapp.runs.charts; null where a run was summarised before it was.
+    charts: Mapped[dict[str, Any] | None] = mapped_column(JSON)

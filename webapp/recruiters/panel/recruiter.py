@@ -105,7 +105,9 @@ class PanelRecruiter(Recruiter):
                 raise
         person = " ".join(kept[name] for name in panel.person) or None
         link = arguments.get("link", "") if panel.access_codes else None
-        return Arrival(person, link=link, parameters=kept)
+        # A study is refused whose signature does not cover the person.
+        signed = panel.signature is not None and person is not None
+        return Arrival(person, link=link, proven=signed, parameters=kept)
 
     def exit(self, departure: Departure) -> Exit:
         """Return the ending's redirect or form, its code, and what the page says of them.

@@ -51,6 +51,7 @@ class StudyAnswer(_Answer):
     reward: int
     estimated_completion_time: float
     external_study_url: str | None = None
+    access_details: list[dict[str, Any]] = []
     completion_codes: list[CodeAnswer] = []
     filters: list[dict[str, Any]] = []
     filter_set_id: str | None = None

@@ -68,7 +68,7 @@ class Calls:
         """
         return self._repeated(method, path, body=body)
 
-    def once(self, path: str, body: object = None) -> Any:  # noqa: ANN401
+    def once(self, path: str, body: object = None, method: str = "POST") -> Any:  # noqa: ANN401
         """Return the answer to a call that is never repeated, whatever becomes of it.
 
         Raises:
@@ -77,7 +77,7 @@ class Calls:
             PlatformUnreachable: Nobody knows whether it was done.
             PlatformError: The platform refuses.
         """
-        return self.once_with_headers(path, body)[0]
+        return self._answered(method, path, body, None)[0]
 
     def once_with_headers(self, path: str, body: object = None) -> tuple[Any, Mapping[str, str]]:
         """Return the answer to a call that is never repeated, and the answer's headers.

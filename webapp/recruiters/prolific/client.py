@@ -1,7 +1,8 @@
 """Prolific through its API: its words on one side, ours on the other."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +22,15 @@ from webapp.recruiters.prolific.answers import StudyAnswer, SubmissionAnswer, me
 from webapp.recruiters.prolific.bonus_lines import csv_bonuses
 from webapp.recruiters.prolific.calls import Busy, Calls, NotSent
 from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, with_slots
-from webapp.recruiters.prolific.drafts import draft_of, filters_of, mark, test_draft_of
+from webapp.recruiters.prolific.drafts import (
+    SIGNS_LINKS,
+    access_details,
+    draft_of,
+    filters_of,
+    mark,
+    own_address,
+    test_draft_of,
+)
 from webapp.recruiters.prolific.notes import edits_of, notes_on
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.subscribing import secret_of, subscribe
@@ -34,9 +43,9 @@ CATEGORIES = (
 _LEAST_REASON_CHARS = 100
 _PAGE_SIZE = 100
 _FEATURES = (
-    "Signed links (the setting prolific_signed_arrivals) and paid screen-outs "
-    "(screen_out_reward in study.toml) are not enabled in every workspace: leave them out, "
-    "or ask Prolific to enable them"
+    "Signed links (the setting prolific_signed_arrivals), paid screen-outs (screen_out_reward in "
+    "study.toml) and a share for who withdraws (withdrawn_percent) are not enabled in every "
+    "workspace: leave them out, or ask Prolific to enable them"
 )
 # A study that recruits, or will by itself.
 _OPEN = ("ACTIVE", "PUBLISHING", "SCHEDULED")
@@ -89,17 +98,16 @@ class ProlificClient:
 
     def post(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer, and return its id; nobody finds it before it is launched."""
-        refuse_unknown_group(self._calls, task)
         try:
-            made = self._calls.once("/studies/", draft_of(task, offer, self._settings))
+            return self._make(task, draft_of(task, offer, self._settings)).id
         except PlatformUnreachable:
             raise
         except PlatformError as error:
-            if not (self._settings.signed_arrivals or task.screen_out_places):
+            wants = (self._settings.signed_arrivals, task.screen_out_places, task.withdrawn_percent)
+            if not any(wants):
                 raise
             problem = f"{error.problem}. {_FEATURES}"
             raise PlatformError(problem, code=error.code, where=error.where) from error
-        return read(StudyAnswer, made, "POST /studies/").id
 
     def launch(self, offer_id: str) -> None:
         """Publish a draft; publishing a published one is success."""
@@ -137,6 +145,25 @@ class ProlificClient:
         if places > study.total_available_places:
             self._change(offer_id, {"total_available_places": places})
         if study.status == "PAUSED":
+            self._move(offer_id, "START", unless=("PAUSED",))
+
+    def list_places(self, offer_id: str) -> Mapping[str, int]:
+        """Return how many places each address of a study still has for somebody."""
+        where = f"/studies/{offer_id}/access-details-progress/"
+        free = Counter[str]()
+        for each in member(self._calls.read(where), "progress", where):
+            left = member(each, "total_allocation", where) - member(each, "allocated", where)
+            free[own_address(member(each, "external_url", where))] += max(0, left)
+        return free
+
+    def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
+        """Add places to addresses of a study, once, and let it be found.
+
+        Where no answer comes, publishing again asks what the addresses have, and adds the rest.
+        """
+        further = {"access_details": access_details(quotas)}
+        self._calls.once(f"/studies/{offer_id}/", further, "PATCH")
+        if self.study(offer_id).status == "PAUSED":
             self._move(offer_id, "START", unless=("PAUSED",))
 
     def state(self, offer_id: str) -> OfferState:
@@ -187,13 +214,20 @@ class ProlificClient:
         asked = {"action": "REJECT", "message": reason, "rejection_category": category}
         self._decide(assignment_id, "REJECTED", asked)
 
-    def complete(self, assignment_id: str, code: str) -> str:
+    def complete(self, assignment_id: str, code: str, percent: int | None = None) -> str:
         """Complete a submission with one of our codes, and return its status; again is success.
+
+        Args:
+            assignment_id: The submission.
+            code: The code.
+            percent: What share of the reward it pays, if it pays a share.
 
         Raises:
             PlatformError: It can be handed in no more: it was returned or ran out of time.
         """
-        asked = {"action": "COMPLETE", "completion_code": code}
+        asked: dict[str, Any] = {"action": "COMPLETE", "completion_code": code}
+        if percent is not None:
+            asked["completion_code_data"] = {"percentage_of_reward": percent}
         where = f"/submissions/{assignment_id}/transition/"
         try:
             return str(member(self._calls.say("POST", where, asked), "status", where))
@@ -271,14 +305,13 @@ class ProlificClient:
 
     def offer_test(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer and Prolific's test study of it; return the test's address."""
-        refuse_unknown_group(self._calls, task)
-        made = self._calls.once("/studies/", test_draft_of(task, offer, self._settings))
-        where = f"/studies/{read(StudyAnswer, made, 'POST /studies/').id}/test-study"
+        made = self._make(task, test_draft_of(task, offer, self._settings))
+        where = f"/studies/{made.id}/test-study"
         return str(member(self._calls.once(where), "study_url", where))
 
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
         """Return what somebody changed on the platform since the study was posted."""
-        return edits_of(self.study(offer_id), task, link)
+        return edits_of(self.study(offer_id), task, link, self._settings)
 
     def hook_secret(self, *, new: bool) -> str:
         """Return what the workspace signs its webhooks with, made if there is none or ``new``."""
@@ -305,6 +338,20 @@ class ProlificClient:
         """Return a study."""
         where = f"/studies/{offer_id}/"
         return read(StudyAnswer, self._calls.read(where), f"GET {where}")
+
+    def _make(self, task: Task, draft: dict[str, Any]) -> StudyAnswer:
+        """Make a draft, with signed links where the workspace can and nobody decided otherwise."""
+        refuse_unknown_group(self._calls, task)
+        try:
+            made = self._calls.once("/studies/", draft)
+        except PlatformUnreachable:
+            raise
+        except PlatformError:
+            # What was refused does not exist: asking for less is no second study.
+            if self._settings.signed_arrivals is not None:
+                raise
+            made = self._calls.once("/studies/", {**draft, SIGNS_LINKS: False})
+        return read(StudyAnswer, made, "POST /studies/")
 
     def _submission(self, assignment_id: str) -> SubmissionAnswer:
         where = f"/submissions/{assignment_id}/"

@@ -9,7 +9,10 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
+from experiment.money import in_words
 from experiment.participation import Ending
+from experiment.studies.study import Study
+from webapp.errors import RunError
 from webapp.recruiters.platform import PlatformError, Task
 from webapp.recruiters.prolific.answers import SCREEN_OUT, StudyAnswer
 from webapp.recruiters.prolific.calls import Calls, NotThere
@@ -18,11 +21,13 @@ from webapp.recruiters.prolific.calls import Calls, NotThere
 CODE_TYPES = {
     Ending.COMPLETED: "COMPLETED",
     Ending.FAILED_CHECK: "FAILED_ATTENTION_CHECK",
-    # Whoever takes their consent back is paid as the consent text says; a person decides.
+    # Whoever takes their consent back is paid as the consent text says: a person decides, or
+    # the study's withdrawn_percent does.
     Ending.WITHDRAWN: "OTHER",
     Ending.SCREENED_OUT: "FIXED_SCREENOUT",
 }
 _REVIEWED: dict[str, object] = {"action": "MANUALLY_REVIEW"}
+_PAID_IN_PART: dict[str, object] = {"action": "DYNAMIC_PAYMENT"}
 _CODE_CHARS = 12
 
 
@@ -34,7 +39,7 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
         token: The offer's; each offer has codes of its own.
     """
     codes = [
-        _code(ending, token, _REVIEWED, *_joining(task, ending))
+        _code(ending, token, _decided(task, ending), *_joining(task, ending))
         for ending in CODE_TYPES
         if ending is not Ending.SCREENED_OUT
     ]
@@ -46,6 +51,12 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
         }
         codes.append(_code(Ending.SCREENED_OUT, token, action))
     return codes
+
+
+def _decided(task: Task, ending: Ending) -> dict[str, object]:
+    """Return what happens to work that is handed in: a part is paid at once, or somebody looks."""
+    in_part = ending is Ending.WITHDRAWN and task.withdrawn_percent is not None
+    return _PAID_IN_PART if in_part else _REVIEWED
 
 
 def _joining(task: Task, ending: Ending) -> Iterator[dict[str, object]]:
@@ -71,6 +82,22 @@ def refuse_unknown_group(calls: Calls, task: Task) -> None:
             expected="the id of a participant group of your workspace",
             remedy="Make the group on Prolific's pages and copy its id from the page's address",
         ) from error
+
+
+def refuse_uneven_share(study: Study) -> None:
+    """Let pass only a share of the reward for who withdraws that is a whole number of minor units.
+
+    Raises:
+        RunError: It is none, and nobody says how the platform rounds it.
+    """
+    percent = study.recruitment.withdrawn_percent if study.recruitment else None
+    if percent and study.reward_minor * percent % 100:
+        raise RunError(
+            f"{percent} % of {in_words(study.reward_minor, study.currency)} cannot be paid exactly",
+            where=f"{study.name}/study.toml, recruitment, withdrawn_percent",
+            expected="a share that is a whole number of minor units",
+            remedy="Choose another share, such as 50, or another reward",
+        )
 
 
 def _code(ending: Ending, token: str, *actions: dict[str, object]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def _steps(stage: Stage) -> None:
 
 DEMONSTRATION = Demonstration(
     "prolific",
-    'prolific_endpoint = "{site}"\nprolific_signed_arrivals = true\n',
+    'prolific_endpoint = "{site}"\n',
     _steps,
     _screens_people_out,
 )

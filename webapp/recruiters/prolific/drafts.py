@@ -1,5 +1,6 @@
 """A task and an offer as a draft of Prolific's."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from webapp.recruiters.platform import Audience, Offer, PlatformError, Task
@@ -12,6 +13,7 @@ _PLACEHOLDERS = {
     "SESSION_ID": "{{%SESSION_ID%}}",
 }
 _MARK_CHARS = 16
+SIGNS_LINKS = "is_external_study_url_secure"
 # Prolific hides a study from whoever took part in one of these.
 _NOT_OF = "previous_studies_blocklist"
 # Prolific shows a study only to whoever took part in one of these.
@@ -22,6 +24,19 @@ def entry_link(link: str) -> str:
     """Return the address of a run with the ids that the platform fills in."""
     joined = "&" if "?" in link else "?"
     return link + joined + "&".join(f"{name}={value}" for name, value in _PLACEHOLDERS.items())
+
+
+def access_details(quotas: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+    """Return addresses with their places, as the platform writes them."""
+    return [
+        {"external_url": entry_link(address), "total_allocation": places}
+        for address, places in quotas
+    ]
+
+
+def own_address(entry: str) -> str:
+    """Return an address without the ids that the platform fills in."""
+    return entry.removesuffix(entry_link("?").removeprefix("?"))
 
 
 def mark(token: str) -> str:
@@ -50,8 +65,11 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
         "device_compatibility": list(task.devices),
         "peripheral_requirements": list(task.peripherals),
         "submissions_config": _submissions(task),
-        "is_external_study_url_secure": settings.signed_arrivals,
+        SIGNS_LINKS: settings.signed_arrivals is not False,
     }
+    if offer.quotas:
+        del made["external_study_url"]
+        made["access_details"] = access_details(offer.quotas)
     return made | _who(task) | _chosen(task, settings)
 
 

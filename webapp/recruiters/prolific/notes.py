@@ -8,10 +8,12 @@ from webapp.recruiters.prolific.answers import Recommendation, StudyAnswer
 from webapp.recruiters.prolific.drafts import entry_link, filters_of
 from webapp.recruiters.prolific.settings import ProlificSettings
 
-_UNSIGNED = (
-    "not signed, so Prolific is asked about each arrival; if your workspace has signed links, "
-    "set prolific_signed_arrivals = true"
-)
+_EACH = "one of its own for each list"
+_LINKS = {
+    None: "signed where the workspace can; Prolific is asked about each arrival that is not",
+    True: "signed by Prolific; nobody else is let in",
+    False: "not signed, so Prolific is asked about each arrival",
+}
 
 
 def notes_on(
@@ -25,10 +27,10 @@ def notes_on(
         ("devices", _devices(task.devices)),
         ("filters", _who(task)),
         *_said(task),
-        ("links", "signed by Prolific" if settings.signed_arrivals else _UNSIGNED),
+        ("links", _LINKS[settings.signed_arrivals]),
         ("who finishes", "submitted by our server, awaits review"),
         ("participants who fail the attention check", "submitted by our server, awaits review"),
-        ("who withdraws", "submitted by our server, awaits review"),
+        ("who withdraws", _withdrawn(task)),
         ("participants who are screened out", _screened_out(task)),
         (
             "participants who decline, come late or find the study full",
@@ -37,20 +39,33 @@ def notes_on(
     ]
 
 
-def edits_of(study: StudyAnswer, task: Task, link: str) -> Sequence[str]:
+def edits_of(
+    study: StudyAnswer, task: Task, link: str, settings: ProlificSettings
+) -> Sequence[str]:
     """Return what of a study is not as it was posted, in words."""
     pairs = (
         ("the reward", in_words(study.reward, task.currency),
          in_words(task.reward_minor, task.currency)),
-        ("the address", study.external_study_url, entry_link(link)),
+        ("the address", _address(study, link), _EACH if task.list_quotas else entry_link(link)),
         ("the audience", *_audiences(study, task)),
         ("the choice of devices", _devices(study.device_compatibility), _devices(task.devices)),
     )  # fmt: skip
     found = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]
+    if settings.signed_arrivals and not study.is_external_study_url_secure:
+        found.append(
+            "its links are not signed, so that prolific_signed_arrivals keeps everybody out"
+        )
     ours = [code for code in study.completion_codes if code.actor == "researcher"]
     return (
         found if ours else [*found, "no completion code is under the researcher's control any more"]
     )
+
+
+def _address(study: StudyAnswer, link: str) -> str | None:
+    theirs = [str(each.get("external_url")) for each in study.access_details]
+    if theirs and all(each.startswith(f"{link}?") for each in theirs):
+        return _EACH
+    return " and ".join(theirs) or study.external_study_url
 
 
 def _audiences(study: StudyAnswer, task: Task) -> tuple[str, str]:
@@ -91,6 +106,8 @@ def _said(task: Task) -> Iterator[tuple[str, str]]:
     """Yield what a study says beyond what every study does."""
     if task.peripherals:
         yield "participants need", ", ".join(task.peripherals)
+    if task.list_quotas:
+        yield "address and places", _EACH
     if task.most_at_once is not None:
         yield "at work at the same time, at most", str(task.most_at_once)
     if task.naivety is not None:
@@ -115,6 +132,13 @@ def _filter_in_words(chosen: object) -> str:
     if isinstance(span, dict):
         return f"{name} from {span.get('lower', '')} to {span.get('upper', '')}"
     return f"{name}: {', '.join(map(str, chosen.get('selected_values', [])))}"
+
+
+def _withdrawn(task: Task) -> str:
+    if task.withdrawn_percent is None:
+        return "submitted by our server, awaits review"
+    paid = in_words(task.reward_minor * task.withdrawn_percent // 100, task.currency)
+    return f"is paid {paid} at once, {task.withdrawn_percent} % of the reward"
 
 
 def _screened_out(task: Task) -> str:

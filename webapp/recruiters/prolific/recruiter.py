@@ -13,7 +13,7 @@ from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.platform import Platform, PlatformError, Submission
 from webapp.recruiters.prolific.asking import Asking
-from webapp.recruiters.prolific.codes import CODE_TYPES, code_of
+from webapp.recruiters.prolific.codes import CODE_TYPES, code_of, refuse_uneven_share
 from webapp.recruiters.prolific.drafts import entry_link
 from webapp.recruiters.prolific.hooks import submission_of_hook
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -43,9 +43,10 @@ class ProlificRecruiter(Recruiter):
             f"recruitment.{name}"
             for name in (
                 "title", "description", "reward", "screen_out_reward", "screen_out_places",
+                "withdrawn_percent",
                 "median_minutes", "duration_minutes", "devices", "filters",
                 "exclude_earlier_runs", "after", "filter_set", "filter_set_version", "peripherals",
-                "naivety", "most_at_once", "label", "group", "content_warning",
+                "naivety", "most_at_once", "list_quotas", "label", "group", "content_warning",
                 "content_warning_details",
             )
         ) | {"payment"},
@@ -61,6 +62,14 @@ class ProlificRecruiter(Recruiter):
         self._settings, self._signatures = settings, Signatures(settings)
         self._asking = Asking(self._submission)
         self._platform: Platform | None = None
+
+    def check(self, study: Study) -> None:
+        """Let a launch pass only where a share of the reward is an amount that can be paid.
+
+        Raises:
+            RunError: It is no whole number of minor units, and nobody says how it is rounded.
+        """
+        refuse_uneven_share(study)
 
     def sites(self, study: Study | None) -> tuple[str, ...]:
         """Return the participants' site, to which the closing page leads."""
@@ -82,10 +91,11 @@ class ProlificRecruiter(Recruiter):
         if arguments.get("preview") == "1":
             return Arrival(platform_id="", preview=True)
         person, study, session = (checked_id(arguments, name, _ID) for name in SIGNED)
-        if self._settings.signed_arrivals:
-            self._signatures.check(landing)
+        terms = landing.study.recruitment
         return Arrival(
             person,
+            link=arguments.get("link", "") if terms is not None and terms.list_quotas else None,
+            proven=self._signatures.vouches(landing),
             acceptance=Acceptance(session, study, participant_site(self._settings), _STUDY),
             parameters={_STUDY: study, _SESSION: session},
         )
@@ -93,9 +103,9 @@ class ProlificRecruiter(Recruiter):
     def confirms(self, arrival: Arrival, now: datetime) -> bool | None:
         """Return whether the platform knows who arrives; None where it does not answer.
 
-        Links that it signed are not asked about.
+        Links that it signed a moment ago are not asked about.
         """
-        if self._settings.signed_arrivals or arrival.acceptance is None:
+        if arrival.proven or arrival.acceptance is None:
             return True
         work = arrival.acceptance
         return self._asking.belongs(work.assignment_id, arrival.platform_id or "", work.hit_id, now)
@@ -141,7 +151,9 @@ class ProlificRecruiter(Recruiter):
         # Completing costs what publishing has set aside, and was agreed to then.
         platform = open_prolific(self._settings, live=True, attempts=1)
         code = code_of(platform.study(study), departure.ending)
-        return platform.complete(session, code)
+        terms, withdrew = departure.study.recruitment, departure.ending is Ending.WITHDRAWN
+        percent = terms.withdrawn_percent if terms is not None and withdrew else None
+        return platform.complete(session, code, percent)
 
     def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:
         """Return the submission that a webhook is about, as the platform describes it when asked.

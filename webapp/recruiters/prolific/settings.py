@@ -26,8 +26,12 @@ class ProlificSettings(BaseModel):
     project: str = Field(
         default="", pattern=_ID, description="the project for new studies; the first one when empty"
     )
-    signed_arrivals: bool = Field(
-        default=False, description="whether Prolific signs its links; not every workspace can"
+    signed_arrivals: bool | None = Field(
+        default=None,
+        description=(
+            "whether Prolific signs its links; left out: where the workspace can, and else it is"
+            " asked about each arrival"
+        ),
     )
     leeway_s: int = Field(
         default=60, ge=0, le=600, description="how far the clocks may differ when links are checked"

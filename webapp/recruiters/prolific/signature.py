@@ -32,13 +32,32 @@ class Signatures:
     settings: ProlificSettings
     _keys: "jwt.PyJWKClient | None" = field(default=None, init=False)
 
-    def check(self, landing: Landing) -> None:
-        """Let pass only whom the platform sent, by the link that it made.
+    def vouches(self, landing: Landing) -> bool:
+        """Return whether the platform signed a link, so that it need not be asked who comes.
+
+        Where its links need not be signed, one without a signature, with an old one, of another
+        address or at a time when the keys cannot be had, is as good as an unsigned one.
 
         Raises:
-            ArrivalError: The token is missing, forged, too old, or of somebody or something else.
-            RequestError: The platform's keys cannot be had at this moment.
+            ArrivalError: The signature is forged or of somebody else; where each link must be
+                signed, also if it is missing, old or of another address.
+            RequestError: Each must be signed, and the platform's keys cannot be had.
         """
+        strict = self.settings.signed_arrivals
+        if strict is False or (strict is None and PARAMETER not in landing.arguments):
+            return False
+        try:
+            is_good = self._check(landing)
+        except _KeysAwayError:
+            if strict:
+                raise
+            return False
+        if strict and not is_good:
+            raise _unsigned()
+        return is_good
+
+    def _check(self, landing: Landing) -> bool:
+        """Return whether a token, which the platform made, is of this address and moment."""
         # It brings the network along, which the server's worker must make its own first.
         import jwt
 
@@ -49,21 +68,22 @@ class Signatures:
                 self._key(token),
                 algorithms=["RS256"],
                 issuer=_ISSUER,
-                audience=_TOKEN.sub("", landing.url),
-                # The time is looked at below: by our clock, which comes with the landing.
+                # These are looked at below: the time by our clock, which comes with the landing.
                 options={
                     "require": ["exp", "iat", "aud", "sub"],
+                    "verify_aud": False,
                     "verify_exp": False,
                     "verify_iat": False,
                 },
             )
         except jwt.PyJWKClientConnectionError as error:
-            raise _unavailable() from error
+            raise _KeysAwayError from error
         except (jwt.PyJWTError, ValueError) as error:
             raise _unsigned() from error
-        fresh = self._is_fresh(claims, landing.at)
-        if not (fresh and _says_the_same(claims, landing.arguments)):
+        if not _says_the_same(claims, landing.arguments):
             raise _unsigned()
+        is_here = claims["aud"] == _TOKEN.sub("", landing.url)
+        return is_here and self._is_fresh(claims, landing.at)
 
     def _is_fresh(self, claims: Mapping[str, object], at: datetime) -> bool:
         made, ends = (claims.get(name) for name in ("iat", "exp"))
@@ -105,9 +125,14 @@ def _unsigned() -> ArrivalError:
     )
 
 
-def _unavailable() -> RequestError:
-    return RequestError(
-        gettext("We cannot check this link at the moment. Please load the page again in a minute."),
-        status=503,
-        code="unavailable",
-    )
+class _KeysAwayError(RequestError):
+    """The platform's keys cannot be had at this moment."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext(
+                "We cannot check this link at the moment. Please load the page again in a minute."
+            ),
+            status=503,
+            code="unavailable",
+        )

@@ -5,6 +5,7 @@
  * acknowledged when the store has it, and never before.
  */
 
+import { formTexts } from "../questions.js";
 import { server } from "../server.js";
 import { Journal, asSent } from "./journal.js";
 import { address, asPage, notInOrder, putIn } from "./pages.js";
@@ -59,7 +60,7 @@ class Local {
   async answer(url, { method = "GET", body } = {}) {
     const { session, step } = address.of(url);
     const posted = method === "POST";
-    const given = body instanceof URLSearchParams ? Object.fromEntries(body) : JSON.parse(String(body ?? "{}"));
+    const given = body instanceof URLSearchParams ? formTexts(body) : JSON.parse(String(body ?? "{}"));
     if (!session) return posted ? this.#decide(given) : this.#consent();
     if (step === "going-on") return Response.json({ going_on: await this.#goesOn(session) });
     const act = posted ? this.#posted[step] : undefined;

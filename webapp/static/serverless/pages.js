@@ -1,6 +1,8 @@
 // @ts-check
 /** The pages of the folder, and the addresses at which they are shown. */
 
+import { BETWEEN_CHOICES } from "../questions.js";
+
 /**
  * Where pages are. A folder has one page only, so a session's address stands behind its hash: it
  * outlives a reload on any host, and in a file.
@@ -127,8 +129,10 @@ export function putIn(page, values) {
     const value = values[field.getAttribute("name") ?? ""];
     if (value === undefined) continue;
     if (field instanceof HTMLTextAreaElement) field.textContent = value;
-    else if (field.getAttribute("type") !== "radio") field.setAttribute("value", value);
-    else field.toggleAttribute("checked", field.getAttribute("value") === value);
+    else if (field.getAttribute("type") === "radio") field.toggleAttribute("checked", field.getAttribute("value") === value);
+    else if (field.getAttribute("type") === "checkbox") {
+      field.toggleAttribute("checked", value.split(BETWEEN_CHOICES).includes(field.getAttribute("value") ?? ""));
+    } else if (field.closest("fieldset") === null) field.setAttribute("value", value);
   }
 }
 

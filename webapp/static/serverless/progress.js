@@ -1,14 +1,22 @@
 // @ts-check
 /** How far a session has come, read from its journal alone; and what is wrong with a form. */
 
+import { BETWEEN_CHOICES, isAsked } from "../questions.js";
+
 /** @typedef {import("./journal.js").Entry} Entry */
 
 /**
  * @typedef {object} Question
  * @property {string} name
- * @property {"text" | "choice" | "number"} type
+ * @property {"text" | "long_text" | "choice" | "choices" | "number" | "scale" | "slider"} type
  * @property {string[]} options
  * @property {boolean} required
+ * @property {number | null} points A scale's.
+ * @property {number | null} fewest Of several choices.
+ * @property {number | null} most
+ * @property {[number, number, number]} numbers A slider's lowest, highest and step.
+ * @property {Record<string, string[]>} [only_if] The answers to earlier questions that let it be asked.
+ * @property {Record<string, string>} [words] What is said of each mistake.
  * @property {string[]} [accept] The answers that let somebody go on, in lower case.
  * @property {number | null} [at_least]
  * @property {number | null} [at_most]
@@ -113,25 +121,71 @@ export function cleaned(text) {
  * @param {number} longest
  */
 export function problemsOf(questions, given, words, longest) {
-  const found = questions.map((question) => {
+  const found = asked(questions, given).map((question) => {
     const answer = cleaned(given[question.name] ?? "");
-    return [question.name, problemOf(question, answer, words, longest)];
+    const mistake = mistakeIn(question, answer, longest);
+    return [question.name, mistake && (question.words?.[mistake] ?? words[mistake])];
   });
   return Object.fromEntries(found.filter(([, problem]) => problem));
 }
 
 /**
+ * Returns the questions that somebody who gives these answers is asked.
+ * @param {Question[]} questions
+ * @param {Record<string, string>} given
+ */
+function asked(questions, given) {
+  /** @type {Record<string, string>} */
+  const answers = {};
+  return questions.filter((question) => {
+    const is = isAsked(question.only_if ?? {}, answers);
+    if (is) answers[question.name] = cleaned(given[question.name] ?? "");
+    return is;
+  });
+}
+
+/**
+ * Returns which mistake an answer has; empty where it has none.
  * @param {Question} question
  * @param {string} answer
- * @param {Record<string, string>} words
  * @param {number} longest
  */
-function problemOf({ type, options, required }, answer, words, longest) {
-  if (!answer) return required ? words.required : "";
-  if (type === "choice" && !options.map(cleaned).includes(answer)) return words.choice;
-  const isNumber = /^[+-]?\d+([.,]\d+)?$/.test(answer) && answer.length <= LONGEST_NUMBER;
-  if (type === "number" && !isNumber) return words.number;
-  return [...answer].length > longest ? words.longest : "";
+function mistakeIn(question, answer, longest) {
+  const { type, required } = question;
+  if (!answer) return required ? "required" : "";
+  const number = NUMBER.test(answer) && answer.length <= LONGEST_NUMBER ? Number(answer.replace(",", ".")) : NaN;
+  if (type === "choice" || type === "scale") return offered(question).includes(answer) ? "" : "choice";
+  if (type === "choices") return amongSeveral(question, answer.split(BETWEEN_CHOICES));
+  if (type === "number") return Number.isNaN(number) ? "number" : "";
+  if (type === "slider") return onSlider(question, number) ? "" : "range";
+  return [...answer].length > longest ? "longest" : "";
+}
+
+const NUMBER = /^[+-]?\d+([.,]\d+)?$/;
+
+/** @param {Question} question */
+function offered({ options, points }) {
+  return points ? Array.from({ length: points }, (_, n) => String(n + 1)) : options.map(cleaned);
+}
+
+/**
+ * @param {Question} question
+ * @param {string[]} answers
+ */
+function amongSeveral(question, answers) {
+  const known = offered(question);
+  if (new Set(answers).size < answers.length || !answers.every((one) => known.includes(one))) return "choice";
+  if (answers.length < (question.fewest ?? 0)) return "fewer";
+  return answers.length > (question.most ?? Infinity) ? "more" : "";
+}
+
+/**
+ * @param {Question} question
+ * @param {number} number
+ */
+function onSlider({ numbers: [low, high, step] }, number) {
+  const steps = (number - low) / step;
+  return number >= low && number <= high && Math.abs(steps - Math.round(steps)) < 1e-6;
 }
 
 /**

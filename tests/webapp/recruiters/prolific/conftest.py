@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,8 +99,9 @@ def instance(instance: Path, stand_in: StandIn, more_settings: str) -> Path:
 
 
 @pytest.fixture
-def settings(stand_in: StandIn) -> ProlificSettings:
-    return ProlificSettings(endpoint=stand_in.url)
+def settings(stand_in: StandIn, more_settings: str) -> ProlificSettings:
+    signed = tomllib.loads(more_settings).get("prolific_signed_arrivals")
+    return ProlificSettings(endpoint=stand_in.url, signed_arrivals=signed)
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ import json
 import pytest
 from sqlalchemy import func, select
 
+from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.webhooks import signature as hook_signature
 from webapp.database.engine import reading
-from webapp.database.models import Assignment, Hit
+from webapp.database.models import Assignment, Hit, OutgoingReport
 
 pytestmark = pytest.mark.one_database
 
@@ -29,10 +30,51 @@ def test_a_token_of_another_workspace_publishes_nothing_a_second_time(lab, stand
         moment.account.workspace = "f" * 24
     lab.platform.workspace.ref = ""
     said = paragraph(shell("publish", lab.run.ref, "--yes"))
-    assert "was published from the account" in said and "Nothing was published" in said
+    assert "was published from the account" in said and "Nothing was done" in said
     assert studies(stand_in) == 1
     with reading(lab.sessions) as session:
         assert session.scalar(select(func.count(Hit.id))) == 1
+
+
+@pytest.mark.parametrize("command", [("approve", "--yes"), ("bonus", "--yes"), ("reconcile",)])
+def test_a_token_of_another_workspace_pays_and_compares_nothing(lab, stand_in, shell, command):
+    lab.hand_in(lab.publish())
+    with stand_in.app.extensions["prolific"].moment() as moment:
+        moment.account.workspace = "f" * 24
+    lab.platform.workspace.ref = ""
+    name, *options = command
+    said = paragraph(shell(name, lab.run.ref, *options))
+    assert "was published from the account" in said and "Nothing was done" in said
+    assert stand_in.payments() == lab.ledger() == []
+
+
+def test_a_workspace_whose_currency_became_another_pays_nothing(lab, stand_in, shell):
+    lab.hand_in(lab.publish())
+    with stand_in.app.extensions["prolific"].moment() as moment:
+        moment.account.currency = "GBP"
+    lab.platform.workspace._currency = ""
+    said = paragraph(shell("approve", lab.run.ref, "--yes"))
+    assert "the study pays in USD, and the platform in GBP" in said
+    assert stand_in.payments() == lab.ledger() == []
+
+
+def test_a_study_whose_codes_somebody_removed_is_completed_by_hand_and_said(
+    lab, stand_in, shell, problems
+):
+    study = lab.publish()
+    submission, _ = lab.work(study)
+    with stand_in.app.extensions["prolific"].moment() as moment:
+        found = find_study(moment, study)
+        theirs = [{**each, "actor": "participant"} for each in found.fields["completion_codes"]]
+        found.fields = {**found.fields, "completion_codes": theirs}
+    assert lab.report() == ["refused"]
+    shown = shell("recruitment", "status", lab.run.ref).output
+    assert "no completion code is under the researcher's control any more" in shown
+    with reading(lab.sessions) as session:
+        said = session.scalars(select(OutgoingReport.answer)).one()
+    assert "has lost its completion code COMPLETED" in said and "\n" not in said
+    assert stand_in.payments() == []
+    assert stand_in.submission(submission)["status"] == "ACTIVE"
 
 
 def test_a_publication_that_was_cut_off_is_not_gone_on_with_in_another_workspace(

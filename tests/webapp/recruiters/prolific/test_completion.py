@@ -1,10 +1,17 @@
 """From the platform's list to a completed submission: nothing is told before it is stored."""
 
+from io import BytesIO
+
 import pytest
+from sqlalchemy import select
 
 from experiment.participation import Ending
-from tests.webapp.recruiters.prolific.conftest import SCREENING
-from webapp.recruiters.prolific.codes import code_of
+from experiment.studies.load import load_study
+from tests.webapp.recruiters.prolific.conftest import LINK, SCREENING
+from webapp.database.engine import reading
+from webapp.database.models import ArrivalAddress, Participant
+from webapp.errors import RunError
+from webapp.recruiters.prolific.codes import code_of, refuse_uneven_share
 
 pytestmark = pytest.mark.one_database
 
@@ -20,6 +27,44 @@ def test_our_server_completes_a_submission_and_no_page_ever_shows_a_code(lab, st
     codes = [code.code for code in lab.platform.study(study).completion_codes]
     assert len(set(codes)) == len(codes) == 3
     assert not any(code in closing for code in codes)
+
+
+def test_the_platform_is_told_of_work_and_money_and_never_of_an_answer(
+    lab, prolific_door, shell, monkeypatch
+):
+    heard, (door, _) = [], prolific_door
+    answering = door.app
+
+    def listening(environ, start_response):
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = BytesIO(body)
+        heard.append(f"{environ['PATH_INFO']}?{environ['QUERY_STRING']} {body.decode()}")
+        return answering(environ, start_response)
+
+    monkeypatch.setattr(door, "app", listening)
+    submission, way = lab.arrive(lab.stand_in.person(), lab.publish())
+    visitor = lab.visit(lab.agree(way))
+    trials = visitor.session()["trials"]
+    for trial in trials:
+        assert visitor.answer(trial["position"], "second", rt_ms=7391.25).status_code == 200
+    visitor.questionnaire(native_language="Klingon of Kronos")
+    assert lab.report() == ["done"]
+    lab.poll()
+    assert shell("approve", lab.run.ref, "--yes").exit_code == 0
+    said = "\n".join(heard)
+    assert submission in said and "AWAITING" not in said
+    given = ["Klingon", "7391", '"second"', lab.ref_of(submission)]
+    given += [text for trial in trials for text in trial.values() if isinstance(text, str)]
+    assert len(given) > 6 and not [each for each in given if len(each) > 3 and each in said]
+
+
+def test_whom_the_platform_confirms_is_not_counted_by_where_they_come_from(lab, client, sessions):
+    _, way = lab.arrive(lab.stand_in.person(), lab.publish())
+    sent = {"data": {"decision": "accept"}, "headers": {"X-Forwarded-For": "203.0.113.5"}}
+    assert client.post(way, base_url=LINK, **sent).status_code == 303
+    with reading(sessions) as session:
+        assert session.scalars(select(Participant)).one()
+        assert session.scalars(select(ArrivalAddress)).all() == []
 
 
 @pytest.mark.parametrize("kind", ["server_error_after", "cut_off"])
@@ -134,3 +179,42 @@ def test_whoever_stops_before_the_first_answer_is_asked_to_return(lab, stand_in,
     assert "Please return your submission" in visitor.page().text
     assert lab.report() == []
     assert stand_in.submission(submission)["status"] == "ACTIVE"
+
+
+@pytest.fixture
+def part_for_who_withdraws(study_folder):
+    path = study_folder / "study.toml"
+    toml = path.read_text(encoding="utf-8")
+    path.write_text(
+        toml.replace("[recruitment]\n", "[recruitment]\nwithdrawn_percent = 25\n"),
+        encoding="utf-8",
+    )
+
+
+def test_who_withdraws_is_paid_the_studys_share_at_once_and_the_statement_has_it(
+    part_for_who_withdraws, lab, stand_in, shell, problems
+):
+    submission, way = lab.arrive(stand_in.person(), lab.publish())
+    visitor = lab.visit(lab.agree(way))
+    visitor.answer(1)
+    visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
+    assert lab.report() == ["done"]
+    assert stand_in.submission(submission)["status"] == "PARTIALLY APPROVED"
+    assert stand_in.payments() == [("partial", submission, 5)]
+    lab.poll()
+    assert problems("--fix") == []
+    assert lab.ledger() == [("reward", 5, "done")]
+    stated = shell("statement", lab.run.ref)
+    assert "$0.05" in stated.output, stated.output
+    assert problems() == []
+
+
+def test_a_share_that_is_no_whole_cent_is_not_launched(study_folder):
+    path = study_folder / "study.toml"
+    toml = path.read_text(encoding="utf-8")
+    path.write_text(
+        toml.replace("[recruitment]\n", "[recruitment]\nwithdrawn_percent = 33\n"),
+        encoding="utf-8",
+    )
+    with pytest.raises(RunError, match="cannot be paid exactly"):
+        refuse_uneven_share(load_study(str(study_folder)))

@@ -13,6 +13,11 @@ FORGED = 25
 
 
 @pytest.fixture
+def more_settings() -> str:
+    return "prolific_signed_arrivals = false\n"
+
+
+@pytest.fixture
 def asked(monkeypatch) -> list[str]:
     """Return the submissions that the platform was asked for."""
     found, ask = list[str](), ProlificClient.submission

@@ -44,7 +44,7 @@ def test_who_was_exceptionally_fast_is_rejected_by_the_platform_and_paid_once_if
     lab, stand_in, clock, shell, problems
 ):
     study = lab.publish()
-    stand_in.control("workspace", features=["auto_rejection"])
+    stand_in.control("workspace", features=["auto_rejection", "signed_arrivals"])
     wanted = {"submissions_config": {"auto_rejection_categories": ["EXCEPTIONALLY_FAST"]}}
     stand_in.call("PATCH", f"/studies/{study}/", wanted)
     submission = lab.hand_in(study)
@@ -154,7 +154,6 @@ def test_a_bonus_that_the_balance_does_not_cover_is_refused_before_it_is_set_up(
 def test_a_workspace_without_signed_links_is_told_which_setting_asks_for_them(
     lab, stand_in, shell, monkeypatch
 ):
-    lab.platform._settings = ProlificSettings(endpoint=stand_in.url, signed_arrivals=True)
     stand_in.control("workspace", features=[])
     refused = shell("publish", lab.run.ref, "--yes")
     assert "the setting prolific_signed_arrivals" in str(refused.exception)

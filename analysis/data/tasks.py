@@ -1,0 +1,120 @@
+"""Mixed sessions: each task's trials as an export of a study of that task alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
+from experiment.errors import ParallaxError
+from experiment.plugins import unknown_name
+from experiment.responses.base import ResponseType
+from experiment.responses.mixed.mixed import Mixed
+from experiment.responses.registry import response_of, tables_shown
+from experiment.studies.study import Study
+
+_TASK = "task"
+
+
+def parts(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[ExportedRun, Path]]:
+    """Yield what is compared by itself, and the folder of its report.
+
+    Args:
+        run: The exported run.
+        task: The only task that is wanted; empty for all, each in a folder of its name, or for a
+            run whose trials are of one type.
+        out: The folder for all.
+
+    Raises:
+        AnalysisError: The run has no such task.
+    """
+    mixed = _mixed(run.study)
+    if task or mixed is None:
+        yield (of_task(run, task) if task else run), out
+        return
+    for name in mixed.tasks:
+        yield of_task(run, name), out / name
+
+
+def of_task(run: ExportedRun, task: str) -> ExportedRun:
+    """Return the trials of one task of mixed sessions, as a run of that task alone has them.
+
+    People, verdicts and questionnaires stay as they are: who is kept is decided over the session.
+
+    Args:
+        run: The exported run.
+        task: The task's name.
+
+    Raises:
+        AnalysisError: There is no such task, or nobody answered a trial of it.
+    """
+    response = _mixed(run.study)
+    if response is None:
+        raise AnalysisError(
+            f'the study "{run.study.name}" has no tasks: its response is "{run.study.response}"',
+            where=str(run.folder),
+            remedy="Leave the task out",
+        )
+    if task not in response.tasks:
+        raise AnalysisError(
+            unknown_name("task", task, response.tasks).problem,
+            where=str(run.folder),
+            expected=f"one of {', '.join(response.tasks)}",
+        )
+    own = response.tasks[task]
+    of_trials, of_responses = tables_shown(own.type)
+    responses = _part(run.responses, task, of_responses.column_names)
+    if responses.empty:
+        raise AnalysisError(
+            f'nobody answered a trial of the task "{task}"',
+            where=str(run.folder),
+            expected="answers to its trials",
+        )
+    trial = run.study.trial.model_copy(update={"parameters": own.parameters})
+    asked = set(run.items.loc[run.items["item_id"].isin(responses["item_id"]), "construction"])
+    study = run.study.model_copy(
+        update={
+            "response": own.response,
+            "trial": trial,
+            "constructions": [one for one in run.study.constructions if one.name in asked],
+        }
+    )
+    return replace(
+        run,
+        study=study,
+        trials=_part(run.trials, task, of_trials.column_names),
+        responses=responses,
+        readings=_readings(run, responses, own.type),
+    )
+
+
+def _mixed(study: Study) -> Mixed | None:
+    try:
+        response = response_of(study, own_code=False)
+    except ParallaxError:
+        # A type of the researcher's own is read as one of pairs, which has no tasks.
+        return None
+    return response if isinstance(response, Mixed) else None
+
+
+def _part(frame: pd.DataFrame, task: str, known: Sequence[str]) -> pd.DataFrame:
+    kept = [name for name in frame.columns if name in known]
+    part = frame.loc[frame[_TASK] == task, kept].reset_index(drop=True)
+    for name in part.select_dtypes("category").columns:
+        part[name] = part[name].cat.remove_unused_categories()
+    return part
+
+
+def _readings(
+    run: ExportedRun, responses: pd.DataFrame, response: ResponseType
+) -> pd.DataFrame | None:
+    """Return the steps of the trials that were answered, where the task has any."""
+    if response.step_table is None or run.readings is None:
+        return None
+    keys = ["participant", "position"]
+    answered = pd.MultiIndex.from_frame(responses[keys].astype({"participant": str}))
+    index = pd.MultiIndex.from_frame(run.readings[keys].astype({"participant": str}))
+    kept = [name for name in run.readings.columns if name in response.step_table.column_names]
+    return run.readings.loc[index.isin(answered), kept].reset_index(drop=True)

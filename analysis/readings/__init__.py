@@ -1,0 +1,1 @@
+"""Reading times of other programs and published sets: one reader for each format."""

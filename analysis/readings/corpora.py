@@ -1,0 +1,90 @@
+"""Published corpora of self-paced reading: Natural Stories, and Frank et al. (2013)."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from analysis.errors import AnalysisError
+from analysis.readings.table import Readings, number, readings
+
+
+def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+    """Return the times of Natural Stories (Futrell et al., 2021).
+
+    Args:
+        files: ``processed_RTs.tsv``; a story is a text, a zone a position.
+        texts: ``all_stories.tok``, the words; none where the times' table has them.
+
+    Raises:
+        AnalysisError: A column is missing, or a word is not in the texts.
+    """
+    words = {
+        (row["item"], row["zone"]): row["word"]
+        for file in texts
+        for _, row in _rows(file, "\t", ("word", "zone", "item"))
+    }
+    found = list[dict[str, object]]()
+    for file in files:
+        columns = ("WorkerId", "item", "zone", "RT", *(() if words else ("word",)))
+        for line, row in _rows(file, "\t", columns):
+            place = row["item"], row["zone"]
+            if words and place not in words:
+                raise AnalysisError(
+                    f"story {place[0]} has no word {place[1]}",
+                    where=f"{file}, line {line}",
+                    expected="the words of the same version of the corpus",
+                )
+            found.append(
+                {
+                    "participant": row["WorkerId"],
+                    "text_id": row["item"],
+                    "position": int(number(row["zone"], file, line)),
+                    "text": words[place] if words else row["word"],
+                    "rt_ms": number(row["RT"], file, line),
+                }
+            )
+    return readings(found, (), files[0])
+
+
+def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+    """Return the times of Frank, Fernandez Monsalve, Thompson & Vigliocco (2013).
+
+    Args:
+        files: ``selfpacedreading.RT.txt``, divided by tabs.
+        texts: Nothing: the table has its words.
+
+    Raises:
+        AnalysisError: A column is missing, or a time is no number.
+    """
+    found = list[dict[str, object]]()
+    for file in files:
+        for line, row in _rows(file, "\t", ("subj_nr", "sent_nr", "word_pos", "word", "RT")):
+            said = row.get("correct", "").strip().lower()
+            found.append(
+                {
+                    "participant": row["subj_nr"],
+                    "text_id": row["sent_nr"],
+                    "position": int(number(row["word_pos"], file, line)),
+                    "text": row["word"],
+                    "rt_ms": number(row["RT"], file, line),
+                    "question_correct": {"c": True, "1": True, "e": False, "0": False}.get(said),
+                }
+            )
+    return readings(found, (), files[0])
+
+
+def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            reader = csv.DictReader(opened, delimiter=divider, quoting=csv.QUOTE_NONE)
+            lacking = [name for name in columns if name not in (reader.fieldnames or ())]
+            if lacking:
+                raise AnalysisError(
+                    f'there is no column "{lacking[0]}"',
+                    where=f"{file}, line 1",
+                    expected=f"the columns {', '.join(columns)}, divided by tabs",
+                )
+            for row in reader:
+                yield reader.line_num, row
+    except (OSError, UnicodeDecodeError) as error:
+        raise AnalysisError(f"the file cannot be read: {error}", where=str(file)) from error

@@ -1,0 +1,110 @@
+"""Results of DMDX: the G-maze, the L-maze and self-paced reading as Witzel et al. (2012) ran them.
+
+A results file (.azk) has a line for each frame, whose number is the item's and, in its last three
+digits, the word's; a negative time is a wrong answer. What stood in the frame is told by the item
+file (.rtf, as text).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from analysis.errors import AnalysisError
+from analysis.readings.table import Readings, number, readings
+
+_SUBJECT = re.compile(r"^Subject (\d+)")
+_TIMED = re.compile(r"^\s*(\d{4,})\s+(-?\d+(?:\.\d+)?)\s*$")
+# A frame: the sign that says which key is right, its number, and its last text.
+_FRAME = re.compile(r'^([+=-])\s*(\d{4,})\b[^"]*(?:"READY"[^"]*)?"([^"]*)"')
+# The question after a sentence.
+_QUESTION = 251
+_RIGHT = "+"
+
+
+def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+    """Return the times of results files, each with the item file of its list.
+
+    Participants are called after their file and number; frames of one word alone are words of
+    self-paced reading, those of two are a Maze.
+
+    Args:
+        files: The results files, one for each list.
+        texts: The item files in the same order.
+
+    Raises:
+        AnalysisError: A file has no item file, or a time is of a frame that this lacks.
+    """
+    if len(files) != len(texts):
+        raise AnalysisError(
+            f"{len(files)} results files have {len(texts)} item files",
+            where=", ".join(map(str, [*files, *texts])),
+            expected="--texts for each results file, in the same order",
+        )
+    rows, notes = list[dict[str, object]](), list[str]()
+    for file, text in zip(files, texts, strict=True):
+        shown = dict(_frames(text))
+        unknown = 0
+        questions: dict[tuple[str, int], bool] = {}
+        own = list[tuple[tuple[str, int], dict[str, object]]]()
+        for subject, frame, ms in _times(file):
+            item, part = divmod(frame, 1000)
+            if part == _QUESTION:
+                questions[subject, item] = ms > 0
+            elif (item, part) not in shown:
+                unknown += 1
+            else:
+                position, word, distractor = shown[item, part]
+                row: dict[str, object] = {
+                    "participant": f"{file.stem}-{subject}",
+                    "text_id": f"{item}-{text.stem}",
+                    "position": position,
+                    "text": word,
+                    "rt_ms": abs(ms),
+                    "distractor": distractor or None,
+                    "correct": ms > 0 if distractor else None,
+                }
+                own.append(((subject, item), row))
+        rows += [row | {"question_correct": questions.get(asked)} for asked, row in own]
+        if unknown:
+            notes.append(f"{file.name}: {unknown:,} times are of frames without a word.")
+    return readings(rows, notes, files[0])
+
+
+def _times(file: Path) -> Iterator[tuple[str, int, float]]:
+    subject = ""
+    for line, text in enumerate(_lines(file), start=1):
+        if found := _SUBJECT.match(text):
+            subject = found[1]
+        elif found := _TIMED.match(text):
+            if not subject:
+                raise AnalysisError(
+                    "a time comes before anybody's name",
+                    where=f"{file}, line {line}",
+                    expected='a line "Subject N, ..." before the times',
+                )
+            yield subject, int(found[1]), number(found[2], file, line)
+
+
+def _frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]]:
+    """Yield each frame's item and part, with the word's position, the word and its distractor."""
+    for text in _lines(file):
+        found = _FRAME.match(text)
+        if found is None:
+            continue
+        item, part = divmod(int(found[2]), 1000)
+        tokens = found[3].split()
+        words = [token for token in tokens if any(letter.isalnum() for letter in token)]
+        if part == _QUESTION or not words:
+            continue
+        if len(tokens) == 2 and len(words) == 2:
+            right = found[1] == _RIGHT
+            yield (item, part), (part + 1, words[right], words[not right])
+        elif len(words) == 1:
+            yield (item, part), (tokens.index(words[0]) + 1, words[0], "")
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="latin-1").splitlines()
+    except OSError as error:
+        raise AnalysisError(f"the file cannot be read: {error}", where=str(file)) from error

@@ -1,0 +1,101 @@
+"""Results of Ibex and PCIbex: the Maze and self-paced reading (DashedSentence).
+
+A line is divided by commas; what holds one writes it as %2C. The first seven fields are the same
+for all: time of arrival, digest of the address, controller, order, inner element, label, group.
+PCIbex runs a controller inside a PennController element and puts its type, its name and the time of
+the event between.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from analysis.errors import AnalysisError
+from analysis.readings.table import Readings, number, readings
+
+_MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
+# Of a word that was not seen.
+_UNSEEN = ("None", "NULL", "undefined", "")
+_TRUE = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_WHOSE = re.compile(r"^\d+$")
+
+
+def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+    """Return the times of results files; texts is empty, for they tell their words themselves.
+
+    A participant is a submission: the time of its arrival and the digest of its address. Words
+    behind a wrong choice that ended a sentence were not seen and are left out.
+
+    Raises:
+        AnalysisError: A line of a Maze or of self-paced reading has too few fields, or a time is
+            no number.
+    """
+    rows, notes = list[dict[str, object]](), list[str]()
+    for file in files:
+        unseen = 0
+        answered: dict[tuple[str, str], bool] = {}
+        own = list[tuple[tuple[str, str], dict[str, object]]]()
+        for line, fields in _lines(file):
+            person = f"{fields[0]}-{fields[1][:8]}"
+            controller, rest = _controller(fields)
+            trial = (person, fields[3])
+            if controller == _QUESTION and len(rest) > 2 and rest[2].lower() in _TRUE:
+                answered[trial] = _TRUE[rest[2].lower()]
+            if controller not in (_MAZE, _SPR):
+                continue
+            least = 6 if controller == _MAZE else 3
+            if len(rest) < least:
+                raise AnalysisError(
+                    f"a line of {controller} has {len(rest)} fields of its own",
+                    where=f"{file}, line {line}",
+                    expected=f"{least} or more: the word's number, the word, ..., its time",
+                )
+            ms = rest[5] if controller == _MAZE else rest[2]
+            if ms in _UNSEEN:
+                unseen += 1
+                continue
+            maze = controller == _MAZE
+            first = 1 if maze else 0
+            own.append(
+                (
+                    trial,
+                    {
+                        "participant": person,
+                        "text_id": f"{fields[5]}-{_group(fields)}",
+                        "position": int(number(rest[0], file, line)) + first,
+                        "text": rest[1],
+                        "rt_ms": number(ms, file, line),
+                        "condition": fields[5],
+                        "distractor": rest[2] if maze else None,
+                        "correct": _TRUE.get(rest[4].lower()) if maze else None,
+                    },
+                )
+            )
+        rows += [row | {"question_correct": answered.get(trial)} for trial, row in own]
+        if unseen:
+            notes.append(f"{file.name}: {unseen:,} words were not seen, behind a wrong choice.")
+    return readings(rows, notes, files[0])
+
+
+def _group(fields: Sequence[str]) -> str:
+    return fields[6] if fields[6] not in _UNSEEN else fields[3]
+
+
+def _controller(fields: Sequence[str]) -> tuple[str, list[str]]:
+    """Return which program made a line, and what it says beyond what all lines say."""
+    if fields[2] != "PennController":
+        return fields[2], list(fields[7:])
+    kind = fields[7].removeprefix("Controller-") if len(fields) > 7 else ""
+    return kind, [*fields[9:11], *fields[12:]]
+
+
+def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise AnalysisError(f"the file cannot be read: {error}", where=str(file)) from error
+    for number_, line in enumerate(text.splitlines(), start=1):
+        fields = [unquote(field).strip() for field in line.split(",")]
+        if len(fields) > 7 and _WHOSE.match(fields[0]):
+            yield number_, fields

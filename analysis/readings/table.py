@@ -1,0 +1,86 @@
+"""The one table that every reader of reading times gives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.errors import AnalysisError
+
+# ``parallax lm reading-times`` knows the first five by these names.
+COLUMNS = (
+    "participant",
+    "text_id",
+    "position",
+    "text",
+    "rt_ms",
+    "condition",
+    "distractor",
+    "correct",
+    "question_correct",
+)
+_KEYS = ["participant", "text_id", "position"]
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Reading times as they were read.
+
+    Attributes:
+        frame: ``COLUMNS``, a row for each participant and word or region; position counts from 1,
+            and correct is whether a Maze's word was chosen rightly. What a format does not tell is
+            missing.
+        notes: What was left out and why, in sentences.
+    """
+
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path) -> Readings:
+    """Return rows as a table, checked.
+
+    Args:
+        rows: With some of ``COLUMNS`` each.
+        notes: What was left out.
+        where: The file, for messages.
+
+    Raises:
+        AnalysisError: There is none, or one is there twice.
+    """
+    if not rows:
+        raise AnalysisError(
+            "the file holds no reading times",
+            where=str(where),
+            expected="rows of the format that was named",
+            remedy="`parallax reading import --help` lists the formats",
+        )
+    frame = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    twice = frame[frame.duplicated(_KEYS)]
+    if len(twice):
+        one = twice.iloc[0]
+        raise AnalysisError(
+            f"{len(twice):,} times are repeated; the first: participant {one['participant']}, "
+            f"text {one['text_id']}, position {one['position']}",
+            where=str(where),
+            expected="one time for each participant, text and position",
+        )
+    return Readings(frame, tuple(notes))
+
+
+def number(text: str, where: Path, line: int) -> float:
+    """Return a time in milliseconds.
+
+    Raises:
+        AnalysisError: It is no number.
+    """
+    try:
+        return float(text)
+    except ValueError as error:
+        raise AnalysisError(
+            f'the time "{text}" is no number',
+            where=f"{where}, line {line}",
+            expected="milliseconds",
+        ) from error

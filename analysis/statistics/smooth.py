@@ -1,0 +1,169 @@
+"""A smooth of one predictor beside linear ones: a penalised cubic regression spline by REML.
+
+``y = Z g + f(x) + e``, where ``f`` is a natural cubic spline through knots at quantiles of ``x``
+and its penalty the integral of its squared second derivative. The basis is that of section 5.3.1 of
+Wood, S. N. (2017). Generalized Additive Models, 2nd edition (R's mgcv: ``s(x, bs = "cr")``), and
+the smoothing parameter minimises the restricted likelihood of Wood, S. N. (2011). Fast stable
+restricted maximum likelihood ... Journal of the Royal Statistical Society B, 73(1), equation 4, as
+``gam(..., method = "REML")`` does.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
+
+from analysis.statistics.resample import LEVEL, Floats
+
+KNOTS = 6
+# Of the smoothing parameter, relative to the size of the cross-products: from none to a line.
+_SPAN = (-20.0, 25.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Smooth:
+    """A fitted model.
+
+    Attributes:
+        edf: The effective degrees of freedom of the smooth; 1 is a straight line.
+        reml: Minus the restricted log-likelihood.
+        knots: Shape ``(k,)``, rising.
+        beta: Shape ``(p + k - 1,)``: the linear coefficients, then the spline's.
+        covariance: Their Bayesian posterior covariance, of shape ``(p + k - 1,) * 2``.
+        variance: The residual variance.
+        centring: Shape ``(k, k - 1)``: what makes the spline sum to zero over the data.
+    """
+
+    edf: float
+    reml: float
+    knots: Floats
+    beta: Floats
+    covariance: Floats
+    variance: float
+    centring: Floats
+
+    def curve(self, at: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the smooth at some values, and the ends of its pointwise 95% interval.
+
+        Args:
+            at: Shape ``(m,)``; beyond the knots the curve goes on as a line.
+        """
+        rows = basis(at, self.knots) @ self.centring
+        n = rows.shape[1]
+        middle = rows @ self.beta[-n:]
+        sd = np.sqrt(np.einsum("ij,jk,ik->i", rows, self.covariance[-n:, -n:], rows))
+        half = norm.ppf((1 + LEVEL) / 2) * sd
+        return middle, middle - half, middle + half
+
+    def predicted(self, linear: Floats, x: Floats) -> Floats:
+        """Return what is expected of rows with these linear predictors and this one."""
+        return np.hstack([linear, basis(x, self.knots) @ self.centring]) @ self.beta
+
+
+def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Smooth:
+    """Fit numbers by linear predictors and a smooth one.
+
+    Args:
+        y: Shape ``(n,)``.
+        linear: Shape ``(n, p)``, with an intercept.
+        x: Shape ``(n,)``, with at least ``n_knots`` different values.
+        n_knots: How many knots the spline has.
+
+    Raises:
+        ValueError: There are fewer different values than knots.
+    """
+    values = np.unique(x)
+    if len(values) < n_knots:
+        raise ValueError(f"{len(values)} different values, fewer than {n_knots} knots")
+    knots = np.quantile(values, np.linspace(0, 1, n_knots))
+    rows, penalty = basis(x, knots), _penalty(knots)
+    # The spline sums to zero over the data, for the intercept is its own.
+    centring = qr(rows.sum(axis=0)[:, None])[0][:, 1:]
+    design = np.hstack([linear, rows @ centring])
+    whole = np.zeros((design.shape[1],) * 2)
+    n_linear = linear.shape[1]
+    whole[n_linear:, n_linear:] = centring.T @ penalty @ centring
+    cross, right = design.T @ design, design.T @ y
+    size = np.linalg.norm(cross[n_linear:, n_linear:]) / np.linalg.norm(whole)
+    eigen = np.linalg.eigvalsh(whole[n_linear:, n_linear:])
+    # A line is not penalised: of the spline's columns one stands for it.
+    bent = eigen[1:]
+    n_free = n_linear + len(eigen) - len(bent)
+
+    def parts(log_weight: float) -> tuple[float, Floats, float, Floats]:
+        weight = size * np.exp(log_weight)
+        inside = cross + weight * whole
+        beta = np.linalg.solve(inside, right)
+        left = y - design @ beta
+        lack = float(left @ left + weight * beta @ whole @ beta)
+        scale = lack / (len(y) - n_free)
+        determinants = np.linalg.slogdet(inside)[1] - float(np.log(weight * bent).sum())
+        restricted = (len(y) - n_free) * (1 + np.log(2 * np.pi * scale)) + determinants
+        return restricted / 2, beta, scale, inside
+
+    best = minimize_scalar(
+        lambda one: parts(one)[0], bounds=_SPAN, method="bounded", options={"xatol": 1e-8}
+    )
+    reml, beta, scale, inside = parts(float(best.x))
+    inverse = np.asarray(np.linalg.inv(inside), dtype=np.float64)
+    edf = float(np.trace((inverse @ cross)[n_linear:, n_linear:]))
+    return Smooth(edf, reml, knots, beta, inverse * scale, scale, centring)
+
+
+def basis(x: Floats, knots: Floats) -> Floats:
+    """Return the cubic regression spline's columns, a value at each knot.
+
+    Args:
+        x: Shape ``(n,)``.
+        knots: Shape ``(k,)``, rising.
+
+    Returns:
+        Shape ``(n, k)``.
+    """
+    bend = np.zeros((len(knots),) * 2)
+    differences, bands = _bands(knots)
+    bend[1:-1] = np.linalg.solve(bands, differences)
+    inside = np.clip(x, knots[0], knots[-1])
+    cell = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
+    step = np.diff(knots)[cell]
+    left, right = knots[cell + 1] - inside, inside - knots[cell]
+    rows = np.zeros((len(x), len(knots)))
+    at = np.arange(len(x))
+    rows[at, cell] += left / step
+    rows[at, cell + 1] += right / step
+    rows += ((left**3 / step - step * left) / 6)[:, None] * bend[cell]
+    rows += ((right**3 / step - step * right) / 6)[:, None] * bend[cell + 1]
+    beyond = x - inside
+    for end, side in ((0, beyond < 0), (-1, beyond > 0)):
+        rows[side] += beyond[side, None] * _slope(knots, bend, end)
+    return rows
+
+
+def _slope(knots: Floats, bend: Floats, end: int) -> Floats:
+    """Return the first derivative at the first or the last knot, as a row."""
+    first, second = (0, 1) if end == 0 else (len(knots) - 2, len(knots) - 1)
+    step = knots[second] - knots[first]
+    row = np.zeros(len(knots))
+    row[[first, second]] = -1 / step, 1 / step
+    inner = bend[1] if end == 0 else bend[-2]
+    found: Floats = row + (-step if end == 0 else step) / 6 * inner
+    return found
+
+
+def _bands(knots: Floats) -> tuple[Floats, Floats]:
+    step, n = np.diff(knots), len(knots)
+    differences, bands = np.zeros((n - 2, n)), np.zeros((n - 2, n - 2))
+    for i in range(n - 2):
+        differences[i, i : i + 3] = 1 / step[i], -1 / step[i] - 1 / step[i + 1], 1 / step[i + 1]
+        bands[i, i] = (step[i] + step[i + 1]) / 3
+        if i + 1 < n - 2:
+            bands[i, i + 1] = bands[i + 1, i] = step[i + 1] / 6
+    return differences, bands
+
+
+def _penalty(knots: Floats) -> Floats:
+    differences, bands = _bands(knots)
+    found: Floats = differences.T @ np.linalg.solve(bands, differences)
+    return found

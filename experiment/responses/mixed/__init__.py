@@ -1,0 +1,1 @@
+"""Sessions of two tasks or more: each trial is of the type that its item's task names."""

@@ -1,0 +1,325 @@
+"""Sessions of several tasks: whatever is asked of a trial is asked of its own task's type."""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+from pydantic import Field, PrivateAttr
+
+from experiment.errors import StudyError
+from experiment.plugins import unknown_name
+from experiment.records import Item, Side, Steps
+from experiment.responses.base import (
+    Arrangement,
+    Given,
+    Gives,
+    Judged,
+    Known,
+    Render,
+    ResponseType,
+    Shown,
+)
+from experiment.responses.mixed.columns import TASK, united, united_table
+from experiment.responses.mixed.task import Task
+from experiment.responses.registry import RESPONSE_TYPES, response_class
+from experiment.simulation.responders import Responder
+from experiment.tables.column import Column, TableSchema
+
+
+class Mixed(ResponseType):
+    """Shows each trial as the task of its item.
+
+    A trial is stored with its task's name before what the task's own type stores of it.
+    """
+
+    name: ClassVar[str] = "mixed"
+    family: ClassVar[str] = "mixed"
+    template: ClassVar[str] = "mixed/mixed.html"
+    script: ClassVar[str] = "mixed/mixed.js"
+    typical_rt_ms: ClassVar[float] = 3500.0
+    # Each task asks it of its own items: see ``of_item``.
+    alone: ClassVar[bool] = True
+    asked: ClassVar[str] = "mixed"
+    instructions: ClassVar[str] = "instructions_mixed"
+
+    column: str = Field(default="task", description="your column that names each item's task")
+    tasks: dict[str, Task] = Field(
+        min_length=2, description="the tasks by name, each with its type of response"
+    )
+    _templates: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    # Which task a trial is of.
+
+    def within(self, block_of: Mapping[str, str]) -> Self:
+        """Return it with the tasks of the design's blocks.
+
+        Raises:
+            StudyError: Two tasks name one block, or a task names a block that is not there.
+        """
+        named = [(block, task) for task, one in self.tasks.items() for block in one.blocks]
+        of_block = dict(named)
+        for block, number in Counter(block for block, _ in named).items():
+            where = f"study.toml, trial.parameters.tasks.{of_block[block]}.blocks"
+            if number > 1:
+                raise StudyError(
+                    f'two tasks name the block "{block}"', where=where, expected="one task for each"
+                )
+            if block not in block_of.values():
+                raise StudyError(
+                    unknown_name("block", block, set(block_of.values())).problem,
+                    where=where,
+                    expected="a block of design.squares, design.shared or design.given",
+                )
+        placed = self.model_copy()
+        placed._templates = {
+            template: of_block[block] for template, block in block_of.items() if block in of_block
+        }
+        return placed
+
+    def task_of(self, item: Item) -> str:
+        """Return the name of an item's task: what its own column says, else its block's.
+
+        Raises:
+            StudyError: Neither says it, or the column names no task.
+        """
+        named = dict(item.extra).get(self.column, "").strip()
+        found = named or self._templates.get(item.template, "")
+        if found in self.tasks:
+            return found
+        known = ", ".join(self.tasks)
+        raise StudyError(
+            f'the item "{item.item_id}" is of the task "{found}", which study.toml lacks'
+            if found
+            else f'nothing says which task the item "{item.item_id}" is of',
+            expected=f'one of {known} in the column "{self.column}", or a task with the blocks of '
+            "its items",
+            remedy="Name it in the table of items, or give the task its blocks",
+        )
+
+    @cached_property
+    def types(self) -> dict[str, ResponseType]:
+        """The type of each task, by name."""
+        return {name: task.type for name, task in self.tasks.items()}
+
+    def of_item(self, item: Item) -> ResponseType:
+        """Return the type of an item's task."""
+        return self.tasks[self.task_of(item)].type
+
+    def part_of(self, shown: Arrangement) -> tuple[str, Arrangement]:
+        """Return the task of a trial, and the trial as the task's own type has it."""
+        return shown.options[0], replace(shown, options=shown.options[1:])
+
+    def whole(self, task: str, shown: Arrangement) -> Arrangement:
+        """Return a task's trial as it is stored."""
+        return replace(shown, options=(task, *shown.options))
+
+    def _named(self, options: str | None) -> tuple[ResponseType, str | None]:
+        task, _, rest = (options or "").partition(" ")
+        return self.tasks[task].type, rest or None
+
+    # What its tables have.
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+        """What the answers to any of its tasks measure."""
+        return united({name: one.columns for name, one in self.types.items()}, (TASK,))
+
+    @cached_property
+    def trial_columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+        """What the tasks' trials have besides."""
+        return united({name: one.trial_columns for name, one in self.types.items()}, (TASK,))
+
+    @cached_property
+    def step_table(self) -> TableSchema | None:  # type: ignore[override]
+        """The table of steps of those tasks that are read step by step."""
+        return united_table({name: one.step_table for name, one in self.types.items()})
+
+    @cached_property
+    def gives(self) -> frozenset[Gives]:  # type: ignore[override]
+        """What the answers to some task tell."""
+        return frozenset().union(*(one.gives for one in self.types.values()))
+
+    # What is shown.
+
+    def show(self, item: Item, good_side: Side, render: Render) -> Shown:
+        """Return the texts of a trial, and its task."""
+        return self._of_task(item, self.of_item(item).show(item, good_side, render))
+
+    def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
+        """Return the texts of a stored trial, and its task."""
+        task, *rest = options
+        own = self.tasks[task].type
+        if rest:
+            return self._of_task(item, own.show_options(item, rest, render))
+        # A pair stores no options, and the side that counts is the caller's to give.
+        return self.show(item, Side.FIRST, render)
+
+    def show_arranged(self, item: Item, shown: Arrangement, render: Render) -> Shown:
+        """Return the texts of a trial as it is stored, and its task."""
+        task, own = self.part_of(shown)
+        return self._of_task(item, self.tasks[task].type.show_arranged(item, own, render))
+
+    def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
+        """Return every screen that an item can have."""
+        return tuple(
+            self._of_task(item, shown) for shown in self.of_item(item).screens(item, render)
+        )
+
+    def _of_task(self, item: Item, shown: Shown) -> Shown:
+        return replace(shown, besides={**shown.besides, "task": self.task_of(item)})
+
+    def versions(self, item: Item) -> tuple[str, ...]:
+        """Return the item's versions that its task may show."""
+        return self.of_item(item).versions(item)
+
+    def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
+        """Return what is stored of a trial."""
+        return self.whole(self.task_of(item), self.of_item(item).arrangement(item, options))
+
+    def practised(self, item: Item, good_side: Side) -> Arrangement:
+        """Return what a practice trial of the item's task shows."""
+        return self.whole(self.task_of(item), self.of_item(item).practised(item, good_side))
+
+    @property
+    def balanced_over(self) -> int:
+        """Over how many places of a list all tasks are balanced."""
+        return math.lcm(*(one.balanced_over for one in self.types.values()))
+
+    # How an answer is read and checked.
+
+    @property
+    def n_answers(self) -> int:
+        """The most answers that a task offers."""
+        return max(one.n_answers for one in self.types.values())
+
+    def n_offered(self, options: str | None) -> int:
+        """Return how many answers a trial's task offers."""
+        own, rest = self._named(options)
+        return own.n_offered(rest)
+
+    def accepts(self, given: Given, options: str | None) -> bool:
+        """Return whether a trial's task can be answered so."""
+        own, rest = self._named(options)
+        return own.accepts(given, rest)
+
+    def judged(self, shown: Arrangement, given: Given) -> Judged:
+        """Return what an answer says to the trial's task."""
+        task, own = self.part_of(shown)
+        return self.tasks[task].type.judged(own, given)
+
+    def faultless(self, shown: Arrangement) -> Given:
+        """Return what somebody answers who makes no error in the trial's task."""
+        task, own = self.part_of(shown)
+        return self.tasks[task].type.faultless(own)
+
+    # What is exported.
+
+    @property
+    def completes_rows(self) -> bool:
+        """The task stands before what the tasks store."""
+        return True
+
+    def exported(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses as the trial's task completes it."""
+        task, _, rest = str(row["task"]).partition(" ")
+        own = self.tasks[task].type
+        steps = row.pop("steps", None)
+        assert isinstance(steps, Steps | None)
+        given = row | {"version": rest} | ({"steps": steps} if own.step_table else {})
+        done = own.exported(given) if own.completes_rows else given
+        return {**done, **self._alien[task], "task": task}
+
+    @cached_property
+    def _alien(self) -> dict[str, dict[str, None]]:
+        """What rows of each task have empty, for it is other tasks' alone."""
+        names = {task: {one.name for one in own.columns} for task, own in self.types.items()}
+        every = set().union(*names.values())
+        return {task: dict.fromkeys(sorted(every - own)) for task, own in names.items()}
+
+    @cached_property
+    def _alien_steps(self) -> dict[str, dict[str, None]]:
+        """Likewise, of the table of steps."""
+        tables = {task: own.step_table for task, own in self.types.items()}
+        names = {task: set(one.column_names) if one else set() for task, one in tables.items()}
+        every = set().union(*names.values())
+        return {task: dict.fromkeys(sorted(every - own)) for task, own in names.items()}
+
+    def step_rows(
+        self, item: Item, shown: Arrangement, given: Given
+    ) -> Iterator[dict[str, object]]:
+        """Yield the rows of steps that the trial's task gives."""
+        task, own = self.part_of(shown)
+        response = self.tasks[task].type
+        for row in response.step_rows(item, own, given):
+            yield {**self._alien_steps[task], **row}
+
+    # How an item is checked.
+
+    def flaws(self, items: Sequence[Item]) -> Iterator[tuple[Item, StudyError]]:
+        """Yield what is wrong with the items of each task beside each other."""
+        for name, own in self.types.items():
+            yield from own.flaws([item for item in items if self.task_of(item) == name])
+
+    # How it is simulated.
+
+    def simulate(
+        self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
+    ) -> Given:
+        """Return what a simulated participant answers to the item's task."""
+        return self.of_item(known.item).simulate(responder, known, options, rng)
+
+    # How a table becomes a study of it.
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether a column ``task`` names two types of response or more."""
+        return len(_by_type(items)) > 1
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return a task for each type of response that the column ``task`` names.
+
+        Raises:
+            StudyError: There is no such column, or it names fewer than two types.
+        """
+        of_task = _by_type(items)
+        if len(of_task) < 2:
+            known = ", ".join(name for name in RESPONSE_TYPES if name != cls.name)
+            raise StudyError(
+                'the table has no column "task" that names a type of response in each row, and two '
+                "or more in all",
+                where="the table of items",
+                expected=f"two or more of {known}",
+                remedy="Add the column, or write the tasks into study.toml: docs/reading.md",
+            )
+        tasks = {
+            name: {"response": name, **response_class(name).proposed(own, against, ends)[0]}
+            for name, own in of_task.items()
+        }
+        return {"column": "task", "tasks": tasks}, f"The tasks are {', '.join(tasks)}."
+
+    def said(self, shown: Arrangement, given: Given) -> str:
+        """Return an answer in a word or two."""
+        task, own = self.part_of(shown)
+        return self.tasks[task].type.said(own, given)
+
+    @property
+    def example_note(self) -> str:
+        """What `parallax study show` says above its examples."""
+        return "each trial is of its item's task: " + "; ".join(
+            f"{name}: {one.example_note}" for name, one in self.types.items()
+        )
+
+
+def _by_type(items: Sequence[Item]) -> dict[str, list[Item]]:
+    """Return items by the type that their column ``task`` names; none where one names no type."""
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        found.setdefault(dict(item.extra).get("task", "").strip(), []).append(item)
+    return found if set(found) <= set(RESPONSE_TYPES) - {Mixed.name} else {}

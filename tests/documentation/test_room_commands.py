@@ -1,0 +1,13 @@
+"""The table of commands and their pages is complete, and names nothing that is gone."""
+
+from tests.documentation import room_commands
+
+
+def test_every_command_has_its_page_or_a_reason_and_the_page_has_the_table():
+    names = set(room_commands.commands())
+    told = {name.removesuffix(" *") for name in room_commands.PAGES}
+    groups = {name.split()[0] for name in names}
+    assert told <= names | groups, sorted(told - names - groups)
+    assert room_commands.table() in room_commands.PAGE.read_text("utf-8"), (
+        "python -m tests.documentation.room_commands"
+    )

@@ -1,0 +1,56 @@
+"""What a run's page draws: counted right, kept by the summary, and no result while blind."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from tests.webapp.conftest import LAUNCHED
+from webapp.database.models import Participant, RunSummary
+from webapp.jobs.summaries import summarise
+from webapp.runs.charts import charts_seen
+from webapp.runs.runs import study_as_launched
+from webapp.runs.unblind import unblind
+
+pytestmark = pytest.mark.one_database
+
+
+def line(chart, label):
+    [found] = [each["y"] for each in chart["lines"] if each["label"] == label]
+    return found
+
+
+def test_charts_count_who_came_stayed_and_finished_and_hide_results_until_unblinded(
+    run, start, sessions, clock
+):
+    ends, stays = start(run), start(run)
+    ends.answer_all()
+    ends.questionnaire(native_language="English")
+    stays.answer(1, "first")
+    with sessions.begin() as session:
+        first, second = session.scalars(select(Participant).order_by(Participant.id))
+        first.consented_at, second.consented_at = LAUNCHED, LAUNCHED + timedelta(minutes=3)
+        first.finished_at = LAUNCHED + timedelta(minutes=4)
+    summarise(sessions, run.ref, study_as_launched, clock())
+    with sessions.begin() as session:
+        blind, at = charts_seen(session, run)
+        assert at == clock()
+        assert "accuracy" not in blind
+        agreed = line(blind["recruitment"], "agreed")
+        assert (agreed[0], agreed[2], agreed[3], agreed[-1]) == (1, 1, 2, 2)
+        assert line(blind["recruitment"], "finished")[3:5] == [0, 1]
+        assert set(line(blind["recruitment"], "planned")) == {8}
+        assert line(blind["attrition"], "participants") == [2, 2, *[1] * 7]
+        assert line(blind["minutes"], "participants")[-1] == 1
+        unblind(session, run, by="a test", reason="the test looks", now=clock())
+    with sessions() as session:
+        seen, _ = charts_seen(session, run)
+    assert "accuracy" in seen
+    assert all(0 <= share <= 100 for share in line(seen["accuracy"], "% as expected"))
+
+
+def test_a_run_that_was_summarised_before_charts_were_kept_draws_nothing(run, sessions):
+    with sessions.begin() as session:
+        session.add(RunSummary(run_id=run.id, made_at=LAUNCHED, took_s=0.0, responses=0))
+        session.flush()
+        assert charts_seen(session, run) == ({}, None)

@@ -1,0 +1,183 @@
+"""What is known of long jobs: a folder each in the instance, which holds what they made as well.
+
+A record is replaced as a whole, so a page reads the old one or the new one.
+"""
+
+import json
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+
+_RECORD = "job.json"
+_CANCELLED = "cancelled"
+_FOLDER = "long_jobs"
+# What a job makes lies below this name in its folder; everything else is removed at its end.
+MADE = "report"
+# A job says twice a minute that it is alive; one that does not died with its server.
+SILENT_AFTER = timedelta(minutes=2)
+
+
+class JobState(StrEnum):
+    """How far a job has come."""
+
+    WAITING = "waiting"
+    WORKING = "working"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+OVER = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a job.
+
+    Attributes:
+        says: What it does, for people.
+        arguments: Of ``parallax``; ``{folder}`` stands for the job's folder.
+    """
+
+    says: str
+    arguments: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Long work that somebody asked for.
+
+    Attributes:
+        id: Random.
+        subject: What it is about: a run's reference.
+        title: What it makes, for people.
+        who: Who asked for it.
+        asked_at: When, in ISO 8601.
+        steps: Its commands.
+        state: How far it has come.
+        at_step: The number of the step at work, from 0.
+        alive_at: When it last said that it is at work; empty before.
+        text: Why it failed; empty otherwise.
+        basis: How many people's data it was made of.
+        last: The number of the last person who had come then.
+    """
+
+    id: str
+    subject: str
+    title: str
+    who: str
+    asked_at: str
+    steps: Sequence[Step]
+    state: JobState = JobState.WAITING
+    at_step: int = 0
+    alive_at: str = ""
+    text: str = ""
+    basis: int = 0
+    last: int = 0
+
+    def is_lost(self, now: datetime) -> bool:
+        """Return whether the server that did it has died."""
+        if self.state is not JobState.WORKING:
+            return False
+        return now - datetime.fromisoformat(self.alive_at) > SILENT_AFTER
+
+
+class Jobs:
+    """The long jobs of an installation.
+
+    Args:
+        instance: Its folder.
+    """
+
+    def __init__(self, instance: Path) -> None:
+        self._folder = instance / _FOLDER
+
+    def add(
+        self,
+        subject: str,
+        title: str,
+        who: str,
+        now: datetime,
+        steps: Sequence[Step],
+        *,
+        basis: int = 0,
+        last: int = 0,
+    ) -> Job:
+        """Write down a job; nothing of it is done yet."""
+        job_id, at = secrets.token_hex(8), now.isoformat()
+        job = Job(job_id, subject, title, who, at, steps, basis=basis, last=last)
+        self.folder(job.id).mkdir(parents=True)
+        self.keep(job)
+        return job
+
+    def folder(self, job_id: str) -> Path:
+        """Return the folder of a job."""
+        return self._folder / job_id
+
+    def keep(self, job: Job) -> None:
+        """Replace what is known of a job."""
+        path = self.folder(job.id) / _RECORD
+        temporary = path.with_suffix(".being_written")
+        temporary.write_text(json.dumps(asdict(job)), encoding="utf-8", newline="\n")
+        temporary.replace(path)
+
+    def changed(self, job_id: str, **changes: str | int) -> Job:
+        """Change what is known of a job, and return it."""
+        job = replace(self.job(job_id), **changes)  # type: ignore[arg-type]
+        self.keep(job)
+        return job
+
+    def job(self, job_id: str) -> Job:
+        """Return a job.
+
+        Raises:
+            KeyError: There is none.
+        """
+        if not (job_id.isascii() and job_id.isalnum()):
+            raise KeyError(job_id)
+        try:
+            kept = json.loads((self.folder(job_id) / _RECORD).read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise KeyError(job_id) from error
+        kept["steps"] = [Step(**each) for each in kept["steps"]]
+        return Job(**kept | {"state": JobState(kept["state"])})
+
+    def about(self, subject: str) -> list[Job]:
+        """Return the jobs about something, the latest first."""
+        found = [job for job in self.everything() if job.subject == subject]
+        return sorted(found, key=lambda job: job.asked_at, reverse=True)
+
+    def remove(self, job_id: str) -> None:
+        """Remove a job and what it made."""
+        shutil.rmtree(self.folder(job_id), ignore_errors=True)
+
+    def tidy(self, job_id: str) -> None:
+        """Remove what a job needed and nobody reads, such as the run's answers."""
+        for path in self.folder(job_id).iterdir():
+            if path.name in (MADE, _RECORD, _CANCELLED):
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def everything(self) -> Iterator[Job]:
+        """Yield every job of the installation."""
+        for path in self._folder.glob(f"*/{_RECORD}"):
+            try:
+                yield self.job(path.parent.name)
+            except KeyError:  # removed at this moment
+                continue
+
+    def cancel(self, job_id: str) -> None:
+        """Ask a job to end."""
+        (self.folder(job_id) / _CANCELLED).touch()
+
+    def is_cancelled(self, job_id: str) -> bool:
+        """Return whether a job was asked to end, or was removed."""
+        folder = self.folder(job_id)
+        return not folder.exists() or (folder / _CANCELLED).exists()

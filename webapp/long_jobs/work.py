@@ -1,0 +1,92 @@
+"""Doing a long job: its commands one after the other, each in a process that can be ended."""
+
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from webapp.core.own_process import command_of, environment_of, told
+from webapp.long_jobs.records import Job, Jobs, JobState
+
+# Participants' pages come first, on whatever processors there are.
+_NICE = 10
+_LOOK_EVERY_S = 1.0
+# Set when this process is about to end: what is at work then ends with it.
+leaving = threading.Event()
+
+
+def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState:
+    """Do a job and keep how it ended; one that is no longer waiting is left alone.
+
+    Args:
+        instance: The instance folder.
+        job_id: The job's.
+        now: Returns the time.
+    """
+    jobs = Jobs(instance)
+    try:
+        job = jobs.job(job_id)
+    except KeyError:
+        return JobState.CANCELLED
+    if job.state is not JobState.WAITING:
+        return job.state
+    for number, step in enumerate(job.steps):
+        if jobs.is_cancelled(job_id):
+            return _ended(jobs, job, JobState.CANCELLED)
+        alive = now().isoformat()
+        jobs.changed(job_id, state=JobState.WORKING, at_step=number, alive_at=alive)
+        folder = str(jobs.folder(job_id))
+        arguments = [each.replace("{folder}", folder) for each in step.arguments]
+        state, text = _step(instance, jobs, job_id, arguments, now)
+        if state is not JobState.DONE:
+            return _ended(jobs, job, state, told(instance, text) if text else "")
+    return _ended(jobs, job, JobState.DONE)
+
+
+def _ended(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
+    if jobs.folder(job.id).exists():
+        jobs.tidy(job.id)
+        jobs.changed(job.id, state=state, text=text)
+    return state
+
+
+def _step(
+    instance: Path, jobs: Jobs, job_id: str, arguments: list[str], now: Callable[[], datetime]
+) -> tuple[JobState, str]:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
+        process = subprocess.Popen(
+            command_of(*arguments),
+            env=os.environ | environment_of(instance),
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+        )
+        _stand_back(process.pid)
+        said_at = time.monotonic()
+        while True:
+            try:
+                process.wait(_LOOK_EVERY_S)
+                break
+            except subprocess.TimeoutExpired:
+                if leaving.is_set() or jobs.is_cancelled(job_id):
+                    process.kill()
+                    process.wait()
+                    why = "The server was stopped. Start it again." if leaving.is_set() else ""
+                    return (JobState.FAILED if why else JobState.CANCELLED), why
+                if time.monotonic() - said_at > 30:
+                    said_at = time.monotonic()
+                    jobs.changed(job_id, alive_at=now().isoformat())
+        if process.returncode == 0:
+            return JobState.DONE, ""
+        printed.seek(0)
+        return JobState.FAILED, printed.read()[-4000:]
+
+
+def _stand_back(pid: int) -> None:
+    with suppress(AttributeError, OSError):  # another system, or it has ended
+        os.setpriority(os.PRIO_PROCESS, pid, _NICE)

@@ -1,0 +1,85 @@
+// @ts-check
+/**
+ * A session of several tasks. Each is shown by the script of its own type, on a stage that holds
+ * nothing of the others.
+ *
+ * @typedef {import("../../../static/trial.js").Tools} Tools
+ * @typedef {import("../../../static/trial.js").View} View
+ * @typedef {import("../../../static/trial.js").ReadsAnswers} ReadsAnswers
+ * @typedef {import("../../../static/sequence.js").Trial} Trial
+ *
+ * @typedef {{ view: View, parts: Node[], title: string, keys: string[] }} Task
+ */
+
+/** @type {Record<string, { script: string, keys: string[] }>} */
+let tasks = {};
+/** @type {Record<string, ReadsAnswers>} */
+let scripts = {};
+
+/** @type {NonNullable<ReadsAnswers["prepare"]>} */
+export const prepare = async (session, fetched) => {
+  tasks = session.tasks;
+  const found = Object.entries(tasks).map(async ([name, { script }]) => [name, await fetched(script)]);
+  scripts = Object.fromEntries(await Promise.all(found));
+};
+
+/** @type {ReadsAnswers["view"]} */
+export const view = (tools) => new MixedView(tools);
+
+/** @type {ReadsAnswers["answer"]} */
+export const answer = () => ({});
+
+/** @type {ReadsAnswers["offered"]} */
+export const offered = () => true;
+
+class MixedView {
+  #tools;
+  #place;
+  /** @type {Map<string, Task>} */
+  #tasks = new Map();
+  /** @type {Task | undefined} */
+  #now;
+
+  /** @param {Tools} tools */
+  constructor(tools) {
+    this.#tools = tools;
+    this.#place = /** @type {HTMLElement} */ (tools.place.querySelector("[data-task-place]"));
+    for (const template of tools.place.querySelectorAll("template")) {
+      const { taskOf: name = "", title = "" } = template.dataset;
+      const parts = [...template.content.childNodes];
+      // A view listens to what stands on the stage while it is made, and to nothing of the others.
+      this.#place.replaceChildren(...parts);
+      const view_ = tools.viewOf(scripts[name], tools);
+      this.#tasks.set(name, { view: view_, parts, title, keys: tasks[name].keys });
+    }
+    this.#place.replaceChildren();
+  }
+
+  /** The trial on the screen; undefined when it is answered. */
+  get trial() {
+    return this.#now?.view.trial;
+  }
+
+  /**
+   * Shows a trial as its task does.
+   * @param {Trial} trial
+   */
+  show(trial) {
+    this.close();
+    const task = this.#tasks.get(String(trial.task));
+    if (!task) return;
+    if (task !== this.#now) {
+      this.#now = task;
+      this.#place.replaceChildren(...task.parts);
+      this.#tools.keys.become(task.keys);
+      const title = this.#tools.place.querySelector(".question");
+      if (title) title.textContent = task.title;
+    }
+    task.view.show(trial);
+  }
+
+  /** Takes no press any more. */
+  close() {
+    this.#now?.view.close();
+  }
+}

@@ -1,0 +1,39 @@
+"""What the platform paid for work that it paid in part, where it does not say how much."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.participation import Ending
+from webapp.database.models import Assignment, OutgoingReport, Run
+from webapp.recruiters.platform import Submission
+from webapp.recruiters.statuses import AssignmentStatus
+from webapp.recruitment.reports import ReportState
+from webapp.runs.runs import study_as_launched
+
+
+def part_paid_minor(session: Session, assignment: Assignment, submission: Submission) -> int | None:
+    """Return what was paid for an assignment, bonuses aside, in minor units.
+
+    Of somebody who withdrew, and whose submission our server completed with the study's share, it
+    is that share. What somebody else paid in part, only the platform knows.
+
+    Args:
+        session: An open session.
+        assignment: The assignment as stored here, with the participant who works on it.
+        submission: What the platform says of it.
+
+    Returns:
+        None where that follows from the status and the reward, or nobody knows.
+    """
+    in_part = submission.status is AssignmentStatus.PARTIALLY_APPROVED
+    if submission.paid_minor is not None or not in_part or assignment.participant_id is None:
+        return submission.paid_minor
+    ours = select(OutgoingReport.id).where(
+        OutgoingReport.participant_id == assignment.participant_id,
+        OutgoingReport.ending == Ending.WITHDRAWN,
+        OutgoingReport.state == ReportState.DONE,
+    )
+    if session.scalar(ours) is None:
+        return None
+    run = session.get_one(Run, assignment.run_id)
+    return study_as_launched(session, run).withdrawn_minor or None

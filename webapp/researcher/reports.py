@@ -1,0 +1,163 @@
+"""A run's reports: made by long jobs, read in the room, and shared by links."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from flask import Blueprint, current_app, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import FileStorage
+from werkzeug.wrappers import Response
+
+from webapp.database.engine import reading
+from webapp.errors import RequestError, RunError
+from webapp.long_jobs.outdated import basis_of, latest
+from webapp.long_jobs.queue import LongQueue, open_long_queue
+from webapp.long_jobs.records import OVER, JobState, Step
+from webapp.projects.rights import Right
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.made_reports import jobs_here, note_of_report, report_job
+from webapp.researcher.overview_page import run_page
+from webapp.runs.unblind import refuse_blind
+from webapp.services import current_services
+from webapp.sessions.lookup import find_run
+from webapp.users.shared_links import shared
+
+reports_pages = Blueprint("reports", __name__)
+LARGEST_SCORES_BYTES = 64 * 1024 * 1024
+_MOST_MODELS = 20
+_MOST_WAITING = 3
+_QUEUE = "parallax_long_queue"
+
+
+@reports_pages.get("/runs/<ref>/reports")
+@allowed(Right.EXPORT)
+def show_all(ref: str) -> str:
+    """Show the reports of a run, what is at work, and what a new one may be made with."""
+    return page_of_reports(ref)
+
+
+@reports_pages.post("/runs/<ref>/reports")
+@allowed(Right.EXPORT, largest_body=LARGEST_SCORES_BYTES)
+def make(ref: str) -> ResponseReturnValue:
+    """Put the export, the scoring and the comparison of a run into the queue."""
+    services, jobs = current_services(), jobs_here()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        refuse_blind(session, run)
+        last = latest(session, run)
+        basis = basis_of(session, run, last)
+    waiting = [job for job in jobs.about(ref) if job.state not in OVER]
+    if len(waiting) >= _MOST_WAITING:
+        raise RequestError(
+            f"{len(waiting)} reports of this run are waiting or being made. Wait for them, or"
+            " cancel one.",
+            status=409,
+            code="enough_jobs",
+        )
+    models = [name for name in request.form.getlist("model") if name in installed_models()]
+    files = [file for file in request.files.getlist("scores") if file.filename]
+    if len(models) + len(files) > _MOST_MODELS:
+        raise RequestError(f"At most {_MOST_MODELS} models.", status=400, code="too_many_models")
+    title = f"People and {', '.join(models) or 'uploaded scores'}" if models or files else "People"
+    job = jobs.add(
+        ref,
+        title,
+        current_user().name,
+        services.now(),
+        _steps(ref, models, len(files)),
+        basis=basis,
+        last=last,
+    )
+    _store_scores(jobs.folder(job.id), files)
+    note_of_report(ref, "report asked for", report=job.id, models=str(len(models) + len(files)))
+    _queue().put(job.id)
+    return redirect(url_for("reports.show_all", ref=ref), 303)
+
+
+@reports_pages.post("/runs/<ref>/reports/cancel")
+@allowed(Right.EXPORT)
+def cancel(ref: str) -> Response:
+    """End the making of a report; nothing of it is kept."""
+    jobs, job = jobs_here(), report_job(ref, request.form.get("report", ""))
+    jobs.cancel(job.id)
+    if job.state is JobState.WAITING or job.is_lost(current_services().now()):
+        jobs.changed(job.id, state=JobState.CANCELLED)
+    return redirect(url_for("reports.show_all", ref=ref), 303)
+
+
+@reports_pages.post("/runs/<ref>/reports/delete")
+@allowed(Right.EXPORT)
+def delete(ref: str) -> Response:
+    """Delete a report that is made or failed, with its links."""
+    job = report_job(ref, request.form.get("report", ""))
+    jobs_here().remove(job.id)
+    note_of_report(ref, "report deleted", report=job.id)
+    return redirect(url_for("reports.show_all", ref=ref), 303)
+
+
+@reports_pages.errorhandler(RunError)
+def refuse(error: RunError) -> ResponseReturnValue:
+    """Show the paragraph on the run's page: the run is blind."""
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+
+
+def installed_models() -> list[str]:
+    """Return the models that the installation has: folders below ``models`` of the instance."""
+    found = (_instance() / "models").glob("*/config.json")
+    return sorted(path.parent.name for path in found)
+
+
+def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
+    run = "{folder}/run"
+    steps = [Step("exporting the run", ("export", ref, "--out", run))]
+    scores = [f"{{folder}}/uploaded_{number}.parquet" for number in range(n_files)]
+    for number, name in enumerate(models):
+        out = f"{{folder}}/scores_{number}.parquet"
+        model = str(_instance() / "models" / name)
+        scored = ("lm", "score", "--only-judged", run, "--out", out, "--", model, f"{run}/study")
+        steps.append(Step(f"scoring with {name}", scored))
+        scores.append(out)
+    given = [option for path in scores for option in ("--scores", path)]
+    report = ("compare", "--run", run, "--out", "{folder}/report", *given)
+    return [*steps, Step("comparing", report)]
+
+
+def _store_scores(folder: Path, files: Sequence[FileStorage]) -> None:
+    for number, file in enumerate(files):
+        file.save(folder / f"uploaded_{number}.parquet")
+
+
+def page_of_reports(ref: str, link: str = "") -> str:
+    """Return the page of a run's reports.
+
+    Args:
+        ref: The run's reference.
+        link: A link that was just made; empty for none.
+    """
+    services, jobs = current_services(), jobs_here()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        refuse_blind(session, run)
+    found = jobs.about(ref)
+    return render_template(
+        "researcher/reports.html",
+        run=run,
+        jobs=found,
+        shared={job.id for job in found if shared(jobs.folder(job.id))},
+        now=services.now(),
+        models=installed_models(),
+        link=link,
+        at_work=any(job.state not in OVER for job in found),
+    )
+
+
+def _queue() -> LongQueue:
+    kept = current_app.extensions
+    if _QUEUE not in kept:
+        kept[_QUEUE] = open_long_queue(current_services(), _instance())
+    return cast(LongQueue, kept[_QUEUE])
+
+
+def _instance() -> Path:
+    return Path(current_app.instance_path)

@@ -1,0 +1,161 @@
+// Plays stored sessions: at each moment, what was on the screen, and what was chosen at its end.
+const films = JSON.parse(document.getElementById("films").textContent);
+const player = document.querySelector(".player");
+const screens = [...document.querySelectorAll(".screen")];
+const control = (name) => player.querySelector(`[data-do=${name}]`);
+const told = 0.8; // seconds for which a choice stays on the screen after it was made
+const longest = 1; // seconds of a pause that is shortened
+let now = 0;
+let running = false;
+let last = 0;
+let end = 0;
+
+// The film's own clock: as it was, or without what is long in the pauses.
+function cut(film) {
+  let gained = 0;
+  let before = 0;
+  film.cut = film.scenes.map((scene) => {
+    const pause = scene.from_s - before;
+    if (control("skip").checked && pause > longest) gained += pause - longest;
+    before = Math.max(before, scene.until_s);
+    return { ...scene, pause, from: scene.from_s - gained, until: scene.until_s - gained };
+  });
+  film.end = film.cut.length ? film.cut[film.cut.length - 1].until + told : 0;
+}
+
+function sceneAt(film, at) {
+  let found = film.cut[0];
+  for (const scene of film.cut) {
+    if (scene.from > at) break;
+    found = scene;
+  }
+  return found;
+}
+
+function clock(seconds) {
+  const whole = Math.max(0, Math.floor(seconds));
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+function says(scene, at) {
+  if (at < scene.from) return "before the first trial";
+  if (at < scene.until) return `${((at - scene.from) || 0).toFixed(1)} s`;
+  const parts = [`${scene.said || scene.chosen}`];
+  if (scene.rt_ms !== null) parts.push(`after ${Math.round(scene.rt_ms)} ms`);
+  if (scene.by) parts.push(`by ${scene.by}`);
+  if (scene.hidden) parts.push("the page was hidden");
+  if (scene.unfocused) parts.push("the page had lost the focus");
+  if (scene.shown > 1) parts.push(`shown ${scene.shown} times`);
+  if (scene.pointer_px) parts.push(`pointer ${Math.round(scene.pointer_px)} px`);
+  return parts.join(", ");
+}
+
+function show(screen, film) {
+  const part = (name) => screen.querySelector(`[data-part=${name}]`);
+  const scene = sceneAt(film, now);
+  const index = film.cut.indexOf(scene);
+  const next = film.cut[index + 1];
+  const waits = now > scene.until + told && next && next.pause > longest;
+  const chosen = now >= scene.until;
+  part("count").textContent = `trial ${scene.position} of ${film.trials}, ${clock(now)}`;
+  const state = `${scene.position} ${chosen} ${waits}`;
+  if (part("shown").dataset.state !== state) {
+    part("shown").dataset.state = state;
+    part("shown").replaceChildren(...scene.texts.map((each) => {
+      const option = document.createElement("div");
+      option.textContent = each.text;
+      option.className = chosen && each.side === scene.chosen ? "option chosen" : "option";
+      if (waits) option.classList.add("away");
+      return option;
+    }));
+  }
+  part("said").textContent = waits ? `pause of ${next.pause.toFixed(0)} s` : says(scene, now);
+  screen.classList.toggle("out-of-focus", scene.hidden || scene.unfocused);
+  strip(part("strip"), film);
+}
+
+function strip(canvas, film) {
+  const of = getComputedStyle(document.documentElement);
+  const colour = (name) => of.getPropertyValue(name).trim();
+  const wide = canvas.clientWidth;
+  const ratio = devicePixelRatio || 1;
+  if (canvas.width !== Math.round(wide * ratio)) {
+    canvas.width = Math.round(wide * ratio);
+    canvas.height = Math.round(40 * ratio);
+  }
+  const pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, wide, 40);
+  pen.fillStyle = colour("--line");
+  pen.fillRect(0, 12, wide, 16);
+  for (const scene of film.cut) {
+    pen.fillStyle = colour(scene.hidden || scene.unfocused ? "--at-work" : "--chart-1");
+    const x = (scene.from / end) * wide;
+    pen.fillRect(x, 12, Math.max(1, ((scene.until - scene.from) / end) * wide - 0.5), 16);
+  }
+  pen.fillStyle = colour("--pico-color");
+  pen.fillRect((now / end) * wide - 1, 4, 2, 32);
+}
+
+function paint() {
+  screens.forEach((screen, number) => show(screen, films[number]));
+  control("seek").value = now;
+  control("play").textContent = running ? "Pause" : "Play";
+}
+
+function frame(at) {
+  if (!running) return;
+  now += ((at - last) / 1000) * Number(control("speed").value);
+  last = at;
+  if (now >= end) {
+    now = end;
+    running = false;
+  }
+  paint();
+  if (running) requestAnimationFrame(frame);
+}
+
+function toggle() {
+  running = !running;
+  if (running && now >= end) now = 0;
+  last = performance.now();
+  paint();
+  if (running) requestAnimationFrame(frame);
+}
+
+function step(by) {
+  const { cut: scenes } = films[0];
+  const here = scenes.indexOf(sceneAt(films[0], now));
+  const to = scenes[Math.min(scenes.length - 1, Math.max(0, here + by))];
+  now = to.from + 0.001;
+  paint();
+}
+
+function measure() {
+  const share = end ? now / end : 0;
+  films.forEach(cut);
+  end = Math.max(...films.map((film) => film.end), 0.1);
+  control("seek").max = end;
+  now = share * end;
+  paint();
+}
+
+control("play").addEventListener("click", toggle);
+control("back").addEventListener("click", () => step(-1));
+control("on").addEventListener("click", () => step(1));
+control("skip").addEventListener("change", measure);
+control("seek").addEventListener("input", () => {
+  now = Number(control("seek").value);
+  paint();
+});
+addEventListener("resize", paint);
+addEventListener("keydown", (event) => {
+  if (event.target.closest("input, select, button, a")) return;
+  const acts = { " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1) };
+  if (!acts[event.key]) return;
+  event.preventDefault();
+  acts[event.key]();
+});
+
+player.hidden = false;
+measure();

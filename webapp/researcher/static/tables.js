@@ -1,0 +1,30 @@
+// On a phone each row of a table is a card: its cells then say which column they are of. The roles
+// are written out because a browser forgets that a table is one when its cells are no cells.
+function label(table) {
+  if (table.dataset.labelled) return;
+  const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+  if (!heads.length) return;
+  table.dataset.labelled = "yes";
+  const roles = {
+    table: "table", thead: "rowgroup", tbody: "rowgroup", tr: "row", td: "cell",
+    "thead th": "columnheader", "tbody th": "rowheader",
+  };
+  table.setAttribute("role", roles.table);
+  for (const [selector, role] of Object.entries(roles)) {
+    for (const each of table.querySelectorAll(selector)) each.setAttribute("role", role);
+  }
+  for (const row of table.querySelectorAll("tbody tr")) {
+    [...row.cells].forEach((cell, column) => {
+      if (column && cell.colSpan === 1) cell.dataset.label = heads[column] || "";
+    });
+  }
+  table.classList.add("cards");
+}
+
+function labelAll() {
+  document.querySelectorAll(".wide table").forEach(label);
+}
+
+labelAll();
+// What is updated while somebody watches brings tables of its own.
+document.body.addEventListener("htmx:afterSwap", labelAll);

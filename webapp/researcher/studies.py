@@ -1,0 +1,174 @@
+"""Studies in the browser: made from a table, copied, edited, tried and deleted."""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from flask import Blueprint, redirect, render_template, request, send_file, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from experiment.authoring.new import study_name
+from experiment.errors import StudyError
+from experiment.responses.registry import RESPONSE_TYPES
+from experiment.studies.load import built_in_studies
+from webapp.core.own_process import parallax
+from webapp.database.locks import exclusive
+from webapp.errors import RequestError
+from webapp.projects.rights import Right
+from webapp.researcher.access import allowed
+from webapp.researcher.boundary import present_project
+from webapp.researcher.drafts import copied, own_study, source_of
+from webapp.researcher.study_place import (
+    counted,
+    instance,
+    known,
+    note,
+    project_name,
+    refuse_large,
+    uploads,
+)
+from webapp.researcher.uploads import LARGEST_ZIP_BYTES
+from webapp.researcher.zipped import zipped
+from webapp.services import current_services
+
+study_pages = Blueprint("studies", __name__)
+
+_TABLES = (".csv", ".tsv", ".xlsx", ".jsonl")
+_MOST_COLUMNS = 20
+_LONGEST_NAME = 64
+
+
+@study_pages.get("/studies")
+@allowed(Right.CONDUCT)
+def show_all() -> Response:
+    """List the studies that can be edited, and the ways to a new one."""
+    return _page()
+
+
+@study_pages.post("/studies/new")
+@allowed(Right.CONDUCT, largest_body=LARGEST_ZIP_BYTES)
+def new() -> ResponseReturnValue:
+    """Make a study from a table of items, whole or not at all, and show what was derived."""
+    form, file = request.form, request.files.get("table")
+    suffix = Path(file.filename or "").suffix.lower() if file else ""
+    if file is None or suffix not in _TABLES:
+        return _page(f"Choose a table that ends in {', '.join(_TABLES)}.", 400)
+    content = file.read()
+    with _new_folder(form.get("name", ""), len(content)) as folder, counted():
+        with tempfile.TemporaryDirectory() as temporary:
+            table = Path(temporary) / f"items{suffix}"
+            table.write_bytes(content)
+            options = ["--from", str(table), "--language", form.get("language", "").strip() or "en"]
+            for name in ("title", "response"):
+                if value := form.get(name, "").strip():
+                    options += [f"--{name}={value}"]
+            for line in form.get("columns", "").splitlines()[:_MOST_COLUMNS]:
+                options += [f"--column={line.strip()}"] if line.strip() else []
+            done = parallax(instance(), "study", "new", *options, "--", str(folder))
+            # The table is ours under another name; the page says what the researcher calls it.
+            text = done.text.replace(str(table), file.filename or "").replace(
+                f"{folder.parent}/", ""
+            )
+        if not done.worked:
+            raise _NotMadeError(text)
+    called = f"{folder.name} ({folder.parent.name})"
+    note("study made from a table", study=called, table=file.filename or "")
+    return render_template(
+        "researcher/study_made.html", study=called, text=text, project=project_name()
+    )
+
+
+@study_pages.post("/studies/copy")
+@allowed(Right.CONDUCT)
+def copy() -> ResponseReturnValue:
+    """Copy a built-in or an own study under a new name."""
+    called = request.form.get("study", "")
+    source = source_of(instance(), present_project(), called)
+    n_bytes = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
+    with _new_folder(request.form.get("name", ""), n_bytes) as folder:
+        copied(source, folder)
+    made = f"{folder.name} ({folder.parent.name})"
+    note("study copied", study=made, source=called)
+    return redirect(url_for("editor.show", study=made, project=project_name() or None), 303)
+
+
+@study_pages.post("/studies/delete")
+@allowed(Right.CONDUCT)
+def delete() -> ResponseReturnValue:
+    """Delete an own study's folder; its runs keep the copy that they were launched with."""
+    called = request.form.get("study", "")
+    folder = own_study(instance(), present_project(), called)
+    if not request.form.get("sure"):
+        raise RequestError(
+            "Tick the box to say that you are sure. Nothing was deleted.",
+            status=400,
+            code="not_sure",
+        )
+    with exclusive(current_services().engine, instance(), f"study_{folder.parent.name}", wait=True):
+        shutil.rmtree(folder.parent)
+    note("study deleted", study=called)
+    return redirect(url_for("studies.show_all", project=project_name() or None), 303)
+
+
+@study_pages.get("/studies/download")
+@allowed(Right.CONDUCT)
+def download() -> ResponseReturnValue:
+    """Send an own study as a zip file, as it can be uploaded again."""
+    folder = own_study(instance(), present_project(), request.args.get("study", ""))
+    name = f"{folder.name}.zip"
+    archive = zipped(folder)
+    return send_file(archive, "application/zip", as_attachment=True, download_name=name)
+
+
+@study_pages.errorhandler(StudyError)
+def refuse(error: StudyError) -> ResponseReturnValue:
+    """Show the paragraph on the page of studies."""
+    return _page(str(error), 400)
+
+
+class _NotMadeError(Exception):
+    """A command found what is wrong with a table."""
+
+
+@study_pages.errorhandler(_NotMadeError)
+def refuse_table(error: _NotMadeError) -> ResponseReturnValue:
+    """Show everything that is wrong with a table; nothing of it is kept."""
+    return _page(str(error).strip(), 409)
+
+
+def _page(problem: str = "", status: int = 200) -> Response:
+    page = render_template(
+        "researcher/studies.html",
+        problem=problem,
+        own=[name for name in known() if name not in built_in_studies()],
+        built_in=sorted(built_in_studies()),
+        responses=sorted(name for name in RESPONSE_TYPES if ":" not in name),
+        typed=request.form,
+        project=project_name(),
+    )
+    return Response(page, status, mimetype="text/html")
+
+
+@contextmanager
+def _new_folder(name: str, n_bytes: int) -> Iterator[Path]:
+    """Yield where a new study is written; nothing of it is left where that fails."""
+    name = name.strip()
+    study_name(Path("/") / name.replace("/", " "))
+    if len(name) > _LONGEST_NAME:
+        raise RequestError(
+            f"The name has {len(name)} letters; {_LONGEST_NAME} are allowed. Nothing was stored.",
+            status=400,
+            code="long_name",
+        )
+    refuse_large(n_bytes)
+    parent = uploads() / secrets.token_hex(4)
+    parent.mkdir(parents=True)
+    try:
+        yield parent / name
+    except BaseException:
+        shutil.rmtree(parent, ignore_errors=True)
+        raise

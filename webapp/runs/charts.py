@@ -1,0 +1,220 @@
+"""What a run's page draws, from stored rows alone; made where sessions are summarised.
+
+Counting a hundred thousand people takes longer than a page may, so the figures are stored and a
+page reads one row. What tells how often anybody chose the expected option is stored under a key of
+its own, which nothing gives out while the run is blind.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import Any
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+
+from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.responses.base import Gives
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+from webapp.database.models import (
+    Participant,
+    Payment,
+    Response,
+    Run,
+    RunCount,
+    RunItem,
+    RunSummary,
+    SessionSummary,
+    Trial,
+    Verdict,
+)
+from webapp.database.row_counts import PLACES
+from webapp.runs.chart_times import seconds, ticks, until
+from webapp.runs.integrity import flags_of
+from webapp.runs.people import judged_from
+from webapp.runs.unblind import is_blind
+
+Chart = dict[str, Any]
+RESULTS = "accuracy"
+_BINS = 20
+
+
+def charts_seen(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
+    """Return what may be drawn of a run now, and when it was counted; None where it was not."""
+    row = session.execute(
+        select(RunSummary.charts, RunSummary.made_at).where(RunSummary.run_id == run.id)
+    ).first()
+    if row is None or row[0] is None:
+        return {}, None
+    seen = dict(row[0])
+    if is_blind(session, run):
+        seen.pop(RESULTS, None)
+    return seen, row[1]
+
+
+def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[str, Chart]:
+    """Return everything that can be drawn of a run, by name; charts of nothing are left out.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        study: Its study.
+        now: The time, up to which an open run is drawn.
+    """
+    made = {
+        "recruitment": _recruitment(session, run, now),
+        "minutes": _minutes(session, run),
+        "attrition": _attrition(session, run),
+        "flags": _flags(session, run),
+        "money": _money(session, run, now),
+        RESULTS: _accuracy(session, run, study),
+    }
+    return {name: chart for name, chart in made.items() if chart is not None}
+
+
+def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
+    rows = session.execute(
+        select(Participant.consented_at, Participant.finished_at).where(
+            Participant.run_id == run.id, Participant.consented_at.is_not(None)
+        )
+    ).all()
+    if not rows:
+        return None
+    begun = [begin for begin, _ in rows if begin]
+    ended = [end for _, end in rows if end]
+    places = session.scalar(
+        select(func.sum(RunCount.n)).where(RunCount.run_id == run.id, RunCount.subject == PLACES)
+    )
+    times = ticks(run.launched_at, run.closed_at or now, [*begun, *ended])
+    lines = {"agreed": until(begun, times), "finished": until(ended, times)}
+    planned = {"planned": [places or 0] * len(times)}
+    says = f"{len(ended):,} of {places or 0:,} planned participants finished."
+    return _chart("Recruitment", says, "time", seconds(times), lines | planned, time=True)
+
+
+def _minutes(session: Session, run: Run) -> Chart | None:
+    pairs = session.execute(
+        select(Participant.consented_at, Participant.finished_at).where(
+            Participant.run_id == run.id, Participant.finished_at.is_not(None)
+        )
+    )
+    took = sorted((end - begin) / timedelta(minutes=1) for begin, end in pairs if begin and end)
+    if not took:
+        return None
+    # A few who left and came back would press everybody else into one bar.
+    longest = max(took[int(0.95 * (len(took) - 1))], 1.0)
+    width = next(w for w in (0.5, 1, 2, 5, 10, 30, 60, 1_440, 1e9) if longest / w <= _BINS)
+    bins = Counter(min(int(minutes / width), int(longest / width)) for minutes in took)
+    edges = range(max(bins) + 1)
+    beyond = sum(1 for minutes in took if minutes >= (max(bins) + 1) * width)
+    says = f"Half of the {len(took):,} who finished took at most {took[len(took) // 2]:.1f} minutes"
+    says += f"; the last bar holds {beyond:,} who took longer still." if beyond else "."
+    counts = {"participants": [bins.get(edge, 0) for edge in edges]}
+    xs = [edge * width for edge in edges]
+    return _chart("Time to finish", says, "minutes, from", xs, counts, kind="bars")
+
+
+def _attrition(session: Session, run: Run) -> Chart | None:
+    reached = Counter(
+        dict(
+            session.execute(
+                select(SessionSummary.answered, func.count())
+                .where(SessionSummary.run_id == run.id)
+                .group_by(SessionSummary.answered)
+            ).all()
+        )
+    )
+    agreed = session.scalar(
+        select(func.count()).where(
+            Participant.run_id == run.id, Participant.consented_at.is_not(None)
+        )
+    )
+    if not reached or not agreed:
+        return None
+    last = max(reached)
+    at_least = list(accumulate(reached[trial] for trial in range(last, 0, -1)))[::-1]
+    says = f"{at_least[-1]:,} of {agreed:,} who agreed answered trial {last}, the last."
+    xs = list(range(last + 1))
+    return _chart("Who stays", says, "trials answered", xs, {"participants": [agreed, *at_least]})
+
+
+def _flags(session: Session, run: Run) -> Chart | None:
+    """Return how many sessions have which flag, list by list."""
+    rows = session.execute(
+        select(Participant.list, SessionSummary.judged)
+        .join(Participant, Participant.id == SessionSummary.participant_id)
+        .where(SessionSummary.run_id == run.id, SessionSummary.n_flags > 0)
+    )
+    counts = Counter[tuple[str, int]]()
+    for list_, judged in rows:
+        if (seen := judged_from(judged)) is not None:
+            counts.update((flag, list_ or 0) for flag in flags_of(run, seen.certificate))
+    if not counts:
+        return None
+    n_lists = session.scalar(select(func.max(RunItem.list)).where(RunItem.run_id == run.id))
+    xs = list(range((n_lists or 0) + 1))
+    lines = {flag: [counts[flag, x] for x in xs] for flag in sorted({flag for flag, _ in counts})}
+    says = f"{counts.total():,} flags of plausibility; each asks for a look, none is a verdict."
+    return _chart("Flags", says, "list", xs, lines, kind="map")
+
+
+def _money(session: Session, run: Run, now: datetime) -> Chart | None:
+    rows = session.execute(
+        select(Payment.made_at, Payment.amount_minor)
+        .where(Payment.run_id == run.id, Payment.state == PaymentState.DONE)
+        .where(Payment.kind != PaymentKind.REJECTION)
+        .order_by(Payment.made_at)
+    ).all()
+    if not rows:
+        return None
+    times = ticks(run.launched_at, run.closed_at or now, [at for at, _ in rows])
+    spent = [sum(minor for at, minor in rows if at <= tick) / 100 for tick in times]
+    says = f"{spent[-1]:,.2f} {run.currency} spent, without the platform's fee."
+    lines = {f"spent, {run.currency}": spent}
+    return _chart("Money", says, "time", seconds(times), lines, time=True)
+
+
+def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
+    if Gives.RIGHT not in response_of(study).gives:
+        return None
+    right = func.sum(case((Response.chosen_side == Trial.good_side, 1), else_=0))
+    rows = session.execute(
+        select(Trial.run_item_id, right, func.count())
+        .join(Response, Response.trial_id == Trial.id)
+        .join(Participant, Participant.id == Trial.participant_id)
+        .outerjoin(Verdict, Verdict.participant_id == Participant.id)
+        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
+        .where(Trial.good_side != "", func.coalesce(Verdict.kept, True))
+        .group_by(Trial.run_item_id)
+    ).all()
+    items = dict(
+        session.execute(select(RunItem.id, RunItem.item).where(RunItem.run_id == run.id)).all()
+    )
+    n_right, n = Counter[str](), Counter[str]()
+    for item_id, of_right, of_all in rows:
+        name = items[item_id]["construction"]
+        n_right[name] += of_right
+        n[name] += of_all
+    if not n:
+        return None
+    names = sorted(n)
+    says = f"{100 * n_right.total() / n.total():.0f} % of {n.total():,} answers chose as expected."
+    shares = {"% as expected": [round(100 * n_right[name] / n[name], 1) for name in names]}
+    return _chart("Accuracy", says, "construction", names, shares, kind="ranks")
+
+
+def _chart(
+    title: str,
+    says: str,
+    across: str,
+    x: Sequence[Any],
+    lines: dict[str, Any],
+    *,
+    kind: str = "lines",
+    time: bool = False,
+) -> Chart:
+    named = [{"label": label, "y": y} for label, y in lines.items()]
+    about = {"title": title, "says": says, "across": across, "kind": kind, "time": time}
+    return {**about, "x": list(x), "lines": named}
