@@ -79,7 +79,7 @@ RUNS = {
 }
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
-    *("erasures", "faults_restored", "panel_faults", "point_in_time"),
+    *("blinding", "erasures", "faults_restored", "groups", "panel_faults", "point_in_time"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("installation_faults", "models_against_models"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
