@@ -7,6 +7,7 @@ Usage: python benchmarks/firefox.py [--sequences 20] [--seed 1] [--firefox firef
 
 import argparse
 import asyncio
+import logging
 import random
 import tempfile
 import threading
@@ -198,6 +199,8 @@ def main() -> None:
     parser.add_argument("--sequences", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--firefox", default="firefox-esr")
+    # The requests are not what is to be read.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     asyncio.run(campaign(parser.parse_args()))
 
 

@@ -27,7 +27,10 @@ def _started(program: str) -> Iterator[str]:
     with TemporaryDirectory() as profile:
         command = [program, "--headless", "--no-remote", "--remote-debugging-port=0"]
         process = subprocess.Popen(
-            [*command, "--profile", profile], stderr=subprocess.PIPE, text=True
+            [*command, "--profile", profile],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         try:
             for line in process.stderr or ():

@@ -66,6 +66,7 @@ RUNS = {
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
+    "human_baseline": ["{folder}/run"],
     "import_large": ["--rows", "2000"],
     "reading_storage": ["--trials", "200"],
     "room": ["--people", "60"],
@@ -77,10 +78,10 @@ RUNS = {
 }
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
-    *("crowding", "erasures", "faults_restored", "panel_faults", "panel_restored", "point_in_time"),
-    "three_sessions",
+    *("blinding", "crowding", "erasures", "faults_restored", "groups", "panel_faults"),
+    *("panel_restored", "point_in_time", "three_sessions"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
-    "installation_faults",
+    *("installation_faults", "models_against_models"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
