@@ -8,8 +8,8 @@ every 50 ms. Keys are pressed a known time after each word. The true time runs f
 animation frame after the press that showed the word to the browser's own time stamp of the next
 press; an observer that the pages know nothing of reads both. jsPsych's plug-in counts from press to
 press, so its times are measured against that as well. Ours has its presentation times taken away
-(the rows "two frames"), for a canvas such as the plug-in's has none. It then knows the painting from
-two frames too: its rows show that nothing is lost on the way, not when light left the screen.
+(the rows "two frames"), for a canvas such as the plug-in's has none. It then knows the painting
+from two frames too: its rows show that nothing is lost on the way, not when light left the screen.
 """
 
 import argparse
