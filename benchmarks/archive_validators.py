@@ -26,25 +26,32 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
-from transformers import GPT2Config, GPT2LMHeadModel
 
 sys.path.append(str(Path(__file__).parents[1]))
 from analysis.archive.ro_crate import CONTEXT
 from experiment.tables.files import read_table
 from experiment.tables.schemas import SCORES
 from experiment.version import code_version
-from tests.lm.huggingface.test_scorer import byte_pairs
 
 # One row of the printed table: the program, whether the archive passed, and what it said.
 Verdict = tuple[str, bool | None, str]
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
+class NotInstalledError(Exception):
+    """A program that is needed is not there."""
+
+
 def ran(command: Sequence[object], folder: Path | None = None) -> tuple[int, str]:
-    """Run a program; return its status and what it printed, without colours."""
-    done = subprocess.run(
-        [str(one) for one in command], cwd=folder, capture_output=True, text=True, check=False
-    )
+    """Run a program; return its status and what it printed, without colours.
+
+    Raises:
+        NotInstalledError: It is not there.
+    """
+    words = [str(one) for one in command]
+    if shutil.which(words[0]) is None:
+        raise NotInstalledError(f"{words[0]} is not installed")
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, _ANSI.sub("", done.stdout + done.stderr)
 
 
@@ -186,6 +193,13 @@ def inspect(archive: Path, python: Path) -> Verdict:
 
 def lm_eval(archive: Path, python: Path) -> Verdict:
     """Run the task of lm-evaluation-harness and `parallax lm score` on one small model."""
+    if ran([python, "-c", "import lm_eval"])[0]:
+        raise NotInstalledError(f"{python} has no lm_eval")
+    # PyTorch takes seconds to load, and no other validator needs it.
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    from tests.lm.huggingface.test_scorer import byte_pairs
+
     [task] = (archive / "lm_eval").glob("*.yaml")
     with TemporaryDirectory() as name:
         model, out = Path(name) / "gpt2", Path(name) / "out"
@@ -244,30 +258,47 @@ def main(
 ) -> None:
     """Run every validator and print a table."""
     archive, python = archive.resolve(), python.absolute()
-    steps: list[Callable[[], Verdict]] = [
-        lambda: frictionless(archive, python),
-        lambda: croissant(archive, python),
-        lambda: ro_crate(archive, python, context),
-        lambda: (
-            psych_ds(archive, psych_ds_command)
-            if psych_ds_command
-            else ("psychds-validator", None, "not run")
+    # What is run, and where it is from.
+    steps: list[tuple[str, str, Callable[[], Verdict] | None]] = [
+        ("frictionless", "pip install frictionless", lambda: frictionless(archive, python)),
+        ("mlcroissant", "pip install mlcroissant", lambda: croissant(archive, python)),
+        (
+            "roc-validator",
+            "pip install roc-validator",
+            lambda: ro_crate(archive, python, context),
         ),
-        lambda: (
-            psychling(archive, repository, python)
-            if repository
-            else ("PsychLing-101", None, "not named")
+        (
+            "psychds-validator",
+            "github.com/psych-ds/psychds-validator, with --psych-ds",
+            (lambda: psych_ds(archive, psych_ds_command)) if psych_ds_command else None,
         ),
-        lambda: lm_eval(archive, python),
-        lambda: inspect(archive, python),
+        (
+            "PsychLing-101",
+            "github.com/Data-X01/PsychLing-101, with --psychling",
+            (lambda: psychling(archive, repository, python)) if repository else None,
+        ),
+        ("lm-evaluation-harness", "pip install lm-eval", lambda: lm_eval(archive, python)),
+        ("Inspect", "pip install inspect-ai openai", lambda: inspect(archive, python)),
     ]
     click.echo(f"Parallax {code_version()}")
-    verdicts = [step() for step in steps]
     words = {None: "not run", True: "passed", False: "FAILED"}
-    for name, passed, said in verdicts:
-        word = words[passed]
-        click.echo(f"{name:<22} {word:<8} {said}")
-    sys.exit(any(passed is False for _, passed, _ in verdicts))
+    failed = False
+    for name, origin, step in steps:
+        passed, said = verdict(origin, step)
+        click.echo(f"{name:<22} {words[passed]:<8} {said}")
+        failed |= passed is False
+    sys.exit(failed)
+
+
+def verdict(origin: str, step: Callable[[], Verdict] | None) -> tuple[bool | None, str]:
+    """Return whether a validator passed, and what it said; or where it can be had."""
+    if step is None:
+        return None, f"not named ({origin})"
+    try:
+        _, passed, said = step()
+    except NotInstalledError as error:
+        return None, f"{error} ({origin})"
+    return passed, said
 
 
 if __name__ == "__main__":

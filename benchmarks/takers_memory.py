@@ -2,8 +2,8 @@
 
 python -m benchmarks.takers_memory [--millions 500]
 
-A causal model with so many random weights is written, and loaded by a process of its own, whose
-largest resident size is read before (libraries and a tiny model) and after.
+A causal model with so many random weights is written in each form, and loaded by a process of its
+own, whose largest resident size is read before (libraries and a tiny model) and after.
 """
 
 import argparse
@@ -40,7 +40,13 @@ print(before, loaded, peak())
 """
 
 
-def write(folder: Path, n_layers: int, width: int = WIDTH, vocabulary: int = VOCABULARY) -> None:
+def write(
+    folder: Path,
+    n_layers: int,
+    width: int = WIDTH,
+    vocabulary: int = VOCABULARY,
+    dtype: str = "float32",
+) -> None:
     """Write a model with random weights and a tokenizer of a few words."""
     torch.manual_seed(1)
     config = LlamaConfig(
@@ -54,7 +60,7 @@ def write(folder: Path, n_layers: int, width: int = WIDTH, vocabulary: int = VOC
         bos_token_id=1,
         eos_token_id=1,
     )
-    LlamaForCausalLM(config).save_pretrained(folder)
+    LlamaForCausalLM(config).to(getattr(torch, dtype)).save_pretrained(folder)
     tokenizer = Tokenizer(WordLevel({word: n for n, word in enumerate(WORDS)}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = WhitespaceSplit()
     PreTrainedTokenizerFast(
@@ -64,14 +70,14 @@ def write(folder: Path, n_layers: int, width: int = WIDTH, vocabulary: int = VOC
 
 def measured(folder: Path, millions: int, dtype: str) -> tuple[int, int, int]:
     """Return a model's weights, and how many bytes loading and scoring took at most."""
-    if not (folder / "large").exists():
-        write(folder / "tiny", 1, 64, len(WORDS))
-        n_layers = max(1, round((millions * 1e6 - VOCABULARY * WIDTH) / _PER_LAYER))
-        write(folder / "large", n_layers)
-    words = [sys.executable, "-c", _MEASURED, *map(str, (folder / "tiny", folder / "large")), dtype]
+    tiny, large = folder / "tiny", folder / dtype
+    write(tiny, 1, 64, len(WORDS))
+    n_layers = max(1, round((millions * 1e6 - VOCABULARY * WIDTH) / _PER_LAYER))
+    write(large, n_layers, dtype=dtype)
+    words = [sys.executable, "-c", _MEASURED, str(tiny), str(large), dtype]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     before, loaded, scored = map(int, done.stdout.split())
-    return n_weights(folder / "large"), loaded - before, scored - before
+    return n_weights(large), loaded - before, scored - before
 
 
 def main() -> None:

@@ -21,10 +21,14 @@ _OWN = {PAGE, NUMBERS} | {
 }
 _HTML = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Models against models</title>
-<style>body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto;
-padding: 0 1rem; }} table {{ border-collapse: collapse; }} td, th {{ padding: .2rem .6rem;
-border-bottom: 1px solid #ccc; text-align: right; }} td:first-child, th:first-child
-{{ text-align: left; }}</style>
+<meta name="viewport" content="width=device-width">
+<style>body {{ font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; max-width: 72rem;
+margin: 2rem auto; padding: 0 1rem; }} table {{ border-collapse: collapse; font-size: .86rem;
+font-variant-numeric: tabular-nums; display: block; overflow-x: auto; margin: 1rem 0; }}
+td, th {{ padding: .25rem .5rem; border-bottom: 1px solid #ccc; text-align: right;
+vertical-align: bottom; }} td {{ white-space: nowrap; }} th {{ font-weight: 600; }}
+td:first-child, th:first-child {{ text-align: left; }} ul {{ color: #444; font-size: .86rem;
+padding-left: 1.2rem; max-width: 60rem; }} li {{ overflow-wrap: anywhere; }}</style>
 <h1>Models against models</h1>
 {body}
 </html>
@@ -67,10 +71,10 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
     with atomic_folder(out, _OWN) as folder:
         for table in tables:
             save_table(table, folder)
-        (folder / PAGE).write_text(_page(tables), "utf-8")
+        (folder / PAGE).write_text(_page(tables), "utf-8", newline="\n")
         rows = json.loads(found.to_json(orient="records", double_precision=10))
         text = json.dumps({"margin": margin, "origin": origin, "pairs": rows}, indent=1)
-        (folder / NUMBERS).write_text(text + "\n", "utf-8")
+        (folder / NUMBERS).write_text(text + "\n", "utf-8", newline="\n")
     click.echo(to_text(tables[0]))
     click.echo(out / PAGE)
 

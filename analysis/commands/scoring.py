@@ -108,7 +108,7 @@ def score_to_file(
         reading=READING if options.stream else _PLL_READING if options.pll == "original" else "",
     )
     if _is_up_to_date(out, facts, options.fast):
-        click.echo(f"{out}already holds these scores")
+        click.echo(f"{out} already holds these scores")
         return
     kernel = _fast_kernel(model, loading, executor) if options.fast else None
     loading = replace(loading, fast=kernel is not None)

@@ -161,8 +161,8 @@ def _with_participant(
         person = sessions_by_contents(table)
     elif person is None and item and rows is not None:
         unused = rows.drop(columns=[item, *mapping.columns.values()], errors="ignore")
-        shown = rows[columns["version"]] if "version" in columns else ""
-        person = people_by_contents(unused, rows[item] + "\n" + shown)
+        shown = [item, *filter(None, [columns.get("version")])]
+        person = people_by_contents(unused, rows[shown])
     if person is not None:
         columns["participant"] = person
     skip = [*mapping.skip_blank]

@@ -96,9 +96,12 @@ def _arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
         contexts = [(str(pair[0]), str(pair[1])) for pair in pairs]
     except (TypeError, IndexError) as error:
         raise _unreadable("its arguments are no texts", place) from error
-    # Behind the two choices may stand the same without their context (mutual information).
+    # Behind the two choices may stand each by itself (mutual information). Where two contexts are
+    # the choices, it is they that stand there.
     choices, rest = contexts[:2], contexts[2:]
-    if len(choices) != 2 or (rest and [one[1] for one in rest] != [one[1] for one in choices]):
+    alone = [one[1].strip() for one in rest if not one[0].strip()]
+    either = [[one[place].strip() for one in choices] for place in (1, 0)]
+    if len(choices) != 2 or (rest and (len(alone) < len(rest) or alone not in either)):
         raise _unreadable(f"it has {len(contexts)} choices", place)
     return choices
 

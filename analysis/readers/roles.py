@@ -110,15 +110,17 @@ def first_of(table: pd.DataFrame, role: str) -> str | None:
     return next(columns_of(table, role), None)
 
 
-def people_by_contents(table: pd.DataFrame, shown: "pd.Series[str]") -> str | None:
+def people_by_contents(table: pd.DataFrame, shown: pd.DataFrame) -> str | None:
     """Return the one column that can name participants: who judged several things, each once.
 
     An age may fit as well as a name. The column that all others which fit are told by is taken.
 
     Args:
         table: The columns that nothing else was found in, a row for each judgment.
-        shown: What was judged in each row.
+        shown: What was judged in each row: the columns that tell it.
     """
+    # As numbers: millions of texts joined would take gigabytes.
+    judged = {str(n): pd.factorize(shown[name])[0] for n, name in enumerate(shown)}
     fitting = []
     for column in table.columns:
         values = table[column]
@@ -126,7 +128,7 @@ def people_by_contents(table: pd.DataFrame, shown: "pd.Series[str]") -> str | No
         several = len(sizes) > 1 and float(sizes.median()) > 1
         if (values == "").any() or not several:
             continue
-        if not pd.DataFrame({"by": values, "shown": shown}).duplicated().any():
+        if not pd.DataFrame({"by": pd.factorize(values)[0], **judged}).duplicated().any():
             fitting.append(column)
     finest = [
         one

@@ -23,6 +23,11 @@ class TakingPart(BaseModel):
         "assent.md and agrees as well",
     )
 
+    traces: bool = Field(
+        default=False,
+        description="whether the paths of pointers and fingers are kept, and when keys are pressed",
+    )
+
     def refuses(self, platform_devices: list[str]) -> list[str]:
         """Return which kinds of device that a platform lets in are refused."""
         kinds = [_ELSEWHERE.get(kind, kind) for kind in platform_devices]

@@ -4,6 +4,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -73,7 +74,7 @@ def plan_training(
 
 def _settings(request: TrainRequest, device: torch.device) -> TrainingSettings:
     base = preset(request.preset) if request.preset else TrainingSettings()
-    own = {name: request.options.get(name) for name in base.to_config() if name != "type"}
+    own = {name: request.options.get(name) for name in asdict(base) if name != "type"}
     if own["precision"] in (None, "auto"):
         own["precision"] = good_precision(device)
     return base.changed(**own, type=request.type or None)

@@ -4,6 +4,7 @@ import csv
 import os
 from collections.abc import Mapping
 from concurrent.futures import as_completed
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,7 +127,7 @@ def _trained(
 
 
 def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str, Row]) -> None:
-    settings = list(TrainingSettings().to_config())
+    settings = list(asdict(TrainingSettings()))
     with (
         atomic_write(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as file,
@@ -135,7 +136,7 @@ def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str
         writer.writeheader()
         for name in models:
             if name in rows:
-                writer.writerow({"model": name} | models[name].to_config() | rows[name])
+                writer.writerow({"model": name} | asdict(models[name]) | rows[name])
 
 
 def _best(rows: Mapping[str, Row]) -> str:

@@ -67,6 +67,7 @@ RUNS = {
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
+    "human_baseline": ["{folder}/run"],
     "import_large": ["--rows", "2000"],
     "reading_storage": ["--trials", "200"],
     "room": ["--people", "60"],
@@ -78,9 +79,9 @@ RUNS = {
 }
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
-    *("erasures", "faults_restored", "panel_faults", "point_in_time"),
+    *("blinding", "erasures", "faults_restored", "groups", "panel_faults", "point_in_time"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
-    "installation_faults",
+    *("installation_faults", "models_against_models"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }

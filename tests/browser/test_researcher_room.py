@@ -111,6 +111,8 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         "installation",
         f"runs/{run}/participants",
         f"runs/{run}/money",
+        f"runs/{run}/reports",
+        "studies",
     ):
         page.goto(f"{room}/{name}")
         good(name.replace("/", "_") or "runs")
@@ -118,6 +120,11 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     page.locator("tbody a").first.click()
     expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
     good("participant")
+    page.get_by_role("link", name="Play it as a film").click()
+    page.get_by_role("button", name="Next trial").click()
+    expect(page.locator("[data-part=count]")).to_contain_text("trial 2 of 8")
+    good("film")
+    page.go_back()
     _walk_money(page, good)
     page.goto(f"{room}/runs/{run}")
     page.get_by_label("More places in each list").fill("2")

@@ -6,8 +6,10 @@ from sqlalchemy.orm import Session
 from experiment.participation import State
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
-from webapp.long_jobs.records import OVER, Job, Jobs
+from webapp.long_jobs.records import OVER, Job, Jobs, JobState
 from webapp.services import Services
+
+_LOST = "The server that made it has stopped. Make it again."
 
 
 def latest(session: Session, run: Run) -> int:
@@ -38,8 +40,12 @@ def stands(session: Session, job: Job) -> bool:
 
 
 def remove_outdated_reports(services: Services) -> None:
-    """Remove every report that no longer stands; it can be made again."""
+    """Remove every report that no longer stands, and what jobs left whose server died."""
     jobs = Jobs(services.instance)
+    for job in jobs.everything():
+        if job.is_lost(services.now()):
+            jobs.tidy(job.id)
+            jobs.changed(job.id, state=JobState.FAILED, text=_LOST)
     made = [job for job in jobs.everything() if job.state in OVER]
     with reading(services.sessions) as session:
         outdated = [job.id for job in made if not stands(session, job)]

@@ -80,6 +80,11 @@ def _of_answers(study: Study) -> Iterator[str]:
         " moved; presses that came too early; how often the choice was shown; the size of the page,"
         " whether the page was hidden or lost focus meanwhile, and the time of day."
     )
+    if study.taking_part.traces:
+        yield gettext(
+            "The path of the mouse, pen or finger during each choice, and when keys were pressed"
+            " and let go, but not which keys."
+        )
     if response_of(study).step_table:
         yield gettext(
             "For each word or part of a sentence: when it appeared and how long you took, and where"

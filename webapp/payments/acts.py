@@ -15,8 +15,8 @@ from webapp.database.engine import reading
 from webapp.payments.accounts import names_of_account
 from webapp.payments.entry import Entry
 from webapp.payments.ledger_entries import THANKS, bonuses, review_decision, rewards
-from webapp.payments.rejections import refuse_rejection
 from webapp.payments.run_payments import RunPayments
+from webapp.recruiters.platform import Platform
 
 
 def all_rewards(run_payments: RunPayments) -> list[Entry]:
@@ -168,3 +168,28 @@ def stated_reason(reason: str) -> str:
             expected=f"1 to {LONGEST_REASON} characters; the participant reads them",
         )
     return plain
+
+
+def refuse_rejection(platform: Platform, reason: str, category: str) -> None:
+    """Let pass only a rejection that the platform would take.
+
+    Raises:
+        PaymentError: The reason is too short, or the category is missing or none of its own.
+    """
+    terms = platform.rejection_terms
+    if len(reason) < terms.least_characters:
+        raise PaymentError(
+            f"the reason has {len(reason)} characters",
+            where="--reason",
+            expected=f"at least {terms.least_characters} on this platform",
+        )
+    if terms.categories and category not in terms.categories:
+        raise PaymentError(
+            f'"{category}" is not a category of the platform'
+            if category
+            else "a category is missing",
+            where="--category",
+            expected=f"one of: {', '.join(terms.categories)}",
+        )
+    if category and not terms.categories:
+        raise PaymentError("no category, because the platform has none", where="--category")

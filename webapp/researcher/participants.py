@@ -7,7 +7,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from experiment.participation import State
-from experiment.records import SIDES
+from experiment.records import SIDES, Side
 from experiment.responses.registry import response_of
 from webapp.database.engine import reading
 from webapp.database.models import Run
@@ -24,7 +24,7 @@ from webapp.runs.summaries import flag_texts
 from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.sessions.session_payload import shown_trial
+from webapp.sessions.session_payload import ShownTrial, shown_trial
 
 participant_pages = Blueprint("participants", __name__)
 
@@ -75,6 +75,13 @@ def show_all(ref: str) -> str:
         flags_of=partial(_flags, run),
         blind=blind,
     )
+
+
+def _text_of_any_side(trial: ShownTrial, side: Side) -> str | None:
+    """Return one of a trial's options, in an order that says nothing of where they stood."""
+    there = [each for each in SIDES if each in trial]
+    options = sorted(str(trial.get(each)) for each in there)
+    return dict(zip(there, options, strict=True)).get(side)
 
 
 def _flags(run: Run, judged: Judged | None) -> list[str]:
@@ -135,6 +142,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         twins=judged.twins if judged else [],
         flags=flags_of(run, judged.certificate) if judged else {},
         sides=[side for side in SIDES if any(side in trial for _, trial, _ in shown)],
+        text_of=_text_of_any_side if blind else ShownTrial.get,
         blind=blind,
         restricted=restricted,
         questions=questions,

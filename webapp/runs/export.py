@@ -19,6 +19,7 @@ from experiment.tables.files import write_table
 from experiment.tables.reading_table import READINGS
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES
 from experiment.tables.spreadsheet import spreadsheet_safe
+from experiment.tables.trace_table import TRACES
 from experiment.version import code_version
 from webapp.database.models import Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError
@@ -32,7 +33,7 @@ from webapp.sessions.consent_texts import consent_texts
 SUFFIXES = tuple(MEDIA_TYPES)
 STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "README.md"
 _ENTRIES = {
-    *(table.name + suffix for table in (*EXPORT_TABLES, READINGS) for suffix in SUFFIXES),
+    *(table.name + suffix for table in (*EXPORT_TABLES, READINGS, TRACES) for suffix in SUFFIXES),
     *(STUDY, CONSENT, CODEBOOK, README),
 }
 
@@ -155,6 +156,6 @@ def _write_codebook(
     name = f"{provenance['study']}-{provenance['run']}".replace("_", "-").lower()
     package = datapackage(folder, name, study.study.title, provenance, tables)
     text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
-    (folder / CODEBOOK).write_text(text, encoding="utf-8")
+    (folder / CODEBOOK).write_text(text, encoding="utf-8", newline="\n")
     about = readme(study.study.title, provenance, tables)
-    (folder / README).write_text(about, encoding="utf-8")
+    (folder / README).write_text(about, encoding="utf-8", newline="\n")

@@ -37,6 +37,7 @@ from experiment.tables.schemas import (
     UNCONFIRMED,
     VERDICTS,
 )
+from experiment.tables.trace_table import TRACES
 from webapp.database.models import (
     Answer,
     Assignment,
@@ -56,6 +57,7 @@ from webapp.runs.integrity import integrity_rows
 from webapp.runs.runs import study_as_launched
 from webapp.runs.static_mark import static_mark
 from webapp.runs.stored_answers import arrangement_of, given_of
+from webapp.runs.trace_rows import trace_rows
 from webapp.sessions.steps import read_steps
 
 _ROWS_AT_A_TIME = 2_000
@@ -72,6 +74,11 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         return
     if table.name == READINGS.name:
         yield from _step_rows(session, run)
+        return
+    if table.name == TRACES.name:
+        traced = _trials(run, _REF, Trial.position, Response.trace)
+        traced = traced.join(Response, Response.trial_id == Trial.id)
+        yield from trace_rows(session, run, traced.where(Response.trace.is_not(None)))
         return
     complete = _completion(session, run, table)
     query = _queries(run)[table.name].add_columns(*_further(table), *_judge(run, table))
@@ -162,10 +169,8 @@ def _step_rows(session: Session, run: Run) -> Generator[dict[str, object]]:
 def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
     """Return the tables of a run, as its type of response and its study's own items fill them."""
     item = session.scalars(_of_lists(run, RunItem.item).limit(1)).first()
-    return [
-        table.extended(item or ()) if table.name == ITEMS.name else table
-        for table in tables_of(response_of(study))
-    ]
+    tables = [*tables_of(response_of(study)), *([TRACES] if study.taking_part.traces else [])]
+    return [table.extended(item or ()) if table.name == ITEMS.name else table for table in tables]
 
 
 def _queries(run: Run) -> dict[str, Select[Any]]:

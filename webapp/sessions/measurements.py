@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from experiment.participation import EventKind
+from experiment.trials.trace import MOMENT, MOST_CHARACTERS
 from webapp.database.models import Event
 
 _DAY_MS = 24 * 60 * 60 * 1000
@@ -89,6 +90,11 @@ class Measurements(BaseModel):
     was_hidden: _Flag = Field(default=None, description="was the page hidden meanwhile")
     lost_focus: _Flag = Field(default=None, description="did the page lose focus meanwhile")
     client_time: _Time = Field(default=None, description="the browser's clock")
+    trace: Annotated[
+        Annotated[str, Field(max_length=MOST_CHARACTERS, pattern=f"^(?:{MOMENT}(?:;{MOMENT})*)?$")]
+        | None,
+        _Lenient,
+    ] = Field(default=None, description="what happened within the trial, moment by moment")
     premature: Annotated[
         Annotated[list[_Press], Field(max_length=_MOST_PREMATURE)] | None, _Lenient
     ] = Field(default=None, description="presses that were no choice")

@@ -186,7 +186,9 @@ def _keep_late(
     session: Session, participant: Participant, answer: GivenAnswer, now: datetime
 ) -> None:
     # When a resend was sent tells nothing of the answer, and the same answer is kept once.
-    fields = answer.model_dump(mode="json", exclude_none=True, exclude={"waited_ms", *EVENTS})
+    fields = answer.model_dump(
+        mode="json", exclude_none=True, exclude={"waited_ms", "trace", *EVENTS}
+    )
     detail = {name: str(value) for name, value in fields.items()}
     kept = session.scalars(
         select(Event).where(

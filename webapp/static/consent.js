@@ -2,7 +2,7 @@
 /** The consent page: the decision is sent until the server has it. */
 
 import { recall, remember } from "./memory.js";
-import { kindOfDevice, refusesDevice } from "./own_device.js";
+import { kindOfDevice, refusesDevice } from "./device.js";
 import { lastSession, sessionOfRun } from "./own_session.js";
 import { send } from "./navigation.js";
 import { server } from "./server.js";

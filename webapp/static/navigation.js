@@ -134,3 +134,18 @@ function sayWeWait(waiting) {
   const trouble = document.getElementById("trouble");
   if (trouble) trouble.hidden = !waiting;
 }
+
+// The title that the page came with.
+let study = "";
+
+/** Takes the title that a page came with. */
+export function openTitle() {
+  study = document.title;
+  entitle();
+}
+
+/** Says in the title which part of the page is shown. */
+export function entitle() {
+  const heading = document.querySelector("main h1:not([hidden] *)")?.textContent?.trim();
+  document.title = heading && !study.startsWith(heading) ? `${heading} - ${study}` : study;
+}

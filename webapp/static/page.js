@@ -4,11 +4,10 @@
 import { openClosing } from "./closing.js";
 import { offerTheWayBack, openConsent } from "./consent.js";
 import { openLeaving, openOwnData, openWithdrawn } from "./leaving.js";
-import { goTo, opener } from "./navigation.js";
+import { goTo, opener, openTitle } from "./navigation.js";
 import { keepSession, passOver } from "./own_session.js";
 import { openQuestionnaire } from "./questionnaire.js";
 import { leadsTo, server } from "./server.js";
-import { openTitle } from "./title.js";
 import { openWorking } from "./working.js";
 
 /** @type {Record<string, (signal: AbortSignal) => void | Promise<void>>} */

@@ -12,11 +12,15 @@
  *   had not.
  */
 
+import { Trace } from "./trace.js";
+
 export class Presses {
   /** @type {{ ms: number, type: string, stoppedMs: number | null } | undefined} */
   #pointer;
   /** @type {number | undefined} When a key that presses the focused button went down. */
   #keyMs;
+  /** @type {Trace | undefined} Only where the study asks for it. */
+  #trace;
   #moves = 0;
   #path = 0;
   /** @type {number | null} */
@@ -29,6 +33,7 @@ export class Presses {
    * @param {AbortSignal} signal Aborted when the page is left.
    */
   constructor(place, signal) {
+    if (place.closest("[data-traces]")) this.#trace = new Trace(signal);
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
       this.#pointer = { ms: event.timeStamp, type: event.pointerType, stoppedMs: this.#stoppedMs };
@@ -49,10 +54,12 @@ export class Presses {
 
   /** How often and how far the pointer moved since the last call of ``forget``. */
   get path() {
-    return { pointer_moves: this.#moves, pointer_path_px: Math.round(this.#path) };
+    const path = { pointer_moves: this.#moves, pointer_path_px: Math.round(this.#path) };
+    return this.#trace ? { ...path, trace: this.#trace.text } : path;
   }
 
   forget() {
+    this.#trace?.begin();
     this.#moves = 0;
     this.#path = 0;
     this.#stoppedMs = null;

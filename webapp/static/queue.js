@@ -19,6 +19,7 @@
  * @property {boolean} trusted Whether the browser itself saw the press.
  * @property {number} pointer_moves
  * @property {number} pointer_path_px
+ * @property {string} [trace] What happened within the trial, where the study asks for it.
  * @property {number} [pointer_stopped_ms] From painting to its last movement before its press.
  * @property {{ reason: string, input_method: string, ms: number | null }[]} premature
  * @property {("text" | "scroll" | "zoom" | "font")[]} [broken] What was otherwise on the screen.

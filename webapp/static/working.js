@@ -1,17 +1,15 @@
 // @ts-check
 /** The working page: instructions, practice, one trial after the other, each answer sent at once. */
 
-import { deviceFacts } from "./device.js";
+import { deviceFacts, refusesDevice } from "./device.js";
 import { openKeys } from "./key_choice.js";
 import { Keys } from "./keys.js";
 import { isLasting, recallSession, updateSession } from "./memory.js";
-import { asked, goTo, show } from "./navigation.js";
-import { refusesDevice } from "./own_device.js";
+import { asked, entitle, goTo, show } from "./navigation.js";
 import { AnswerQueue } from "./queue.js";
 import { Sequence } from "./sequence.js";
 import { server } from "./server.js";
 import { openStore } from "./store.js";
-import { entitle } from "./title.js";
 import { fill, viewOf } from "./trial.js";
 
 /** @typedef {import("./sequence.js").Trial} Trial */

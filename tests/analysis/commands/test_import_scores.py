@@ -233,7 +233,7 @@ def two_contexts(folder: Path, *, mutual: bool = False, **changes: object) -> Pa
         nats = [-9.0, -9.0]
         nats[answer if number else 1 - answer] = -5.0
         pairs_ = [[one, " it was small."] for one in contexts]
-        pairs_ += [["", " it was small."]] * 2 if mutual else []
+        pairs_ += [["", f" {one}"] for one in contexts] if mutual else []
         sample = {
             "doc_id": number, "doc": {"answer": str(answer + 1)}, "target": "it was small.",
             "arguments": pairs_, "acc": float(number > 0),

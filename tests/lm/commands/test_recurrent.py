@@ -47,6 +47,16 @@ def test_a_preset_and_single_settings_make_a_model(data: Path, tmp_path: Path):
     assert "already trained" in again.output
 
 
+def test_another_optimizer_takes_the_steps(data: Path, tmp_path: Path):
+    weights = []
+    for name in ("sgd", "adam"):
+        run(data, tmp_path / name, "--epochs", "1", "--lr", "0.01", "--optimizer", name)
+        weights.append((tmp_path / name / "weights.safetensors").read_bytes())
+    config = json.loads((tmp_path / "adam" / "config.json").read_text())
+    assert config["training"]["optimizer"] == "adam"
+    assert weights[0] != weights[1]
+
+
 def test_the_multi_task_model_tells_supertags(data: Path, tmp_path: Path):
     tags = ["--tags", str(data / "tags"), "--type", "multitask"]
     run(data, tmp_path / "model", *tags, "--epochs", "3", "--lr", "5")

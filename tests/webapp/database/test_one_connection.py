@@ -80,7 +80,7 @@ def test_every_route_is_answered_with_one_connection(
     assert {endpoint for endpoint, _ in answered if endpoint} == {
         rule.endpoint for rule in app.url_map.iter_rules()
     }
-    assert not [status for _, status in answered if status >= 500]
+    assert not [reply for reply in answered if reply[1] >= 500]
 
 
 def _ask_for_the_rest(app: Flask, client, run, role: Role | None, reached: set[str | None]) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 import parallax
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
+from tests.webapp.projects.groups import ROLES, Groups
 from webapp.projects.limits import at_work, job_of
 from webapp.projects.members import set_member
 from webapp.projects.projects import ProjectError, add_project, named_project, set_limits
@@ -41,6 +43,16 @@ def groups(sessions, password_hash) -> dict[str, str]:
             manager = ProjectRole.MANAGER
             set_member(session, project, user, manager, by="a test", now=LAUNCHED)
     return {name: start(sessions, name) for name in GROUPS}
+
+
+@pytest.mark.one_database
+def test_everybody_of_a_group_asks_for_everything_of_another_and_gets_nothing(tmp_path):
+    groups, counted = Groups(tmp_path / "its_instance", 2), Counter[tuple[str, str]]()
+    assert groups.walk(0, 0, counted) == [] == groups.walk(0, 1, counted)
+    assert all(counted[who, "own yes"] and not counted[who, "other yes"] for who in ROLES)
+    assert counted["tokens", "own yes"] and counted["tokens", "other no"]
+    assert groups.use_up() == (7, 1, []), "the second has a newcomer already"
+    groups.close()
 
 
 def arrive(app, ref: str) -> int:

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from experiment.participation import State
 from webapp.database.models import Participant
+from webapp.long_jobs.outdated import remove_outdated_reports
 from webapp.long_jobs.records import Jobs, JobState
 from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
@@ -69,3 +70,15 @@ def test_a_job_that_waits_is_cancelled_and_deleted(report, run, here, instance):
     assert Jobs(instance).job(waiting.id).state is JobState.CANCELLED
     here.post(f"/runs/{run.ref}/reports/delete", report=waiting.id)
     assert [job.id for job in Jobs(instance).about(run.ref)] == [report]
+
+
+def test_what_a_job_left_whose_server_died_is_removed(report, run, app, clock, instance):
+    jobs = Jobs(instance)
+    jobs.changed(report, state=JobState.WORKING, alive_at=clock().isoformat())
+    answers = jobs.folder(report) / "run"
+    answers.mkdir()
+    remove_outdated_reports(app.extensions["parallax"])
+    assert answers.exists()
+    clock.go_on(minutes=3)
+    remove_outdated_reports(app.extensions["parallax"])
+    assert (jobs.job(report).state, answers.exists()) == (JobState.FAILED, False)

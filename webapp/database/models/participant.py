@@ -139,6 +139,7 @@ class Response(Base):
     pointer_stopped_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
     steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.steps
+    trace: Mapped[str | None]  # what happened within the trial: experiment.trials.trace
 
 
 class Device(Base):

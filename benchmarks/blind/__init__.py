@@ -1,0 +1,1 @@
+"""Blind runs and everything that can be read of them."""

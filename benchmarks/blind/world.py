@@ -1,0 +1,180 @@
+"""An installation with a run that people took, and the exchange of what they answered."""
+
+import logging
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flask import Flask
+from sqlalchemy import select
+from werkzeug.serving import make_server
+
+from experiment.records import Kind
+from experiment.studies.load import load_study
+from experiment.studies.study import Study
+from tests.whole_way import study_of
+from webapp import create_app
+from webapp.database.engine import Sessions, reading
+from webapp.database.models import Participant, Response, Run, RunItem, Trial
+from webapp.runs.exclude import exclude
+from webapp.runs.launch import launch
+from webapp.runs.runs import study_as_launched
+from webapp.runs.unblind import unblind
+from webapp.simulation.crowd import simulate
+from webapp.simulation.plan import plan
+
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+KINDS = ("pairs", "yes/no", "ratings", "reading")
+_RESPONSES = {"yes/no": "yes_no", "ratings": "rating", "reading": "self_paced"}
+
+
+class _Lines(logging.Handler):
+    """Keeps every line of the log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.text.append(f"{record.getMessage()} {record.__dict__}")
+
+
+class World:
+    """An installation whose only run is blind, and was taken by people.
+
+    Args:
+        folder: Where it lies.
+        kind: What its trials ask for.
+        people: How many took part.
+    """
+
+    def __init__(self, folder: Path, kind: str, people: int) -> None:
+        self.instance, self.lines = folder / "instance", _Lines()
+        logging.getLogger().addHandler(self.lines)
+        self.app = create_app(self.instance, now=lambda: NOW)
+        self.sessions: Sessions = self.app.extensions["parallax"].sessions
+        study = _study(folder, kind)
+        with self.sessions.begin() as session:
+            run = launch(session, study, 7, "simulator", now=NOW, code_version="0")
+            self.ref = run.ref
+        self._take_part(people)
+        with self.sessions.begin() as session:
+            # From now on it is a run of people, and so it is blind.
+            run = session.scalars(select(Run)).one()
+            run.simulated, run.recruiter = False, "direct"
+            self.people = list(session.scalars(select(Participant.ref)))
+            exclude(session, run, NOW)
+        self.app.extensions["parallax"]._studies.clear()
+
+    def _take_part(self, people: int) -> None:
+        with reading(self.sessions) as session:
+            run = session.scalars(select(Run)).one()
+            ready = plan(session, run, study_as_launched(session, run))
+        server = make_server("127.0.0.1", 0, self.app, threaded=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{server.server_port}"
+            problems = [each.problem for each in simulate(ready, url, people) if each.problem]
+        finally:
+            server.shutdown()
+            thread.join()
+        assert not problems, problems
+
+    def unblind(self) -> None:
+        """Unblind the run."""
+        with self.sessions.begin() as session:
+            run = session.scalars(select(Run)).one()
+            unblind(session, run, by="a test", reason="everybody has finished", now=NOW)
+
+    @contextmanager
+    def as_it_is(self) -> Iterator[Flask]:
+        """Yield a server of this installation that just started; its database stays as it is."""
+        file = self.instance / "parallax.sqlite3"
+        self.app.extensions["parallax"].engine.dispose()
+        content = file.read_bytes()
+        app = create_app(self.instance, now=lambda: NOW)
+        yield app
+        app.extensions["parallax"].engine.dispose()
+        for each in self.instance.glob("parallax.sqlite3-[ws]*"):
+            each.unlink()
+        file.write_bytes(content)
+
+    def told_by_the_log(self) -> Iterator[str]:
+        """Yield the lines of the log that hold an answer's id or its time."""
+        with reading(self.sessions) as session:
+            rows = session.execute(select(Response.client_uuid, Response.rt_ms)).all()
+        marks = {uuid for uuid, _ in rows} | {str(rt_ms) for _, rt_ms in rows if rt_ms is not None}
+        wanted = re.compile("|".join(re.escape(each) for each in sorted(marks)))
+        yield from (f"the log: {line[:80]}" for line in self.lines.text if wanted.search(line))
+
+    def close(self) -> None:
+        """End it."""
+        logging.getLogger().removeHandler(self.lines)
+        self.app.extensions["parallax"].engine.dispose()
+
+
+def _study(folder: Path, kind: str) -> Study:
+    if kind == "pairs":
+        return load_study("minimal")
+    rows = [
+        {
+            "item": f"i{number}", "condition": ("a", "b")[number % 2],
+            "sentence": f"The {noun} near the gate {('sleeps', 'sleep')[number % 2]} soundly.",
+        }
+        for number, noun in enumerate(("dog", "cat", "boy", "girl", "author", "guard") * 2)
+    ]  # fmt: skip
+    return study_of(rows, folder / "study", participants=12, response=_RESPONSES[kind])
+
+
+def exchange(sessions: Sessions) -> int:
+    """Change what people answered, but nothing that a blind run may tell; return how many rows."""
+    with sessions.begin() as session:
+        rows = session.execute(
+            select(Trial, Response, RunItem.kind)
+            .join(Response, Response.trial_id == Trial.id)
+            .join(RunItem, RunItem.id == Trial.run_item_id)
+            .order_by(Trial.participant_id, Trial.position)
+        ).all()
+        of_each = defaultdict[int, list[tuple[Trial, Response, str]]](list)
+        for trial, response, kind in rows:
+            of_each[trial.participant_id].append((trial, response, kind))
+        for theirs in of_each.values():
+            _exchanged(theirs)
+    return len(rows)
+
+
+def _exchanged(theirs: Sequence[tuple[Trial, Response, str]]) -> None:
+    plain = [(trial, response) for trial, response, kind in theirs if kind != Kind.CATCH]
+    catch = [(trial, response) for trial, response, kind in theirs if kind == Kind.CATCH]
+    for some in (plain, catch):
+        responses = [response for _, response in some]
+        for column in ("rt_ms", "release_ms", "steps", "client_uuid"):
+            values = [getattr(each, column) for each in responses]
+            for each, value in zip(responses, values[1:] + values[:1], strict=True):
+                setattr(each, column, value)
+    for number, (trial, response) in enumerate(plain):
+        if response.rating is not None and trial.points:
+            response.rating = trial.points + 1 - response.rating
+        elif number % 2:
+            response.chosen_side = _turned(response.chosen_side)
+        else:
+            trial.good_side = _turned(trial.good_side)
+    wrong = [one for one in catch if one[0].good_side != one[1].chosen_side]
+    right = [one for one in catch if one[0].good_side == one[1].chosen_side]
+    for pair in zip(wrong, right, strict=False):
+        for _, response in pair:
+            response.chosen_side = _turned(response.chosen_side)
+    if not wrong:
+        # Nothing was wrong: all catch trials are turned whole.
+        for trial, response in catch:
+            trial.good_side = _turned(trial.good_side)
+            response.chosen_side = _turned(response.chosen_side)
+
+
+def _turned(side: str) -> str:
+    return {"first": "second", "second": "first"}.get(side, side)

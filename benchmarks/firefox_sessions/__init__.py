@@ -1,0 +1,1 @@
+"""Sessions in Firefox, in which things go wrong."""

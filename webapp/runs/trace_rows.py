@@ -1,0 +1,37 @@
+"""The rows of the exported table of what happened within trials."""
+
+from collections.abc import Generator
+from typing import Any
+
+from sqlalchemy import Select
+from sqlalchemy.orm import Session
+
+from experiment.tables.judge import JUDGE, PERSON, PROGRAM
+from experiment.trials.trace import read_trace
+from webapp.database.models import Run
+
+_ROWS_AT_A_TIME = 2_000
+
+
+def trace_rows(session: Session, run: Run, query: Select[Any]) -> Generator[dict[str, object]]:
+    """Yield a row for each moment of each answered trial.
+
+    Args:
+        session: An open session.
+        run: The run.
+        query: Participant, position and trace of each answer that may be used.
+    """
+    judge = PROGRAM if run.simulated else PERSON
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
+        for person, position, trace in found:
+            for number, moment in enumerate(read_trace(trace), start=1):
+                yield {
+                    "participant": person,
+                    "position": position,
+                    "moment": number,
+                    "kind": moment.kind,
+                    "at_ms": moment.at_ms,
+                    "x_px": moment.x_px,
+                    "y_px": moment.y_px,
+                    JUDGE.name: judge,
+                }

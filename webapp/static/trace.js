@@ -1,0 +1,76 @@
+// @ts-check
+/**
+ * How a trial was answered, moment by moment, where the study asks for that: the path of mouse, pen
+ * or finger, and when keys went down and up, never which ones. A text of at most MOST characters.
+ *
+ * Each moment is a letter (m a movement of mouse or pen, t of a finger, d a key down, u a key up),
+ * the milliseconds since the moment before, and of movements how far it went to the right and down,
+ * in CSS pixels; all in base 36. The first counts from when the trial was drawn and from the
+ * window's corner. experiment/trials/trace.py reads it.
+ *
+ * @typedef {{ kind: "m" | "t" | "d" | "u", ms: number, x: number, y: number }} Moment
+ */
+
+export const MOST = 1500;
+// Screens show no more than one place of a pointer in that time.
+const SHORTEST_MS = 16;
+
+export class Trace {
+  /** @type {Moment[]} */
+  #moments = [];
+  #beganMs = 0;
+
+  /** @param {AbortSignal} signal Aborted when the page is left. */
+  constructor(signal) {
+    const listening = { signal, capture: true, passive: true };
+    const onMove = (/** @type {PointerEvent} */ event) => {
+      const { timeStamp, clientX: x, clientY: y, pointerType } = event;
+      const before = this.#moments.findLast(({ kind }) => kind === "m" || kind === "t");
+      if (before && timeStamp - this.#beganMs - before.ms < SHORTEST_MS) return;
+      this.#note(pointerType === "touch" ? "t" : "m", timeStamp, x, y);
+    };
+    document.addEventListener("pointermove", onMove, listening);
+    document.addEventListener("keydown", (event) => event.repeat || this.#note("d", event.timeStamp), listening);
+    document.addEventListener("keyup", (event) => this.#note("u", event.timeStamp), listening);
+  }
+
+  /** Begins anew, as a trial is drawn. */
+  begin() {
+    this.#moments = [];
+    this.#beganMs = performance.now();
+  }
+
+  /** What has happened since; a long path loses every second of its places until it is short. */
+  get text() {
+    let text = encoded(this.#moments);
+    while (text.length > MOST) {
+      this.#moments = this.#moments.filter((_, n) => n % 2 === 0);
+      text = encoded(this.#moments);
+    }
+    return text;
+  }
+
+  /**
+   * @param {Moment["kind"]} kind
+   * @param {number} timeStamp
+   * @param {number} [x]
+   * @param {number} [y]
+   */
+  #note(kind, timeStamp, x = 0, y = 0) {
+    const ms = Math.round(timeStamp - this.#beganMs);
+    if (ms >= 0) this.#moments.push({ kind, ms, x: Math.round(x), y: Math.round(y) });
+  }
+}
+
+/** @param {Moment[]} moments */
+function encoded(moments) {
+  let [msBefore, xBefore, yBefore] = [0, 0, 0];
+  return moments
+    .map(({ kind, ms, x, y }) => {
+      const numbers = [ms - msBefore, ...(kind === "m" || kind === "t" ? [x - xBefore, y - yBefore] : [])];
+      msBefore = ms;
+      if (numbers.length > 1) [xBefore, yBefore] = [x, y];
+      return kind + numbers.map((number) => number.toString(36)).join(",");
+    })
+    .join(";");
+}
