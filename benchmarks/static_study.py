@@ -129,12 +129,10 @@ def _take_on_the_server(client: FlaskClient, ref: str, person: Person) -> None:
 class Browser:
     """What a person's browser writes down, and hands to a store."""
 
-    def __init__(self, folder: Path, person: Person, number: int, by: str) -> None:
-        page = (folder / "index.html").read_text(encoding="utf-8")
-        text = page.partition('id="study">')[2].partition("</script>")[0]
-        self.version = json.loads(text)["folder"]
-        trials = json.loads((folder / f"sessions/{number}.json").read_text())["trials"]
-        self.person, self.entries = person, []
+    def __init__(
+        self, version: str, trials: Sequence[dict], person: Person, number: int, by: str
+    ) -> None:
+        self.version, self.person, self.entries = version, person, []
         consent = {"decision": "accept", "code": f"c{person.number:011}", "parameters": {}}
         self._write("consent", consent)
         self._write("place", {"number": number, "by": by, "total": len(trials)})
@@ -153,6 +151,14 @@ class Browser:
             {"parallax": 1, "folder": self.version, "session": session, "n": n, "kind": kind,
              "at": at, "body": body, "check": check}
         )  # fmt: skip
+
+
+def opened(folder: Path, person: Person, number: int, by: str = "link") -> Browser:
+    """Let somebody take a session of a folder in their browser."""
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    text = page.partition('id="study">')[2].partition("</script>")[0]
+    trials = json.loads((folder / f"sessions/{number}.json").read_text())["trials"]
+    return Browser(json.loads(text)["folder"], trials, person, number, by)
 
 
 def into_post(client: FlaskClient, browser: Browser) -> None:
@@ -179,6 +185,7 @@ def into_jatos(client: FlaskClient, browser: Browser) -> None:
     """Append each entry to the results."""
     [code] = client.application.blueprints["jatos"].jatos.studies
     start = client.get(f"/publix/{code}").headers["Location"].rpartition("/start")[0]
+    client.get(f"{start}/start")
     for entry in browser.entries:
         assert client.post(f"{start}/resultData", data=json.dumps(entry) + "\n").status_code == 200
 
@@ -223,7 +230,7 @@ def taken_without(
     }  # fmt: skip
     (kept / "file").mkdir(parents=True)
     for person, number in zip(everybody, numbers(store, everybody, client), strict=True):
-        browser = Browser(out, person, number, "link")
+        browser = opened(out, person, number)
         if store == "file":
             text = json.dumps(browser.entries)
             (kept / "file" / f"{person.name}.json").write_text(text, encoding="utf-8")

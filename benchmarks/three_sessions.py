@@ -165,7 +165,7 @@ def books(environment: ProlificEnvironment, part: Part) -> tuple[int, int]:
 
 def told(environment: ProlificEnvironment, parts: Sequence[Part], stated: Path) -> int:
     """Print the books beside the statement, and return how many parts differ."""
-    rows = list(csv.DictReader(stated.open(encoding="utf-8")))
+    rows = list(csv.DictReader(stated.read_text(encoding="utf-8").splitlines()))
     wrong = 0
     print("the stand-in's own books, minor units       paid    fees   statement")
     for number, part in enumerate(parts, start=1):

@@ -5,6 +5,7 @@ and each function says what that means.
 """
 
 import os
+from pathlib import Path
 
 try:
     import fcntl as fcntl
@@ -92,6 +93,18 @@ def allow_open_files(number: int) -> None:
     if resource is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))
+
+
+def files_to_spare(folder: Path) -> int | None:
+    """Return how many more files can be made in a folder; None where there is no such limit.
+
+    Raises:
+        OSError: The folder cannot be looked at.
+    """
+    if not hasattr(os, "statvfs"):  # Windows
+        return None
+    found = os.statvfs(folder)
+    return found.f_favail if found.f_files else None
 
 
 def has_forking_server() -> bool:

@@ -90,7 +90,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 def write_config(folder: Path, config: Mapping[str, object]) -> None:
     """Write config.json into a folder that ``atomic_folder`` yielded."""
     text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
-    (folder / CONFIG).write_text(text, encoding="utf-8")
+    (folder / CONFIG).write_text(text, encoding="utf-8", newline="\n")
 
 
 @contextmanager

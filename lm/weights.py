@@ -67,14 +67,16 @@ def _shapes(path: Path) -> Iterator[list[int]]:
     yield from (about["shape"] for name, about in header.items() if name != "__metadata__")
 
 
-def available_bytes() -> int:
-    """Return how much memory this machine can still give."""
+def available_bytes() -> float:
+    """Return how much memory this machine can still give; without end where it does not say."""
     try:
         for line in Path("/proc/meminfo").read_text("utf-8").splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     except OSError:
         pass
+    if not hasattr(os, "sysconf"):  # Windows
+        return math.inf
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -84,7 +86,7 @@ def bytes_needed(n: int, how: Weights) -> float:
     return n * each * _BESIDES
 
 
-def refuse_too_large(source: str, n: int, how: Weights, available: int, *, cuda: bool) -> None:
+def refuse_too_large(source: str, n: int, how: Weights, available: float, *, cuda: bool) -> None:
     """Raise where a model does not fit, and say what would.
 
     Args:

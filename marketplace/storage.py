@@ -42,7 +42,7 @@ def session_key(folder: Path) -> str:
     path = folder / _KEY_FILE
     if not path.exists():
         path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(32), encoding="utf-8")
+        path.write_text(secrets.token_hex(32), encoding="utf-8", newline="\n")
     return path.read_text(encoding="utf-8").strip()
 
 

@@ -85,6 +85,13 @@ def _kenlm() -> Path | None:
     return Path(module.origin) if module and module.origin else None
 
 
+def _pipe_plugin() -> Path | None:
+    """The folder in which jsPsych and its plugin for DataPipe were installed."""
+    folder = ROOT / "build" / "npm"
+    plugin = folder / "node_modules" / "@jspsych-contrib" / "plugin-pipe" / "package.json"
+    return folder if plugin.is_file() else None
+
+
 @dataclass(frozen=True, slots=True)
 class Prerequisite:
     """One thing that tests drive.
@@ -143,7 +150,11 @@ LATEX = Prerequisite(
     "pdfLaTeX", lambda: _on_path("pdflatex"), "", (), "apt-get install texlive-latex-recommended"
 )
 KENLM = Prerequisite("KenLM's Python module", _kenlm, "", (), "pip install kenlm")
-BY_HAND = (LATEX, KENLM)
+PIPE_PLUGIN = Prerequisite(
+    "jsPsych's plugin for DataPipe", _pipe_plugin, "", (),
+    "npm install --prefix build/npm jspsych @jspsych-contrib/plugin-pipe",
+)  # fmt: skip
+BY_HAND = (LATEX, KENLM, PIPE_PLUGIN)
 
 
 def missing() -> list[Prerequisite]:

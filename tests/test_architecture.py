@@ -168,7 +168,7 @@ def test_the_top_level_holds_nothing_but_the_fixed_rooms():
         *PACKAGES, "tests", "instance", "docs", "benchmarks", ".ci", "wsgi.py", "parallax.py",
         "pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md",
         "CONTRIBUTING.md", "LICENSE", "SECURITY.md", "CITATION.cff", "codemeta.json",
-        ".gitignore",
+        ".gitattributes", ".gitignore",
         # Where archives, editors and the release's runner look, and nowhere else.
         ".zenodo.json", ".devcontainer", ".github",
     }  # fmt: skip

@@ -86,7 +86,7 @@ def write_croissant(package: Package, about: Metadata, data: Path) -> None:
         "recordSet": [_records(table) for table in package.tables],
     }
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    (data / FILE).write_text(text, "utf-8")
+    (data / FILE).write_text(text, "utf-8", newline="\n")
 
 
 def _doi(about: Metadata) -> str:

@@ -14,7 +14,7 @@ def write_deposits(about: Metadata, folder: Path) -> None:
     folder.mkdir()
     for name, content in ((ZENODO, _zenodo(about)), (DATAVERSE, _dataverse(about))):
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-        (folder / name).write_text(text, "utf-8")
+        (folder / name).write_text(text, "utf-8", newline="\n")
 
 
 def _notes(about: Metadata) -> str:

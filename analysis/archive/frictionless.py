@@ -44,9 +44,9 @@ def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Pa
         "statements": about.statements,
     }
     text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
-    (folder / DESCRIPTION).write_text(text, "utf-8")
+    (folder / DESCRIPTION).write_text(text, "utf-8", newline="\n")
     written = readme(about.title, package.provenance, package.tables)
-    (folder / "README.md").write_text(written, "utf-8")
+    (folder / "README.md").write_text(written, "utf-8", newline="\n")
 
 
 def _contributor(one: Contributor) -> dict[str, object]:

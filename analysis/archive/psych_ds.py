@@ -49,9 +49,9 @@ def write_psych_ds(package: Package, rows: Rows, about: Metadata, folder: Path) 
     }
     content = {name: value for name, value in content.items() if value not in ([], "")}
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    (folder / "dataset_description.json").write_text(text, "utf-8")
+    (folder / "dataset_description.json").write_text(text, "utf-8", newline="\n")
     written = _README.format(title=about.title, description=about.description)
-    (folder / "README.md").write_text(written, "utf-8")
+    (folder / "README.md").write_text(written, "utf-8", newline="\n")
 
 
 def _variable(column: Column) -> dict[str, str]:

@@ -57,7 +57,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
         *files,
     ]
     text = json.dumps({"@context": CONTEXT, "@graph": graph}, indent=2, ensure_ascii=False)
-    (folder / FILE).write_text(text + "\n", "utf-8")
+    (folder / FILE).write_text(text + "\n", "utf-8", newline="\n")
 
 
 def _root(

@@ -101,7 +101,7 @@ def _write_lm_eval(
         "# lm_eval --tasks " + name + " --include_path THIS_FOLDER, started in this folder.\n"
         "# human_share, human_n and human_ceiling of each item stand in " + DATA + ".\n"
     )
-    (folder / f"{name}.yaml").write_text(head + text, "utf-8")
+    (folder / f"{name}.yaml").write_text(head + text, "utf-8", newline="\n")
 
 
 def _write_inspect(
@@ -125,9 +125,9 @@ def _write_inspect(
         )
     _write_lines(rows, folder / DATA)
     name = about.study.name
-    (folder / f"{name}.py").write_text(_INSPECT.format(name=name, data=DATA), "utf-8")
+    (folder / f"{name}.py").write_text(_INSPECT.format(name=name, data=DATA), "utf-8", newline="\n")
 
 
 def _write_lines(rows: Sequence[Mapping[str, object]], path: Path) -> None:
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-    path.write_text("".join(lines), "utf-8")
+    path.write_text("".join(lines), "utf-8", newline="\n")

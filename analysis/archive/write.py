@@ -116,7 +116,7 @@ def write_archive(
         if study.response in _PAIRS:
             write_tasks(judged_items(package, study), metadata, folder)
         write_deposits(metadata, folder / DEPOSIT)
-        (folder / README).write_text(_readme(metadata, study, coarsened), "utf-8")
+        (folder / README).write_text(_readme(metadata, study, coarsened), "utf-8", newline="\n")
         write_ro_crate(metadata, folder)
 
 

@@ -39,7 +39,7 @@ def write_baseline(facts: Facts, items: Sequence[AnsweredItem], folder: Path) ->
         "items.csv": _items(facts),
     }
     for name, content in contents.items():
-        (folder / name).write_text(content, encoding="utf-8")
+        (folder / name).write_text(content, encoding="utf-8", newline="\n")
     return [folder / name for name in contents]
 
 

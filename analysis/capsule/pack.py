@@ -91,11 +91,11 @@ def pack(
             shutil.copyfile(path, folder / SCORES / f"{number:02}_{path.name}")
         if about:
             shutil.copyfile(about, folder / ABOUT)
-        (folder / LOCK).write_text(lock(), "utf-8")
+        (folder / LOCK).write_text(lock(), "utf-8", newline="\n")
         recompute(folder, choices, folder / RESULTS)
         manifest = json.dumps(_manifest(folder, choices), indent=1) + "\n"
-        (folder / MANIFEST).write_text(manifest, "utf-8")
-        (folder / README).write_text(_readme(), "utf-8")
+        (folder / MANIFEST).write_text(manifest, "utf-8", newline="\n")
+        (folder / README).write_text(_readme(), "utf-8", newline="\n")
         with atomic_write(out) as temporary:
             zipped(folder, temporary)
     return hashlib.sha256(manifest.encode()).hexdigest()

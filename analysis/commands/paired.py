@@ -71,10 +71,10 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
     with atomic_folder(out, _OWN) as folder:
         for table in tables:
             save_table(table, folder)
-        (folder / PAGE).write_text(_page(tables), "utf-8")
+        (folder / PAGE).write_text(_page(tables), "utf-8", newline="\n")
         rows = json.loads(found.to_json(orient="records", double_precision=10))
         text = json.dumps({"margin": margin, "origin": origin, "pairs": rows}, indent=1)
-        (folder / NUMBERS).write_text(text + "\n", "utf-8")
+        (folder / NUMBERS).write_text(text + "\n", "utf-8", newline="\n")
     click.echo(to_text(tables[0]))
     click.echo(out / PAGE)
 

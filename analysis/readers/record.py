@@ -29,7 +29,7 @@ def write_record(folder: Path, source: Path, about: Mapping[str, object]) -> Non
         **about,
     }
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-    (folder / RECORD).write_text(text, encoding="utf-8")
+    (folder / RECORD).write_text(text, encoding="utf-8", newline="\n")
 
 
 def written_files(folder: Path) -> dict[str, str]:

@@ -61,7 +61,7 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
     read = "\n".join(_read(rows))
     for name, script in ((LME4, _LME4), (BRMS, _BRMS)):
         text = script.format(script=name, formula=formula, read=read, notes=_notes(model))
-        (folder / name).write_text(text, "utf-8")
+        (folder / name).write_text(text, "utf-8", newline="\n")
     return [folder / CHOICES, folder / LME4, folder / BRMS]
 
 

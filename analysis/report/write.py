@@ -76,11 +76,13 @@ def _write_files(comparison: Comparison, folder: Path, *, figures: bool) -> list
     for name, write in comparison.folders.items():
         (folder / name).mkdir()
         paths += write(folder / name)
-    (folder / REPORT).write_text(render_report(comparison, drawn, libraries()), "utf-8")
-    (folder / README).write_text(_readme(comparison, drawings), "utf-8")
+    (folder / REPORT).write_text(
+        render_report(comparison, drawn, libraries()), "utf-8", newline="\n"
+    )
+    (folder / README).write_text(_readme(comparison, drawings), "utf-8", newline="\n")
     paths += [folder / README, folder / RESULTS]
     names = [path.relative_to(folder).as_posix() for path in paths]
-    (folder / RESULTS).write_text(_results(comparison, names), "utf-8")
+    (folder / RESULTS).write_text(_results(comparison, names), "utf-8", newline="\n")
     return names
 
 

@@ -55,7 +55,7 @@ def shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:
     if not _is_about(folder, described):
         shutil.rmtree(folder, ignore_errors=True)
         with atomic_write(folder / _FACTS) as temporary:
-            temporary.write_text(described, encoding="utf-8")
+            temporary.write_text(described, encoding="utf-8", newline="\n")
     yield ShardCache(folder)
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -104,5 +104,5 @@ def save_table(table: Table, folder: Path) -> list[Path]:
     """Write a table in every format and return the files."""
     paths = [folder / f"{table.name}{suffix}" for suffix in FORMATS]
     for path in paths:
-        path.write_text(FORMATS[path.suffix](table), "utf-8")
+        path.write_text(FORMATS[path.suffix](table), "utf-8", newline="\n")
     return paths

@@ -62,9 +62,9 @@ def write_sittings(plan: Plan, sittings: Sequence[Sitting], taker: Taker, folder
         name = f"{facts['study']}-{facts['run']}".replace("_", "-").lower()
         package = datapackage(temporary, name, study.study.title, facts, tables)
         text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
-        (temporary / _CODEBOOK).write_text(text, encoding="utf-8")
+        (temporary / _CODEBOOK).write_text(text, encoding="utf-8", newline="\n")
         about = readme(study.study.title, facts, tables, notice=_NOTICE)
-        (temporary / _README).write_text(about, encoding="utf-8")
+        (temporary / _README).write_text(about, encoding="utf-8", newline="\n")
 
 
 def _tables(plan: Plan) -> list[TableSchema]:

@@ -63,7 +63,7 @@ def takers_folder(
     if begun:
         _refuse_other(path, begun, key)
     path.mkdir(parents=True, exist_ok=True)
-    with (path / LOCK).open("w") as lock:
+    with (path / LOCK).open("w", newline="\n") as lock:
         if not lock_file(lock.fileno()):
             raise AnalysisError(
                 "another `parallax take` is writing this folder",
@@ -115,4 +115,4 @@ def _refuse_other(path: Path, begun: Mapping[str, object], key: Mapping[str, obj
 def _write(path: Path, manifest: Mapping[str, object]) -> None:
     with atomic_write(path / MANIFEST) as temporary:
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+        temporary.write_text(f"{text}\n", encoding="utf-8", newline="\n")

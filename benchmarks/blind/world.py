@@ -29,7 +29,7 @@ from webapp.simulation.plan import plan
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 KINDS = ("pairs", "yes/no", "ratings", "reading")
-_RESPONSES = {"yes/no": "yes-no", "ratings": "rating", "reading": "self-paced-reading"}
+_RESPONSES = {"yes/no": "yes_no", "ratings": "rating", "reading": "self_paced"}
 
 
 class _Lines(logging.Handler):

@@ -168,12 +168,12 @@ def _write(made: NewStudy, into: Path, title: str, language: str) -> None:
         _groups(found.items),
         practice=PRACTICE_FILE if found.practice else "",
     )
-    (into / STUDY_FILE).write_text(text, encoding="utf-8")
-    (into / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8")
+    (into / STUDY_FILE).write_text(text, encoding="utf-8", newline="\n")
+    (into / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8", newline="\n")
     write_table(*item_table(found.items), into / ITEMS_FILE)
     if found.practice:
         text = practice_toml(found.practice, columns=asking.response.step_table is not None)
-        (into / PRACTICE_FILE).write_text(text, encoding="utf-8")
+        (into / PRACTICE_FILE).write_text(text, encoding="utf-8", newline="\n")
     _write_texts(into / "texts" / language, asking, design)
 
 
@@ -200,8 +200,8 @@ def _copy_minimal(folder: Path, name: str) -> None:
     shutil.copytree(BUILT_IN / "minimal", folder)
     path = folder / STUDY_FILE
     text = path.read_text(encoding="utf-8").replace('name = "minimal"', f'name = "{name}"')
-    path.write_text(f"#:schema ./{SCHEMA_FILE}\n{text}", encoding="utf-8")
-    (folder / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8")
+    path.write_text(f"#:schema ./{SCHEMA_FILE}\n{text}", encoding="utf-8", newline="\n")
+    (folder / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8", newline="\n")
 
 
 def _groups(items: Sequence[Item]) -> dict[str, str]:
@@ -226,4 +226,4 @@ def _write_texts(folder: Path, asking: Asking, design: DesignPlan) -> None:
         text = asking.words.page(source)
         for key, value in words.items():
             text = text.replace(f"{{{key}}}", value)
-        (folder / f"{page}.md").write_text(text, encoding="utf-8")
+        (folder / f"{page}.md").write_text(text, encoding="utf-8", newline="\n")

@@ -40,6 +40,6 @@ def freeze(study: str, seed: int, amend: str) -> None:
     folder = find_study(study)
     for name, text in ((PLAN_FILE, to_json(plan)), (PLAN_TEXT, to_text(plan, loaded))):
         with atomic_write(folder / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8", newline="\n")
     click.echo(f"{folder / PLAN_FILE}: frozen on {plan.frozen_on}, SHA-256 {plan.sha256}")
     click.echo(f"{folder / PLAN_TEXT}: the same as a text, for a preregistration")

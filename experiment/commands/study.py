@@ -216,5 +216,5 @@ def schema(out: Path | None) -> None:
         click.echo(schema_text(), nl=False)
         return
     with atomic_write(out) as temporary:
-        temporary.write_text(schema_text(), encoding="utf-8")
+        temporary.write_text(schema_text(), encoding="utf-8", newline="\n")
     click.echo(f"The schema of study.toml is written to {out}")

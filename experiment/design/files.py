@@ -35,7 +35,7 @@ def write_lists(built: BuiltLists, folder: Path) -> None:
     """
     with atomic_folder(folder, FILES) as temporary:
         _write_tables(built, temporary)
-        (temporary / ORIGIN).write_text(_origin_of(built), encoding="utf-8")
+        (temporary / ORIGIN).write_text(_origin_of(built), encoding="utf-8", newline="\n")
 
 
 def _write_tables(built: BuiltLists, folder: Path) -> None:

@@ -9,6 +9,7 @@ from pydantic import model_validator
 
 from experiment.panels.check_panel import check_panel
 from experiment.panels.table import PRESETS, PRESETS_FOLDER, PanelTable
+from experiment.panels.templates import UnfilledError, fill
 
 _DEMONSTRATION = "demonstration"
 
@@ -27,6 +28,14 @@ class Panel(PanelTable):
     def _consistent(self) -> Self:
         check_panel(self)
         return self
+
+
+def only_value(panel: Panel, template: str) -> str:
+    """Return the only value that a link's argument may have; empty where the study names none."""
+    try:
+        return fill(template, panel.values)
+    except UnfilledError:
+        return ""
 
 
 def preset(name: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ EVENTS = TableSchema(
             ", ".join(f"{kind} ({meaning})" for kind, meaning in EVENT_KINDS.items()),
         ),
         Column("detail", "string", "details, as a JSON object of texts"),
-        Column("at", "datetime", "the server's clock (UTC)"),
+        Column("at", "datetime", "the server's clock (UTC), or without a server the browser's"),
     ),
 )
 

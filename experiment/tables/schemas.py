@@ -58,6 +58,7 @@ LISTS = TableSchema(
 )
 
 UNCONFIRMED = "unconfirmed"
+_CLOCK = " (UTC; without a server by the browser's clock)"
 
 PARTICIPANTS = TableSchema(
     "participants",
@@ -76,12 +77,12 @@ PARTICIPANTS = TableSchema(
             role=Role.LIST,
         ),
         Column("place", "integer", "the participant's place in the list, from 0", optional=True),
-        Column("arrived_at", "datetime", "when the participant opened the link (UTC)"),
-        Column("consented_at", "datetime", "when the participant consented (UTC)", optional=True),
+        Column("arrived_at", "datetime", "when the participant opened the link" + _CLOCK),
+        Column("consented_at", "datetime", f"when they consented{_CLOCK}", optional=True),
         Column(
             "returned_at", "datetime", "when they came back after a long silence", optional=True
         ),
-        Column("finished_at", "datetime", "when the session was completed (UTC)", optional=True),
+        Column("finished_at", "datetime", f"when they finished{_CLOCK}", optional=True),
         JUDGE,
     ),
 )
@@ -244,7 +245,7 @@ RESPONSES = TableSchema(
         _POSITION,
         _ITEM_ID,
         *CHOICE_COLUMNS,
-        Column("recorded_at", "datetime", "the server's clock (UTC), if any", optional=True),
+        Column("recorded_at", "datetime", "the clock (UTC) of a server, if any", optional=True),
         JUDGE,
     ),
 )

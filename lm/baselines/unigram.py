@@ -94,7 +94,7 @@ def save(
     with atomic_folder(folder) as temporary:
         rows = zip(vocabulary.words, counts.tolist(), strict=True)
         lines = (f"{word}\t{count}\n" for word, count in rows if word != BEGIN)
-        (temporary / WORDS).write_text("".join(lines), encoding="utf-8")
+        (temporary / WORDS).write_text("".join(lines), encoding="utf-8", newline="\n")
         write_config(temporary, {"type": TYPE, **config})
 
 

@@ -157,7 +157,7 @@ class _Preparation:
             ids, lengths = self._encode(path, vocabulary, sizes[name])
             facts |= self._split(name, ids, lengths)
         write_vocabulary(self.folder / _VOCABULARY, vocabulary)
-        (self.folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        (self.folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8", newline="\n")
         shutil.rmtree(self.folder / "unsorted")
 
     def _count(self, path: Path, counts: Counter[str]) -> tuple[int, int]:

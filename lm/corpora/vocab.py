@@ -102,4 +102,4 @@ def read_vocabulary(path: Path) -> Vocabulary:
 
 def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
     """Write a vocabulary as ``read_vocabulary`` reads it."""
-    path.write_text("\n".join(vocabulary.words) + "\n", encoding="utf-8")
+    path.write_text("\n".join(vocabulary.words) + "\n", encoding="utf-8", newline="\n")

@@ -52,7 +52,7 @@ def write_described(
             file.write(data)
     described = about(sha256.hexdigest())
     with atomic_write(_description_path(path)) as temporary:
-        temporary.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8", newline="\n")
     return described
 
 
@@ -143,5 +143,5 @@ def write_tagged(folder: Path, lines: Iterable[str], source: Sentences) -> dict[
             (to_valid if number % 9 == 0 else to_train).write(data)
     about = _about(source, sha256.hexdigest())
     with atomic_write(folder / "tags.json") as temporary:
-        temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8", newline="\n")
     return about

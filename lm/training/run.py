@@ -152,7 +152,9 @@ def _begin_folder(plan: TrainingPlan) -> None:
     write_config(plan.out, plan.config())
     write_vocabulary(plan.out / VOCABULARY, plan.corpus.vocabulary)
     if plan.tag_data:
-        (plan.out / TAGS).write_text("\n".join(plan.tag_data.tags) + "\n", encoding="utf-8")
+        (plan.out / TAGS).write_text(
+            "\n".join(plan.tag_data.tags) + "\n", encoding="utf-8", newline="\n"
+        )
 
 
 def finish(plan: TrainingPlan, progress: Progress) -> None:

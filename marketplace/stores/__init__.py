@@ -17,12 +17,15 @@ from marketplace.stores.post import post_store
 _LARGEST_BODY_BYTES = 32 * 1024 * 1024
 
 
-def create_stores(folder: Path, faults: Faults | None = None) -> Flask:
+def create_stores(
+    folder: Path, faults: Faults | None = None, jatos_programs: Path | None = None
+) -> Flask:
     """Return the stand-ins.
 
     Args:
         folder: Where they keep what they are sent; made if it is missing.
         faults: What goes wrong on the way; by default nothing does.
+        jatos_programs: The folder of JATOS's own jatos.js, which is served then.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
@@ -31,7 +34,7 @@ def create_stores(folder: Path, faults: Faults | None = None) -> Flask:
         static_host(faults, folder / "sites"),
         post_store(folder / "post", faults),
         datapipe(folder / "datapipe", faults),
-        jatos(folder / "jatos", faults),
+        jatos(faults, jatos_programs),
     ):
         app.register_blueprint(blueprint)
     return app

@@ -1,10 +1,12 @@
 """DataPipe, from its documentation and its functions: conditions, data, staged saving.
 
-Sources: https://pipe.jspsych.org/api-docs, and the folder functions/ of jspsych/datapipe.
+Sources: https://pipe.jspsych.org/api-docs, and functions/ and database.rules.json of
+jspsych/datapipe. jsPsych's own plugin runs against these addresses: benchmarks/store_clients.py.
 """
 
 import itertools
 import json
+import re
 import secrets
 import threading
 from dataclasses import dataclass, field
@@ -17,6 +19,9 @@ from marketplace.stores.faults import Faults, after, before
 
 _LONGEST_TRIAL = 65_536
 _MOST_TRIALS = 10_000
+# What the database's rules let a page write, beside what it reads of nobody.
+_TRIAL = re.compile(r"trials/[0-9]{1,4}", re.ASCII)
+_META = {"meta/startedAt", "meta/lastFlushAt", "meta/abandonedAt"}
 
 
 @dataclass
@@ -80,13 +85,15 @@ class _Doors:
         experiment, (name, text) = found
         most = experiment.most_sessions
         with self._lock:
+            staged = str((request.get_json() or {}).get("sessionId", ""))
             if most is not None and experiment.sessions >= most:
+                # An experiment that is over keeps nothing, not even what was staged.
+                experiment.staged.pop(staged, None)
                 return _error("SESSION_LIMIT_REACHED")
             if _path(self._folder, name).exists():
-                return _error("OSF_FILE_EXISTS")
-            _path(self._folder, name).write_text(text, encoding="utf-8")
+                return _error("FILE_EXISTS")
+            _path(self._folder, name).write_text(text, encoding="utf-8", newline="\n")
             experiment.sessions += 1
-            staged = (request.get_json() or {}).get("sessionId", "")
             experiment.staged.pop(staged, None)
         answer = jsonify(message="Success")
         answer.status_code = 201
@@ -101,6 +108,8 @@ class _Doors:
         experiment, _ = found
         if not experiment.stages:
             return Response("no staging", 503)
+        if experiment.most_sessions is not None and experiment.sessions >= experiment.most_sessions:
+            return _error("SESSION_LIMIT_REACHED")
         key = secrets.token_urlsafe(12)
         experiment.staged[key] = {}
         experiment.names[key] = str(request.get_json().get("filename", key))
@@ -124,9 +133,13 @@ class _Doors:
                 (each for each in self.experiments.values() if key in each.staged), None
             )
             sent = request.get_json(force=True)
-            trials = {at: text for at, text in sent.items() if at.startswith("trials/")}
-            sound = all(
-                isinstance(text, str) and len(text) <= _LONGEST_TRIAL for text in trials.values()
+            trials = {at: text for at, text in sent.items() if _TRIAL.fullmatch(at)}
+            sound = (
+                all(
+                    isinstance(text, str) and len(text) <= _LONGEST_TRIAL
+                    for text in trials.values()
+                )
+                and sent.keys() - trials.keys() <= _META
             )
             if experiment is None or not sound or trials.keys() & experiment.staged[key].keys():
                 refused = jsonify(error="Permission denied")
@@ -163,7 +176,9 @@ def sweep(pipe: Blueprint, folder: Path) -> int:
                 ordered = sorted(trials, key=lambda at: int(at.partition("/")[2]))
                 text = json.dumps([json.loads(trials[at]) for at in ordered])
                 name = experiment.names[key].removesuffix(".json")
-                _path(folder, f"{name}.partial.json").write_text(text, encoding="utf-8")
+                _path(folder, f"{name}.partial.json").write_text(
+                    text, encoding="utf-8", newline="\n"
+                )
                 next(written)
             del experiment.staged[key]
     return next(written)

@@ -33,7 +33,6 @@ RUNS = {
     ],
     "arrivals": ["--places", "20"],
     "request_cost": ["--people", "2", "--turns", "1"],
-    "crowding": ["--places", "6", "--browsers", "12", "--people", "6"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
     "counting": ["--answers", "4", "--rounds", "1"],
@@ -79,7 +78,8 @@ RUNS = {
 }
 TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
-    *("blinding", "erasures", "faults_restored", "groups", "panel_faults", "point_in_time"),
+    *("blinding", "crowding", "erasures", "faults_restored", "groups", "panel_faults"),
+    *("panel_restored", "point_in_time", "three_sessions"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("installation_faults", "models_against_models"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),

@@ -38,10 +38,10 @@ class Stores:
 
 
 @contextmanager
-def stores(folder: Path) -> Iterator[Stores]:
+def stores(folder: Path, jatos_programs: Path | None = None) -> Iterator[Stores]:
     """Yield the stand-ins, listening on this machine."""
     faults = Faults()
-    app = create_stores(folder, faults)
+    app = create_stores(folder, faults, jatos_programs)
     server = make_server("localhost", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

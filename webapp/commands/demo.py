@@ -148,7 +148,7 @@ def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str
     note = made / f"{recruiter}_run"
     if not note.exists():
         run = _run("launch", name, "--seed", _SEED, "--recruiter", recruiter, *here)
-        note.write_text(str(run), encoding="utf-8")
+        note.write_text(str(run), encoding="utf-8", newline="\n")
     return note.read_text(encoding="utf-8")
 
 

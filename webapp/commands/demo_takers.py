@@ -1,5 +1,6 @@
 """The models of ``parallax demo --takers``: two trained here, one of them also behind a server."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -68,7 +69,7 @@ def take_sessions(name: str, made: Path, export: Path, make: Make) -> list[Path]
     if not folders[2].exists():
         served = models / "follower_served"
         if not served.exists():
-            served.symlink_to("follower")
+            shutil.copytree(models / "follower", served)
         with _serving(served) as address:
             make(folders[2], "take", str(export), "--model", address, *_SERVED, "--out")
     return folders

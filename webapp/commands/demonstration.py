@@ -65,7 +65,9 @@ def take_part_at_stand_in(name: str, way: str, made: Path, run: Command, seed: s
     with _stand_in(shown.stand_in, place / "stand_in", load_study(name).currency) as site:
         study = _written(name, place, shown, site)
         (place / "parallax.toml").write_text(
-            shown.settings.replace("{site}", site), encoding="utf-8"
+            shown.settings.replace("{site}", site),
+            encoding="utf-8",
+            newline="\n",
         )
         run("serve", "--background", "--port", "0", *here)
         try:
@@ -136,7 +138,9 @@ def _written(name: str, place: Path, shown: Demonstration, site: str) -> Path | 
     copy = place / "study" / study.folder.name
     write_study_files(study, copy)
     path = copy / "study.toml"
-    path.write_text(shown.written(path.read_text(encoding="utf-8"), site), encoding="utf-8")
+    path.write_text(
+        shown.written(path.read_text(encoding="utf-8"), site), encoding="utf-8", newline="\n"
+    )
     click.echo(f"\nAdded to study.toml:\n{_added(toml, written)}")
     return copy
 

@@ -36,8 +36,10 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     lines = [line for run in runs or _published(instance) for line in _lines(instance, run, live)]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "statement.csv").write_text(as_csv(lines), encoding="utf-8")
-        (out / "statement.html").write_text(as_page(lines, utc_now()), encoding="utf-8")
+        (out / "statement.csv").write_text(as_csv(lines), encoding="utf-8", newline="\n")
+        (out / "statement.html").write_text(
+            as_page(lines, utc_now()), encoding="utf-8", newline="\n"
+        )
     if not lines:
         click.echo("Nothing was paid, and nothing is owed.")
         return

@@ -40,6 +40,6 @@ def privacy(study: str, out: Path | None) -> None:
         )
     for name, text in drafts.items():
         with atomic_write(out / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8", newline="\n")
         click.echo(out / name)
     click.echo("Complete the parts in brackets before you hand the documents on.")

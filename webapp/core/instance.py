@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from experiment.machine import user_name, user_number
@@ -75,11 +76,15 @@ def write_once(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
         os.link(temporary, path)
     except FileExistsError:
         pass
+    except OSError:
+        # Disks such as a USB stick's know no links: there, whoever is first writes in place.
+        with suppress(FileExistsError), path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
     finally:
         temporary.unlink()
 
@@ -94,7 +99,7 @@ def replace_text(path: Path, text: str) -> None:
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(descriptor)

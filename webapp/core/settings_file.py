@@ -42,7 +42,7 @@ def write_setting(instance: Path, section: str, name: str, value: str) -> Path:
     with atomic_write(path) as file:
         file.touch(mode)
         file.chmod(mode)
-        file.write_text(new, encoding="utf-8")
+        file.write_text(new, encoding="utf-8", newline="\n")
     return path
 
 

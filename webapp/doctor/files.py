@@ -1,13 +1,12 @@
 """Checks of this machine: the key, the files, the disk, the log."""
 
-import os
 import re
 import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiment.machine import most_open_files
+from experiment.machine import files_to_spare, most_open_files
 from webapp.core.instance import UNREADABLE, key_file
 from webapp.doctor.findings import Finding, Installation, Level
 from webapp.recruiters.registry import recruiter_classes
@@ -89,13 +88,13 @@ def _is_wide(path: Path) -> bool:
 
 def disk(at: Installation) -> Iterator[Finding]:
     """Look at whether files can be made, and at the room left where the data are written."""
-    room, spare = shutil.disk_usage(at.folder).free, os.statvfs(at.folder)
+    room, spare = shutil.disk_usage(at.folder).free, files_to_spare(at.folder)
     say = f"{room / 2**20:,.0f} MiB are free at {at.folder}"
     remedy = "Free some space, or move the instance folder"
     # Names run out while there is room for bytes, and then nothing tells why.
-    if spare.f_files and spare.f_favail < _GOOD_NAMES:
-        say = f"only {spare.f_favail} more files can be created at {at.folder} (df -i)"
-        level = Level.FAULT if spare.f_favail < LEAST_NAMES else Level.WARNING
+    if spare is not None and spare < _GOOD_NAMES:
+        say = f"only {spare} more files can be created at {at.folder} (df -i)"
+        level = Level.FAULT if spare < LEAST_NAMES else Level.WARNING
         remedy = "Delete small files of other programs on this disk, or move the instance folder"
         yield Finding("disk", level, say, remedy)
     elif room < _LEAST_ROOM_BYTES:

@@ -122,7 +122,7 @@ class Jobs:
         """Replace what is known of a job."""
         path = self.folder(job.id) / _RECORD
         temporary = path.with_suffix(".being_written")
-        temporary.write_text(json.dumps(asdict(job)), encoding="utf-8")
+        temporary.write_text(json.dumps(asdict(job)), encoding="utf-8", newline="\n")
         temporary.replace(path)
 
     def changed(self, job_id: str, **changes: str | int) -> Job:

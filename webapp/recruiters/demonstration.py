@@ -158,5 +158,6 @@ def bonus_for_the_first(stage: Stage) -> str:
     bonuses.write_text(
         f"participant,amount,reason\n{stage.finished()[0]},0.25,You were the first.\n",
         encoding="utf-8",
+        newline="\n",
     )
     return str(bonuses)

@@ -124,7 +124,9 @@ def copied(source: Path, target: Path) -> None:
     shutil.copytree(source, target)
     path = target / STUDY_FILE
     text = path.read_text(encoding="utf-8")
-    path.write_text(_NAME_LINE.sub(f'name = "{target.name}"', text, count=1), encoding="utf-8")
+    path.write_text(
+        _NAME_LINE.sub(f'name = "{target.name}"', text, count=1), encoding="utf-8", newline="\n"
+    )
 
 
 def source_of(instance: Path, project_id: int | None, called: str) -> Path:

@@ -156,6 +156,6 @@ def _write_codebook(
     name = f"{provenance['study']}-{provenance['run']}".replace("_", "-").lower()
     package = datapackage(folder, name, study.study.title, provenance, tables)
     text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
-    (folder / CODEBOOK).write_text(text, encoding="utf-8")
+    (folder / CODEBOOK).write_text(text, encoding="utf-8", newline="\n")
     about = readme(study.study.title, provenance, tables)
-    (folder / README).write_text(about, encoding="utf-8")
+    (folder / README).write_text(about, encoding="utf-8", newline="\n")

@@ -5,6 +5,7 @@ for all of them. What the database holds is the same on every machine that asks 
 """
 
 import os
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +16,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from experiment.machine import files_to_spare
 from experiment.participation import State
 from webapp.core.clock import utc_now
 from webapp.core.metrics import FOLDER_VARIABLE, Metrics
@@ -83,12 +85,11 @@ def _room(instance: Path) -> Iterator["GaugeMetricFamily"]:
     """Yield what is left on the disk of the instance folder."""
     from prometheus_client.core import GaugeMetricFamily
 
-    spare = os.statvfs(instance)
-    free = float(spare.f_bavail * spare.f_frsize)
+    free = float(shutil.disk_usage(instance).free)
     yield GaugeMetricFamily("parallax_disk_free_bytes", "Room at the instance folder", free)
-    if spare.f_files:  # some file systems have no such limit
+    if (spare := files_to_spare(instance)) is not None:
         names = "Files that can still be made at the instance folder"
-        yield GaugeMetricFamily("parallax_disk_free_files", names, float(spare.f_favail))
+        yield GaugeMetricFamily("parallax_disk_free_files", names, float(spare))
 
 
 def _metrics(session: Session) -> Iterator["GaugeMetricFamily"]:

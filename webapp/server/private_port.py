@@ -17,6 +17,7 @@ from typing import NamedTuple, cast
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
+from experiment.machine import files_to_spare
 from webapp.core.clock import utc_now
 from webapp.core.metrics import METRICS
 from webapp.database.backup.routine import age_s, last_backup
@@ -126,7 +127,7 @@ def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
 def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
     if not os.access(instance, os.W_OK | os.X_OK):
         yield "the instance folder cannot be written to"
-    elif (spare := os.statvfs(instance)).f_files and not spare.f_favail:
+    elif files_to_spare(instance) == 0:
         yield "no more files can be created in the instance folder (df -i)"
     elif shutil.disk_usage(instance).free < _ROOM_BYTES:
         yield "the instance folder's disk is full"

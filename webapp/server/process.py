@@ -138,7 +138,7 @@ def start(
         raise
     server = Server(int(pid_file.read_text()), url)
     pid_file.unlink()
-    _record(instance).write_text(json.dumps(asdict(server)) + "\n", encoding="utf-8")
+    _record(instance).write_text(json.dumps(asdict(server)) + "\n", encoding="utf-8", newline="\n")
     return server
 
 

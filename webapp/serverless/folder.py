@@ -15,7 +15,7 @@ from markupsafe import Markup
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.panels.templates import fill
+from experiment.panels.panel import only_value
 from experiment.responses.registry import response_of
 from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.study import Study
@@ -258,7 +258,7 @@ def _parameters(study: Study) -> dict[str, Any]:
         name: {
             "pattern": each.pattern,
             "required": each.required,
-            "only": fill(each.only, panel.values) if each.only else "",
+            "only": only_value(panel, each.only),
         }
         for name, each in panel.parameters.items()
     }

@@ -11,7 +11,7 @@ _FILE = "shared"
 def link_of(folder: Path) -> str:
     """Make the secret of a folder's link, which ends the one before, and return it."""
     secret = secrets.token_urlsafe(24)
-    (folder / _FILE).write_text(_digest(secret), encoding="ascii")
+    (folder / _FILE).write_text(_digest(secret), encoding="ascii", newline="\n")
     return secret
 
 

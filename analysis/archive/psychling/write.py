@@ -46,13 +46,13 @@ def write_psychling(package: Package, rows: Rows, about: Metadata, folder: Path)
         if table.name in _ORIGINAL:
             write_table(table, rows(table), original / f"{table.name}.csv")
     write_table(_TEXTS, shown_texts(package, about.study), original / "texts.csv")
-    (original / "study.json").write_text(_study(about), "utf-8")
+    (original / "study.json").write_text(_study(about), "utf-8", newline="\n")
     for script in (preprocess_data, generate_prompts):
         source = Path(str(script.__file__))
         shutil.copyfile(source, folder / source.name)
         script.main(folder)
     text = _README.format(title=about.title, description=about.description, citation=about.citation)
-    (folder / "README.md").write_text(text, "utf-8")
+    (folder / "README.md").write_text(text, "utf-8", newline="\n")
 
 
 def _study(about: Metadata) -> str:

@@ -51,12 +51,15 @@ def write_items(items: Iterable[Item], form: str, out: Path) -> int:
         )
     counted = _Counted(items)
     written = out.with_suffix(".jsonl") if form == "lm_eval" else out
-    with atomic_write(written) as temporary, temporary.open("w", encoding="utf-8") as file:
+    with (
+        atomic_write(written) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as file,
+    ):
         file.writelines(lines(counted, out))
     if form == "lm_eval":
         with atomic_write(out) as temporary:
             task = _TASK.format(name=out.stem, data=json.dumps(written.name))
-            temporary.write_text(task, encoding="utf-8")
+            temporary.write_text(task, encoding="utf-8", newline="\n")
     return counted.number
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.static_study import Browser, Person, larger_minimal, run_command
+from benchmarks.static_study import Browser, Person, larger_minimal, opened, run_command
 from parallax import cli
 from webapp.database.engine import make_engine
 from webapp.serverless.session_files import checksum
@@ -46,7 +46,7 @@ def imported(tmp_path: Path) -> str:
 
 
 def browser(site: Path, number: int, session: int | None = None) -> Browser:
-    return Browser(site, Person(number, None), session or number, "counter")
+    return opened(site, Person(number, None), session or number, "counter")
 
 
 def test_entries_that_come_twice_count_once(tmp_path, site):

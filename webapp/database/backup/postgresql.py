@@ -77,7 +77,7 @@ def load(engine: Engine, file: Path, content: Content) -> None:
     drop += "".join(f"; {statement}" for statement in DROP_FUNCTIONS)
     with _as_sql(file) as script:
         _run("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1",
-             "--output=/dev/null", *_database(engine), f"--command={drop}", f"--file={script}",
+             f"--output={os.devnull}", *_database(engine), f"--command={drop}", f"--file={script}",
              engine=engine)  # fmt: skip
 
 

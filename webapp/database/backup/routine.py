@@ -121,7 +121,7 @@ def note(instance: Path, at: datetime, file: Path, tried: Drill | None) -> None:
     size = file.stat().st_size
     last = LastBackup(at.isoformat(), str(file.resolve()), size, tried is not None, took_s)
     with atomic_write(instance / _NOTE) as temporary:
-        temporary.write_text(json.dumps(asdict(last)) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(asdict(last)) + "\n", encoding="utf-8", newline="\n")
 
 
 def last_backup(instance: Path) -> LastBackup | None:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from experiment.panels.panel import Panel, preset
+from experiment.panels.panel import Panel, only_value, preset
 from experiment.panels.signing import signed_address, with_signatures
 from experiment.panels.table import PRESETS
 from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
@@ -94,7 +94,8 @@ class PanelRecruiter(Recruiter):
             if parameter.required or arguments.get(name)
         }
         for name, parameter in panel.parameters.items():
-            if name in kept and parameter.only and not _is_only(panel, parameter.only, kept[name]):
+            only = only_value(panel, parameter.only)
+            if only and kept.get(name, only) != only:
                 raise other_study(name)
         if panel.signature is not None:
             try:
@@ -195,13 +196,6 @@ def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | Non
     if way.method == "redirect":
         return redirect
     return replace(redirect, fields={**redirect.fields, **fields}, method="post")
-
-
-def _is_only(panel: Panel, template: str, value: str) -> bool:
-    try:
-        return fill(template, panel.values) == value
-    except UnfilledError:
-        return True
 
 
 def _site(panel: Panel, address: str) -> str:

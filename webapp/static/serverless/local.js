@@ -10,7 +10,8 @@ import { server } from "../server.js";
 import { Journal, asSent } from "./journal.js";
 import { address, asPage, notInOrder, putIn } from "./pages.js";
 import { admits, problemsOf, progressOf } from "./progress.js";
-import { Refused, storeOf } from "./stores.js";
+import { Refused } from "./sending.js";
+import { storeOf } from "./stores.js";
 
 /** @typedef {import("./progress.js").Progress} Progress */
 
@@ -27,10 +28,11 @@ export function answerLocally(study, programs) {
   Object.defineProperty(server, "here", { get: address.here });
   Object.assign(server, {
     enter: address.enter,
-    fetch: (/** @type {string} */ url, /** @type {RequestInit} */ request) => local.answer(url, request),
+    fetch: (/** @type {string} */ url, /** @type {RequestInit} */ request) =>
+      inTime(local.answer(url, request), request?.signal),
     // Whatever waits is in the journal already, and nobody hears from a store after the page.
     handOver: () => {},
-    invitation: () => address.root,
+    invitation: () => address.folder,
     load: async (/** @type {string} */ name) => programs[name],
   });
 }
@@ -86,8 +88,13 @@ class Local {
     return at !== "new" && !OVER.includes(at);
   }
 
-  #consent() {
-    const wrong = address.wrongParameter(this.#study.parameters);
+  /** What the link said of who came: where a store opens the page, the store knows it. */
+  async #said() {
+    return (await this.#store.said?.()) ?? new URLSearchParams(location.search);
+  }
+
+  async #consent() {
+    const wrong = address.wrongParameter(await this.#said(), this.#study.parameters);
     if (wrong) return this.#page("wrong_link");
     return this.#page("consent", (page) => {
       const mark = page.querySelector("input[name=visit]");
@@ -98,7 +105,7 @@ class Local {
   async #decide(/** @type {Record<string, string>} */ { visit, decision, text }) {
     if (!/^[a-z0-9]{12}$/.test(visit ?? "")) return this.#consent();
     const { at } = await this.#progress(visit);
-    const parameters = address.parameters(this.#study.parameters);
+    const parameters = address.parameters(await this.#said(), this.#study.parameters);
     const consent = { decision, text, code: randomName(), parameters };
     if (at === "new" || (at === "declined" && decision === "accept")) {
       await this.#journal.add(visit, "consent", consent, `${visit} consent ${decision}`);
@@ -157,6 +164,7 @@ class Local {
       const part = page.getElementById("answers-file");
       const link = part?.querySelector("a");
       if (!file) part?.remove();
+      else saveFirst(page, part);
       link?.setAttribute("download", `${session}.json`);
       link?.setAttribute("href", `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(entries))}`);
     }, now, session);
@@ -255,13 +263,13 @@ class Local {
 
   async #numberOf(/** @type {string} */ session) {
     const { sessions } = this.#study;
-    const named = Number(new URLSearchParams(location.search).get("session"));
+    const named = Number((await this.#said()).get("session"));
     if (named >= 1 && named <= sessions && Number.isInteger(named)) {
       return { number: named, by: "link", said: named };
     }
     const kept = (await this.#journal.of(session)).find(({ kind }) => kind === "drawn");
     if (kept) return JSON.parse(kept.body);
-    const said = await this.#store.count?.();
+    const said = await this.#counted();
     const drawn =
       said === undefined
         ? { number: 1 + (crypto.getRandomValues(new Uint32Array(1))[0] % sessions), by: "chance", said: null }
@@ -270,11 +278,21 @@ class Local {
     return drawn;
   }
 
+  /** The store's next number; undefined where the store has no counter, or gives it to nobody. */
+  async #counted() {
+    try {
+      return await this.#store.count?.();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return undefined;
+    }
+  }
+
   /** @param {number} number */
   async #drawn(number) {
     const { drawn } = this.#study;
     if (drawn) return drawn[number - 1];
-    const response = await fetch(`${address.root}sessions/${number}.json`);
+    const response = await fetch(`${address.folder}sessions/${number}.json`);
     if (!response.ok) throw new TypeError(`session ${number} did not come`);
     return response.json();
   }
@@ -332,6 +350,31 @@ class Local {
   #page(name, fill = () => {}, now, session, status = 200) {
     return asPage(this.#study, name, { fill, now, session, status });
   }
+}
+
+/**
+ * Puts the way to save answers before everything else that the last page says: whoever closes the
+ * page before has given nothing.
+ * @param {Document} page
+ * @param {Element | null} part
+ */
+function saveFirst(page, part) {
+  if (part) page.querySelector("main > .text")?.after(part);
+  const mayClose = page.querySelector("main > p.notice:not([data-code])");
+  if (!page.querySelector("form[data-submit-form]")) mayClose?.remove();
+}
+
+/**
+ * An answer, unless whoever asked has given up: a store that never answers is one that is away.
+ * @template T
+ * @param {Promise<T>} answer
+ * @param {AbortSignal | null} [signal]
+ * @returns {Promise<T>}
+ */
+function inTime(answer, signal) {
+  if (!signal) return answer;
+  const givenUp = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  return Promise.race([answer, /** @type {Promise<never>} */ (givenUp)]);
 }
 
 function randomName() {

@@ -8,7 +8,14 @@ import { BETWEEN_CHOICES } from "../questions.js";
  * outlives a reload on any host, and in a file.
  */
 export const address = {
-  root: new URL(".", location.href.split("#")[0]).href,
+  folder: new URL(".", location.href.split("#")[0]).href,
+
+  /**
+   * Where sessions are, which nobody but the page itself is ever asked for: wherever the folder lies,
+   * and also where a store opens it under another address on each visit, as JATOS does, what a
+   * browser keeps of a session is found again.
+   */
+  root: "https://static.invalid/",
 
   here() {
     const inside = location.hash.slice(1);
@@ -31,28 +38,30 @@ export const address = {
    * @param {string} url
    */
   of(url) {
-    const { href } = new URL(url, address.here());
-    const [, session = "", step = ""] = /^p\/([^/]+)\/([^?]*)/.exec(href.slice(address.root.length)) ?? [];
+    const { href, pathname } = new URL(url, address.here());
+    // What is remembered of a session is its path alone.
+    const inside = href.split("#")[0] === location.href.split("#")[0] ? "" : pathname;
+    const [, session = "", step = ""] = /^\/p\/([a-z0-9]{12})\/([^/]*)$/.exec(inside) ?? [];
     return { session, step };
   },
 
   /**
    * What the link said of who came.
+   * @param {URLSearchParams} said
    * @param {Record<string, { pattern: string }>} known
    * @returns {Record<string, string>}
    */
-  parameters(known) {
-    const said = new URLSearchParams(location.search);
+  parameters(said, known) {
     const kept = Object.keys(known).filter((name) => said.get(name));
     return Object.fromEntries(kept.map((name) => [name, said.get(name) ?? ""]));
   },
 
   /**
    * The first argument that the link lacks, or that is none of the panel's.
+   * @param {URLSearchParams} said
    * @param {Record<string, { pattern: string, required: boolean, only: string }>} known
    */
-  wrongParameter(known) {
-    const said = new URLSearchParams(location.search);
+  wrongParameter(said, known) {
     return Object.entries(known).find(([name, { pattern, required, only }]) => {
       const value = said.get(name) ?? "";
       if (!value) return required;

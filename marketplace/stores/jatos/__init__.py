@@ -1,0 +1,189 @@
+"""JATOS: an imported study's run, its results and its batch session, in its own protocol.
+
+Sources: the documentation at https://www.jatos.org, and publix.routes, ``Publix.java`` and jatos.js
+of JATOS/JATOS. Its own jatos.js runs against these addresses: benchmarks/store_clients.py.
+"""
+
+import mimetypes
+import secrets
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, abort, jsonify, make_response, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from marketplace.stores.faults import Faults, after, before
+from marketplace.stores.jatos.channel import serve_channel
+from marketplace.stores.jatos.held import ArchiveError, Jatos, Study, StudyRun
+
+
+class _Doors:
+    """JATOS's addresses.
+
+    Args:
+        held: What it holds.
+        faults: What goes wrong.
+        programs: The folder of JATOS's own jatos.js and what it loads; a short program of ours
+            stands in for them where there is none.
+    """
+
+    def __init__(self, held: Jatos, faults: Faults, programs: Path | None) -> None:
+        self._held, self._faults, self._programs = held, faults, programs
+
+    def _run_of(self, result: str) -> tuple[Study, StudyRun]:
+        return self._held.run_of(result) or abort(404)
+
+    def bring_in(self) -> Response:
+        """Import a study archive, and answer with its link."""
+        try:
+            code = self._held.bring_in(request.get_data())
+        except (ArchiveError, zipfile.BadZipFile, KeyError, ValueError) as error:
+            return Response(f"{error}\n", 400)
+        return Response(f"{request.host_url}publix/{code}\n", 201)
+
+    def results(self, code: str) -> Response:
+        """Give out a study's results."""
+        if code not in self._held.studies:
+            abort(404)
+        return Response(self._held.results(code), mimetype="application/zip")
+
+    def begin(self, code: str) -> AnyResponse:
+        """Begin a run of the study."""
+        if code not in self._held.studies:
+            abort(404)
+        study, result = self._held.studies[code], secrets.token_hex(16)
+        with self._held.lock:
+            run = StudyRun(len(study.runs) + 1, request.args.to_dict())
+            study.runs[result] = run
+        # The link's arguments stay behind; jatos.js is told them.
+        answer = redirect(f"/publix/{result}/{study.component}/start")
+        about = {
+            "studyResultUuid": result,
+            "studyResultId": run.number,
+            "componentPos": 1,
+            "workerType": "GeneralMultiple",
+            "urlBasePath": "/",
+        }
+        answer.set_cookie(f"JATOS_ID_{run.number}", urlencode(about))
+        return answer
+
+    def start(self, result: str, component: str) -> Response:
+        """Show the study's page, each time with results of its own."""
+        study, run = self._run_of(result)
+        kind = self._faults.next()
+        if (failed := before(kind)) is not None:
+            return failed
+        if run.finished:
+            return Response("This study run is finished", 403)
+        with self._held.lock:
+            run.data.append("")
+        return after(kind, Response(study.assets[study.page], mimetype="text/html"))
+
+    def begin_data(self, result: str, component: str) -> Response:
+        """Tell jatos.js what it asks for first."""
+        _, run = self._run_of(result)
+        return jsonify(
+            studySessionData="{}",
+            studyProperties={},
+            componentProperties={"reloadable": True},
+            batchProperties={},
+            componentList=[{"uuid": component}],
+            urlQueryParameters=run.said,
+            studyCode="",
+        )
+
+    def take(self, result: str, component: str) -> Response:
+        """Take results, to append or in the place of others."""
+        kind = self._faults.next()
+        if (failed := before(kind)) is not None:
+            return failed
+        study, run = self._run_of(result)
+        if run.finished or not run.data:
+            return Response("Impossible to put result data to component result", 403)
+        with self._held.lock:
+            sent = request.get_data(as_text=True)
+            whole = sent if request.method == "PUT" else run.data[-1] + sent
+            if len(whole.encode()) > study.largest_bytes:
+                return Response("Result data size exceeds allowed", 413)
+            run.data[-1] = whole
+        return after(kind, Response(""))
+
+    def alive(self, result: str) -> Response:
+        """Hear that a run's page is still open."""
+        self._run_of(result)
+        return Response("")
+
+    def note(self, result: str, component: str) -> Response:
+        """Take what a page writes into JATOS's log."""
+        self._run_of(result)
+        return Response("")
+
+    def end(self, result: str) -> Response:
+        """End a run."""
+        kind = self._faults.next()
+        if (failed := before(kind)) is not None:
+            return failed
+        self._run_of(result)[1].finished = True
+        return after(kind, Response(""))
+
+    def channel(self, result: str) -> Response:
+        """Open the batch channel."""
+        study, _ = self._run_of(result)
+        serve_channel(request, self._held, study, self._faults)
+        return make_response("")
+
+    def program(self, result: str, component: str) -> Response:
+        """Send jatos.js."""
+        kind = self._faults.next()
+        own = self._programs or files("marketplace.stores.jatos")
+        text = (own / ("jatos.js" if self._programs else "program.js")).read_text("utf-8")
+        return before(kind) or after(kind, Response(text, mimetype="text/javascript"))
+
+    def library(self, result: str, component: str, file: str) -> Response:
+        """Send what jatos.js loads."""
+        path = self._programs / file if self._programs and "/" not in file else None
+        if path is None or not path.is_file():
+            abort(404)
+        return Response(path.read_bytes(), mimetype="text/javascript")
+
+    def asset(self, result: str, component: str, file: str) -> Response:
+        """Send a file of the study."""
+        kind = self._faults.next()
+        study, _ = self._run_of(result)
+        if file not in study.assets:
+            abort(404)
+        mimetype = mimetypes.guess_type(file)[0]
+        return before(kind) or after(kind, Response(study.assets[file], mimetype=mimetype))
+
+
+_RUN = "/publix/<result>"
+_COMPONENT = f"{_RUN}/<component>"
+_RULES = (
+    ("/jatos/archives", "bring_in", "POST"),
+    ("/jatos/results/<code>", "results", "GET"),
+    ("/publix/<code>", "begin", "GET"),
+    (f"{_RUN}/heartbeat", "alive", "POST"),
+    (f"{_RUN}/end", "end", "GET"),
+    (f"{_RUN}/batch/open", "channel", "GET"),
+    (f"{_COMPONENT}/start", "start", "GET"),
+    (f"{_COMPONENT}/initData", "begin_data", "GET"),
+    (f"{_COMPONENT}/resultData", "take", "POST", "PUT"),
+    (f"{_COMPONENT}/log", "note", "POST"),
+    (f"{_COMPONENT}/jatos.js", "program", "GET"),
+    (f"{_COMPONENT}/jatos-publix/javascripts/<file>", "library", "GET"),
+    (f"{_COMPONENT}/<path:file>", "asset", "GET"),
+)
+
+
+def jatos(faults: Faults, programs: Path | None = None) -> Blueprint:
+    """Return JATOS; ``programs`` is the folder of its own jatos.js, if it is to be served."""
+    pages, held = Blueprint("jatos", __name__), Jatos()
+    doors = _Doors(held, faults, programs)
+    pages.jatos = held  # type: ignore[attr-defined]
+    for rule, door, *methods in _RULES:
+        # Werkzeug keeps web sockets apart from what is asked for by HTTP.
+        socket = door == "channel"
+        pages.add_url_rule(rule, view_func=getattr(doors, door), methods=methods, websocket=socket)
+    return pages

@@ -1,0 +1,88 @@
+"""A run of imported sessions is a run like any other, but for what only a server can do."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.static_study import larger_minimal, opened, people, run_command
+from parallax import cli
+from webapp import create_app
+from webapp.errors import RunError
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """An instance with an imported run, and the run's export beside it."""
+    root = tmp_path_factory.mktemp("imported")
+    of = ("--instance", str(root / "instance"))
+    study = larger_minimal(root, 6)
+    made = ("--seed", "1", "--simulated", "--out", str(root / "site"))
+    run_command("study", "static", str(study), *made, *of)
+    (root / "kept").mkdir()
+    for person in people(12, 0.2, 8):
+        entries = opened(root / "site", person, person.number).entries
+        (root / "kept" / f"{person.name}.json").write_text(json.dumps(entries))
+    told = run_command("import", "sessions", str(root / "kept"), *of)
+    (root / "run").write_text(told.partition("Run ")[2].split()[0])
+    run_command("exclude", ref(root), *of)
+    run_command("export", ref(root), "--out", str(root / "export"), *of)
+    return root
+
+
+def ref(place: Path) -> str:
+    return (place / "run").read_text()
+
+
+def test_it_is_never_opened_because_a_server_would_give_its_sessions_to_others(place):
+    with pytest.raises(RunError, match="is taken without a server: this server would give its"):
+        run_command("open", ref(place), "--instance", str(place / "instance"))
+    shown = run_command("runs", "--instance", str(place / "instance"))
+    assert ref(place) in shown
+
+
+def test_its_link_on_a_server_takes_nobody(place):
+    page = create_app(place / "instance").test_client().get(f"/run/{ref(place)}")
+    assert 'value="accept"' not in page.text
+
+
+def test_power_and_comparison_read_its_export(place):
+    options = ("--run", str(place / "export"), "--resamples", "100")
+    out = place / "report"
+    run_command("compare", *options, "--out", str(out))
+    assert "minimal" in (out / "report.html").read_text("utf-8")
+
+
+def test_its_codebook_says_whose_clock_each_time_is_of(place):
+    tables = json.loads((place / "export" / "datapackage.json").read_text("utf-8"))["resources"]
+    said = {
+        field["name"]: field["description"]
+        for table in tables
+        for field in table.get("schema", {}).get("fields", ())
+        if field["type"] == "datetime"
+    }
+    assert said["recorded_at"] == "the clock (UTC) of a server, if any"
+    for name in ("arrived_at", "consented_at", "finished_at", "at"):
+        assert "without a server" in said[name], name
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--store", "post"), '"" is no address that answers can be sent to'),
+        (("--store", "post", "--url", "keep"), '"keep" is no address'),
+        (("--store", "datapipe"), '"" is no experiment of DataPipe'),
+        (("--store", "file", "--url", "https://example.org"), "the store file takes no --url"),
+        (("--store", "jatos", "--staging", "https://a.org"), "the store jatos takes no --staging"),
+        (("--sessions", "0"), "0 is not in the range"),
+        (("--store", "dropbox"), "'dropbox' is not one of"),
+    ],
+)
+def test_options_that_do_not_fit_are_one_paragraph_and_nothing_is_written(tmp_path, options, said):
+    out = tmp_path / "site"
+    command = ("study", "static", "minimal", "--simulated", "--seed", "1", "--out", str(out))
+    done = CliRunner().invoke(cli, [*command, *options, "--instance", str(tmp_path / "instance")])
+    assert done.exit_code
+    assert said in (str(done.exception) + done.output)
+    assert not out.exists()
