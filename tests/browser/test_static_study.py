@@ -87,6 +87,8 @@ def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance
     start(page)
     answer_by_key(page, 5)
     questionnaire(page)
+    expect(page.locator(".text + #answers-file")).to_be_visible()
+    expect(page.get_by_text("You can close this page now")).to_have_count(0)
     with page.expect_download() as download:
         page.locator("#answers-file a").click()
     saved = json.loads(Path(download.value.path()).read_text())

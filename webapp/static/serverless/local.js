@@ -164,6 +164,7 @@ class Local {
       const part = page.getElementById("answers-file");
       const link = part?.querySelector("a");
       if (!file) part?.remove();
+      else saveFirst(page, part);
       link?.setAttribute("download", `${session}.json`);
       link?.setAttribute("href", `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(entries))}`);
     }, now, session);
@@ -349,6 +350,18 @@ class Local {
   #page(name, fill = () => {}, now, session, status = 200) {
     return asPage(this.#study, name, { fill, now, session, status });
   }
+}
+
+/**
+ * Puts the way to save answers before everything else that the last page says: whoever closes the
+ * page before has given nothing.
+ * @param {Document} page
+ * @param {Element | null} part
+ */
+function saveFirst(page, part) {
+  if (part) page.querySelector("main > .text")?.after(part);
+  const mayClose = page.querySelector("main > p.notice:not([data-code])");
+  if (!page.querySelector("form[data-submit-form]")) mayClose?.remove();
 }
 
 /**
