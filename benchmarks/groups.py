@@ -40,9 +40,7 @@ def main() -> None:
         found += more
         groups.close()
     print(f"{options.groups} groups, {len(groups.everybody(0))} who ask in each")
-    print(
-        f"{'who':<18} {'own: answered':>14} {'refused':>8} {'others: answered':>17} {'refused':>8}"
-    )
+    print(_ROW.format("who", "own: served", "refused", "others: served", "refused"))
     for who in (*ROLES, "tokens"):
         of_it = [counted[who, each] for each in ("own yes", "own no", "other yes", "other no")]
         print(_ROW.format(who, *of_it))

@@ -35,7 +35,12 @@ def make_list_links(session: Session, run: Run, now: datetime) -> None:
 
 
 def quotas(
-    session: Session, run: Run, link: str, platform: Platform, posted: Sequence[str], most: int
+    run_ref: str,
+    link: str,
+    platform: Platform,
+    posted: Sequence[str],
+    free: Mapping[int, int],
+    most: int,
 ) -> Quotas:
     """Return how many places each list's address still needs, all together at most so many.
 
@@ -43,11 +48,11 @@ def quotas(
     its address, and those of people at work.
 
     Args:
-        session: An open session.
-        run: The run.
+        run_ref: The run.
         link: The run's address.
         platform: Where it is published, which is asked about each offer.
         posted: The offers that are posted.
+        free: How many places of each list nobody holds, as ``free_places`` gives them.
         most: How many places are missing in all.
 
     Raises:
@@ -58,8 +63,8 @@ def quotas(
         for offer in posted:
             offered.update(platform.list_places(offer))
     found = list[tuple[str, int]]()
-    for one, needed in sorted(_free(session, run).items()):
-        address = f"{link}?{PARAMETER}={_token(run.ref, one)}"
+    for one, needed in sorted(free.items()):
+        address = f"{link}?{PARAMETER}={_token(run_ref, one)}"
         n = max(0, min(needed - offered[address], most))
         most -= n
         if n:
@@ -67,7 +72,7 @@ def quotas(
     return tuple(found)
 
 
-def _free(session: Session, run: Run) -> Mapping[int, int]:
+def free_places(session: Session, run: Run) -> Mapping[int, int]:
     """Return how many places of each list nobody holds who is at work or finished."""
     held = (State.WORKING, State.ANSWERED, State.FINISHED)
     rows = session.execute(

@@ -31,7 +31,7 @@ from webapp.recruiters.capabilities import (
     ScreenOuts,
 )
 from webapp.recruiters.platform import Offer, Platform, Task
-from webapp.recruitment.list_quotas import Quotas, make_list_links, quotas
+from webapp.recruitment.list_quotas import Quotas, free_places, make_list_links, quotas
 from webapp.recruitment.lost_offers import (
     RECRUITMENT,
     LostOffer,
@@ -116,7 +116,8 @@ def draft(
         hits = recruitment_hits(session, run)
         posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
         posted += [each.offer_id for each in plan.lost]
-        by_list = quotas(session, run, link, platform, posted, plan.unfilled - plan.open)
+        free = free_places(session, run)
+    by_list = quotas(run_ref, link, platform, posted, free, plan.unfilled - plan.open)
     places = sum(n for _, n in by_list)
     offers = [replace(each, places=places, quotas=by_list) for each in plan.offers[:1] if by_list]
     grow = plan.grow if by_list else ()

@@ -50,6 +50,7 @@ def test_every_route_is_answered_with_one_connection(
     for page in ("/healthz", own.address("page.js"), own.address("parallax.css"), address):
         with client.get(page) as response:
             assert response.status_code == 200
+    assert client.get(own.address("nothing.js")).status_code == 404
     assert client.get(f"{address}/compensation").status_code == 200
     assert client.post(f"{address}?preview=1", data={"decision": "accept"}).status_code == 200
     declined = client.post(address, data={"decision": "decline"})
