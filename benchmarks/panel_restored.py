@@ -99,6 +99,7 @@ class Installation:
         self.death = Death(rng, options.deaths)
         self.book = Book(rng, self.death, options.faults)
         self.states, self.counts, self.finished = list[State](), Counter[str](), set[str]()
+        self.gone = set[str]()  # lost when a person decided: they come no more
         folder = small_study(environment.folder, PLACES_PER_LIST)
         toml = folder / "study.toml"
         text = toml.read_text(encoding="utf-8")
@@ -140,7 +141,7 @@ class Installation:
         if way == "restored":
             with self.services.sessions.begin() as session:
                 told.restored(session.connection())
-        for code in sorted(self.finished - self.here()):
+        for code in sorted(self.finished - self.here() - self.gone):
             if self.rng.random() < 0.5:
                 self.send()  # The job runs before anybody comes.
                 self.come(code)
@@ -155,6 +156,7 @@ class Installation:
     def decide(self) -> None:
         """Do what a person does who looks at the panel's own book, until nothing is open."""
         recruiter = self.services.recruiter("panel")
+        self.gone |= self.finished - self.here()
         for _ in range(MOST_ROUNDS):
             self.send()
             with self.services.sessions.begin() as session:

@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from experiment.errors import StudyError
-from experiment.studies.load import BUILT_IN, PAGES, load_study
+from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.study import PAGES
 
 
 @pytest.mark.parametrize("text", [None, "", " \n"], ids=["missing", "empty", "blank"])

@@ -72,7 +72,7 @@ KEYS = wrong_values(Study)
 def test_the_keys_are_those_of_every_table():
     tables = {path[0] for path, _, _ in KEYS}
     assert tables == {"constructions", "design", "trial", "screening", "comprehension", "attention",
-                      "questionnaire", "recruitment", "panel", "privacy",
+                      "questionnaire", "taking_part", "recruitment", "panel", "privacy",
                       "analysis", "publication", "baseline", "simulation"}  # fmt: skip
     assert len({path for path, _, _ in KEYS}) >= 52
 

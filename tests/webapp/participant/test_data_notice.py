@@ -5,7 +5,7 @@ import pytest
 from experiment.studies.load import load_study
 from experiment.studies.study import Privacy, Rule
 from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES, TIMINGS
-from webapp.participant.data_notice import answerable, consent_text, stored_data
+from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
 
 # What the sentences tell of; a new column is told of there and then named here.
 TOLD = {
@@ -39,7 +39,7 @@ def test_every_exported_column_about_a_person_is_told_of(table):
 
 def test_the_consent_page_holds_every_sentence(client, run, study):
     page = client.get(f"/run/{run.ref}").get_data(as_text=True)
-    sentences = list(stored_data(study, known_to_platform=False))
+    sentences = [*stored_data(study, known_to_platform=False), rights_notice()]
     assert len(sentences) == 7
     assert all(sentence.replace("'", "&#39;") in page for sentence in sentences)
 
