@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import ssl
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +21,11 @@ from tests.temporary import keep_in_memory
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
+
+# A shell's background jobs ignore an interrupt, and so would every program that a test starts and
+# interrupts: it would wait for them in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 keep_in_memory()
 
