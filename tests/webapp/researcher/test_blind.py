@@ -22,7 +22,7 @@ COMMANDS = (
     ["integrity", "RUN"],
     ["exclude", "RUN"],
     ["export", "RUN"],
-    ["links", "list", "RUN"],
+    ["links", "show", "RUN"],
 )
 
 
@@ -48,6 +48,8 @@ def command(instance, sessions, run):
         arguments = [run.ref if word == "RUN" else word for word in words]
         runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
         done = runner.invoke(parallax.cli, arguments)
+        # A command that is written wrongly says nothing, and gives nothing away.
+        assert done.exit_code != 2, done.output
         return f"{done.output}\n{done.exception or ''}"
 
     return give
