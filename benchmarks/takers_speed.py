@@ -8,6 +8,7 @@ of each prompt what the one before did not have, one way after the other.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+sys.path.append(str(Path(__file__).parents[1]))
 from benchmarks.takers_speed_models import KINDS, Timed
 from experiment.authoring.check import require_sound
 from experiment.materials.render import sentence_case, split_lower_case_tokens

@@ -13,7 +13,7 @@ from tests.browser.browser_steps import consent, expect_page, let_frames_pass, s
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PLACES = """() => JSON.stringify([...document.querySelectorAll(".step, [data-next], .maze .option")]
   .map(one => { const { x, y, width, height } = one.getBoundingClientRect();
-                return [x, y, width, height]; }))"""
+                return [x, y + scrollY, width, height]; }))"""
 
 
 def study(name: str, folder: Path, **changed: str) -> Path:

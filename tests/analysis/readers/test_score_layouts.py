@@ -159,6 +159,8 @@ def test_an_import_of_scores_is_accounted_for_replaced_and_undone(tmp_path):
     (out / "scores_other.parquet").write_bytes(b"changed")
     with pytest.raises(AnalysisError, match="was changed after the import"):
         undo(out)
-    imported(tmp_path, "one.txt", SURPRISAL, "--model", "lstm")
+    with pytest.raises(AnalysisError, match="was changed after an earlier import"):
+        imported(tmp_path, "one.txt", SURPRISAL, "--model", "lstm")
+    imported(tmp_path, "one.txt", SURPRISAL, "--model", "lstm", "--replace")
     assert undo(out) == ["scores_lstm.parquet", "import.json"]
     assert not out.exists()

@@ -36,7 +36,8 @@ def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]
         yield "api:http://127.0.0.1:1/v1#m"
 
     monkeypatch.setattr(demo_takers, "_serving", serving)
-    (tmp_path / "models").mkdir()
+    # What training would have made is copied for the server.
+    (tmp_path / "models" / "follower").mkdir(parents=True)
     folders = demo_takers.take_sessions("minimal", tmp_path, tmp_path / "export", make)
     assert [folder.name for folder in folders] == ["lstm", "follower", "follower_served"]
     return found
